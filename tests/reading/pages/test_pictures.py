@@ -187,6 +187,23 @@ def test_the_text_of_a_pdf_page_is_taken_on_request(turn, write_pdf):
     assert isinstance(drawn, Image.Image) and page_of_text(drawn) is None
 
 
+def test_words_cut_at_the_end_of_a_line_and_bold_ones_are_told(write_pdf):
+    content = """BT /F 12 Tf 14 TL 10 70 Td (a harbour mas-) Tj T* (ter) Tj ET
+        BT /G 12 Tf 10 20 Td (Bold) Tj ET"""
+    fonts = "/F << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+    bold = "/G << /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold >>"
+    path = with_text(write_pdf("0 0 144 100", content))
+    Path(path).write_text(Path(path).read_text().replace(fonts, f"{fonts} {bold}"))
+    (picture,) = pictures_in(path, PageOptions(text_layer=True))
+    assert isinstance(picture, Image.Image)
+    page = page_of_text(picture)
+    assert page is not None
+    assert page.text.split() == ["a", "harbour", "mas-", "ter", "Bold"]
+    heights = [word.box.bottom - word.box.top for word in page.words]
+    assert max(heights) < 1.5 * min(heights)
+    assert page.words[-1].weight > 1.2 * page.words[0].weight > 0
+
+
 def test_a_locked_pdf_file_needs_its_password(write_pdf, tmp_path):
     pikepdf = pytest.importorskip("pikepdf")
     locked = str(tmp_path / "locked.pdf")

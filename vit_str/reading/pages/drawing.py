@@ -15,6 +15,9 @@ from vit_str.runtime.limited_process import answer, limit_time, receive
 _POINTS_PER_INCH = 72
 _LONGEST = 50_000  # pixels of a side
 _SOFT_HYPHEN = 2  # as PDFium has one at the end of a line, without a sign that it ends there
+_REGULAR, _BOLD = 400, 700  # weights of fonts
+_BOLD_NAMES = (b"bold", b"black", b"heavy", b"semib", b"demib")
+_LONGEST_NAME = 200  # bytes of the name of a font
 _NICENESS = 10  # of this process: reading goes first
 _THINNEST = 4.0  # points of a side; letters that can be read are larger
 _SMALLEST = 8  # pixels of a side of an image that may hold text
@@ -74,8 +77,7 @@ def _draw(page: Any, resolution: int, pixels: int) -> Any:
 def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int], int]]]:
     """Lines of words that the file has as text.
 
-    With left, top, right and bottom in pixels, and the weight of the font, such as 400 or 700, 0 if
-    it is not known.
+    With left, top, right and bottom in pixels, and the weight of the font, such as 400 or 700.
     """
     from pypdfium2 import raw
 
@@ -92,7 +94,7 @@ def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int]
             left, bottom, right, top = characters.get_charbox(index, loose=True)
             corners += [_pixel(page, size, left, top), _pixel(page, size, right, bottom)]
             if not text:
-                weight = max(0, raw.FPDFText_GetFontWeight(characters.raw, index))
+                weight = _weight(characters, index)
             text += letter
             if code != _SOFT_HYPHEN:
                 continue
@@ -104,6 +106,20 @@ def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int]
         if letter in "\r\n" or code == _SOFT_HYPHEN:
             lines.append([])
     return [line for line in lines if line]
+
+
+def _weight(characters: Any, index: int) -> int:
+    """How bold the font of a character is: what it says, or else what its name says."""
+    import ctypes
+
+    from pypdfium2 import raw
+
+    if (weight := raw.FPDFText_GetFontWeight(characters.raw, index)) > 0:
+        return int(weight)
+    name = ctypes.create_string_buffer(_LONGEST_NAME)
+    flags = ctypes.c_int()
+    raw.FPDFText_GetFontInfo(characters.raw, index, name, _LONGEST_NAME, ctypes.byref(flags))
+    return _BOLD if any(each in name.value.lower() for each in _BOLD_NAMES) else _REGULAR
 
 
 def _left_out(page: Any, picture: Any) -> int:

@@ -1,0 +1,76 @@
+"""Scores of structure, against pages worked out by hand."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+import structure_scores as scores
+
+HTML = """<html lang="en"><body>
+<div class="head"><span>Harbour</span><span>Volume 7</span></div>
+<h1>The <em>tide</em> tables</h1>
+<p>One two<sup>1</sup> three,<br>four &amp; five.</p>
+<ol><li>Ask.</li><li>Pay now.</li></ol><ul><li>Go</li></ul>
+<table><tr><th>Day</th><th class="number">Hours</th></tr><tr><td>Monday</td><td></td></tr></table>
+<div class="foot">12</div></body></html>"""
+
+
+def test_html_says_what_is_there_to_find():
+    found = scores.structure_of_html(HTML)
+    assert found.headings == ["The tide tables"]
+    assert found.tables == [[["Day", "Hours"], ["Monday", ""]]]
+    body = "The tide tables One two1 three, four five. 1. Ask. 2. Pay now. Go Day Hours Monday"
+    assert " ".join(found.body) == body
+    assert " ".join(found.text) == f"Harbour Volume 7 {body} 12"
+
+
+@pytest.mark.parametrize("path", sorted(Path("benchmarks/documents").glob("*.html")))
+def test_the_documents_hold_what_they_are_for(path):
+    found = scores.structure_of_html(path.read_text("utf-8"))
+    assert len(found.body) > 60
+    assert all(len({len(row) for row in table}) == 1 for table in found.tables)
+
+
+def test_markdown_is_taken_apart_alike():
+    found = scores.structure_of_markdown(
+        "# The tide\n\nOne \\*two\\*\n\n- Go\n\n| a | b \\| c |\n|---|---|\n|  | 5 |\n\n---\n\n## x\n"
+    )
+    assert found.headings == ["The tide", "x"]
+    assert found.tables == [[["a", "b | c"], ["", "5"]]]
+    assert found.text == ["The", "tide", "One", "*two*", "Go", "a", "b", "c", "5", "x"]
+
+
+def test_word_errors_count_order():
+    truth = ["one", "two", "three", "four"]
+    assert scores.word_errors(truth, truth) == 0
+    assert scores.word_errors(["three", "four", "one", "two"], truth) == 1
+    assert scores.word_errors(["one", "two", "three"], truth) == 0.25
+    assert scores.words_of("• m² – 5") == ["m2", "5"]
+
+
+def test_headings_count_if_most_of_them_is_right():
+    assert scores.heading_hits(["Loans by brunch", "Prices"], ["Loans by branch"]) == (1, 2, 1)
+    assert scores.heading_hits(["Loans", "Loans"], ["Loans"]) == (1, 2, 1)
+    assert scores.f1([(1, 2, 1), (0, 0, 1)]) == pytest.approx(2 * 1 / (2 + 2))
+
+
+def test_cells_count_in_rows_that_hold_them_together():
+    truth = [[["a", "1"], ["b", "2"]]]
+    assert scores.cell_hits(truth, truth) == (4, 4, 4)
+    assert scores.cell_hits([[["a", "2"], ["b", "1"]]], truth) == (2, 4, 4)
+    assert scores.cell_hits([[["a 1"], ["b 2"]]], truth) == (0, 2, 4)
+    assert scores.cell_hits([], truth) == (0, 0, 4)
+    assert scores.cell_hits(truth, []) == (0, 4, 0)
+
+
+def test_teds_is_that_of_its_definition():
+    pytest.importorskip("apted")
+    table = [["a", "b"], ["c", "d"]]
+    assert scores.teds(table, table) == 1
+    # One of seven nodes is missing; a text with half of its letters wrong costs half of a node.
+    assert scores.teds([["a", "b"], ["c"]], table) == pytest.approx(1 - 1 / 7)
+    assert scores.teds([["ab", "b"], ["c", "d"]], table) == pytest.approx(1 - 0.5 / 7)
+    assert scores.table_similarity([table, table], [table]) == [1, 0]
+    assert scores.table_similarity([], [table]) == [0]
