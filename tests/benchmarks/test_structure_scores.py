@@ -35,7 +35,8 @@ def test_the_documents_hold_what_they_are_for(path):
 
 def test_markdown_is_taken_apart_alike():
     found = scores.structure_of_markdown(
-        "# The tide\n\nOne \\*two\\*\n\n- Go\n\n| a | b \\| c |\n|---|---|\n|  | 5 |\n\n---\n\n## x\n"
+        "# The tide\n\nOne \\*two\\*\n\n- Go\n\n"
+        "| a | b \\| c |\n|---|---|\n|  | 5 |\n\n---\n\n## x\n"
     )
     assert found.headings == ["The tide", "x"]
     assert found.tables == [[["a", "b | c"], ["", "5"]]]

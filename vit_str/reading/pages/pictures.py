@@ -149,8 +149,8 @@ def page_of_text(picture: Image.Image) -> Page | None:
     if not lines:
         return None
     rules = find_rules(picture)
-    word_boxes = [np.array([word.box for word in line]) for line in lines]
-    line_boxes = [np.r_[boxes[:, :2].min(0), boxes[:, 2:].max(0)] for boxes in word_boxes]
+    word_boxes = [[np.array(word.box) for word in line] for line in lines]
+    line_boxes = [np.r_[np.min(boxes, 0)[:2], np.max(boxes, 0)[2:]] for boxes in word_boxes]
     tables = grids(rules, max(picture.size))
     blocks = arranged(lines, line_boxes, word_boxes, tables)
     return Page(*picture.size, tuple(tuple(map(tuple, block)) for block in blocks), rules=rules)
