@@ -81,6 +81,7 @@ def test_word_accuracy_against_torchmetrics():
         ("Genaxis Theatre", {36: "genaxistheatre", 62: "GenaxisTheatre", 94: "GenaxisTheatre"}),
         ("[06]", {36: "06", 62: "06", 94: "[06]"}),
         ("...", {36: "", 62: "", 94: "..."}),
+        ("“don’t” 5′–…", {36: "dont5", 62: "dont5", 94: "\"don't\"5'-..."}),
         ("한글", {36: "", 62: "", 94: ""}),
     ],
 )

@@ -6,7 +6,7 @@ studies alike. Shares are fractions from 0 to 1.
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +78,16 @@ class Scores:
         return {"n": n, **metrics, **values}
 
 
+TYPED: Mapping[int, str] = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛′´", "'"),
+        **dict.fromkeys("“”„‟″", '"'),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+    }
+)
+"""What ASCII labels have for marks of print."""
+
+
 def edit_distance(first: str, second: str) -> int:
     """Fewest characters to insert, delete and replace between two texts (Levenshtein 1966)."""
     return int(_edit_distance(first, second))
@@ -86,7 +96,8 @@ def edit_distance(first: str, second: str) -> int:
 def normalize_label(label: str, protocol: Protocol) -> str:
     """Reduce a text to what a protocol compares.
 
-    Accents are split off (Unicode NFKD), then characters that the protocol lacks are dropped:
+    Marks of print become those of typewriters (``TYPED``), accents are split off (Unicode NFKD),
+    then characters that the protocol lacks are dropped:
 
     * 36: digits and letters, in lower case;
     * 62: digits and letters, case kept;
@@ -102,7 +113,7 @@ def normalize_label(label: str, protocol: Protocol) -> str:
         raise ValueError(
             f"unknown protocol {protocol!r}: use one of {sorted(_PROTOCOLS)} or {FULL!r}"
         )
-    decomposed = unicodedata.normalize("NFKD", label)
+    decomposed = unicodedata.normalize("NFKD", label.translate(TYPED))
     if protocol == 36:
         decomposed = decomposed.lower()
     known = _PROTOCOLS[protocol]
