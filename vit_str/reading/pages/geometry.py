@@ -16,7 +16,7 @@ from PIL import Image
 from vit_str.reading.pages.ink import ink_of
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
+    from jaxtyping import Float, UInt8
 
 Quadrilateral = np.ndarray
 """Of shape (4, 2)."""
@@ -116,7 +116,7 @@ class Strip:
         )
 
     @cached_property
-    def ink(self) -> Float[np.ndarray, "row column"]:
+    def ink(self) -> UInt8[np.ndarray, "row column"]:
         """How much ink each pixel holds, see `ink_of`."""
         return ink_of(self.image)
 

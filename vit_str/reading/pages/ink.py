@@ -7,9 +7,12 @@ import numpy as np
 from PIL import Image
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
+    from jaxtyping import Float, UInt8
 
-_INKED = 0.4  # ink from which on a pixel is part of a letter
+    Ink = UInt8[np.ndarray, "row column"]
+
+_FULL = 255  # ink
+_INKED = 0.4 * _FULL  # ink from which on a pixel is part of a letter
 _MOST_TRIMMED = 0.6  # at each side of a word, over the height of the line
 _BAND = 0.3, 0.6  # of the ink of the fullest rows: rows of small letters have more than that
 _FULLEST = 90  # percentile of rows
@@ -28,21 +31,20 @@ class Type(NamedTuple):
     weight: float
 
 
-def ink_of(image: Image.Image) -> "Float[np.ndarray, 'row column']":
-    """How much ink each pixel of a line holds, 0 to 1; light on dark is ink too."""
-    gray = np.asarray(image.convert("L"), np.float32)
+def ink_of(image: Image.Image) -> "Ink":
+    """How much ink each pixel of a line holds, 0 to 255; light on dark is ink too."""
+    gray = np.asarray(image.convert("L"))
     paper = float(np.median(gray))
     dark, bright = np.percentile(gray, (2, 98))
-    if paper - dark >= bright - paper:
-        ink = (paper - gray) / max(1.0, paper - dark)
-    else:
-        ink = (gray - paper) / max(1.0, bright - paper)
-    return ink.clip(0, 1)
+    darkest = dark if paper - dark >= bright - paper else bright
+    # One value for each of 256 shades: no array of numbers in between.
+    shades = np.arange(_FULL + 1)
+    contrast = max(1.0, abs(darkest - paper)) * np.sign(darkest - paper)
+    ink = (shades - paper) / contrast if contrast else np.zeros(len(shades))
+    return (_FULL * ink.clip(0, 1)).round().astype(np.uint8)[gray]
 
 
-def trimmed(
-    ink: "Float[np.ndarray, 'row column']", left: float, right: float
-) -> tuple[float, float]:
+def trimmed(ink: "Ink", left: float, right: float) -> tuple[float, float]:
     """The sides of a word without the white beside its ink; as they are if there is none near."""
     first, last = max(0, round(left)), min(ink.shape[1], round(right))
     inked = np.flatnonzero(ink[:, first:last].max(0, initial=0) > _INKED)
@@ -53,9 +55,7 @@ def trimmed(
     return max(left, min(begin, left + most)), min(right, max(end, right - most))
 
 
-def type_of(
-    ink: "Float[np.ndarray, 'row column']", words: Sequence[tuple[str, tuple[float, float]]]
-) -> Type:
+def type_of(ink: "Ink", words: Sequence[tuple[str, tuple[float, float]]]) -> Type:
     """The type of a line.
 
     Capitals and digits are higher than small letters: the size is that of words of small letters,
@@ -78,12 +78,10 @@ def _is_small(text: str) -> bool:
     return len(text) > 1 and 2 * sum(map(str.islower, text)) > len(text)
 
 
-def _letters(
-    ink: "Float[np.ndarray, 'row column']", spans: Sequence[tuple[float, float]]
-) -> "Float[np.ndarray, 'row column']":
-    """The columns of some words."""
+def _letters(ink: "Ink", spans: Sequence[tuple[float, float]]) -> "Float[np.ndarray, 'row column']":
+    """The columns of some words, their ink from 0 to 1."""
     parts = [ink[:, max(0, round(left)) : max(0, round(right))] for left, right in spans]
-    return np.concatenate([ink[:, :0], *parts], 1)
+    return np.concatenate([ink[:, :0], *parts], 1).astype(np.float32) / _FULL
 
 
 def _band(letters: "Float[np.ndarray, 'row column']") -> float:
