@@ -192,8 +192,11 @@ def compare_page(page: Any, address: str, model: str, path: Path) -> dict[str, A
             other[name] for name in ("text", "block", "line")
         ]
         assert one["confidence"] == pytest.approx(other["confidence"], abs=0.01)
+        # Python ends boxes with the ink of a word, the page a little beyond it.
+        height = one["polygon"][3][1] - one["polygon"][0][1]
         for corner, expected_corner in zip(one["polygon"], other["polygon"], strict=True):
-            assert corner == pytest.approx(expected_corner, abs=1)
+            assert corner[0] == pytest.approx(expected_corner[0], abs=0.4 * height)
+            assert corner[1] == pytest.approx(expected_corner[1], abs=1)
     return record
 
 
