@@ -7,7 +7,8 @@ pages three are PDF files as printed, two are scanned in software (150 dots per 
 of up to a degree and a half), and one is scanned on its side. What is there to find comes from the
 HTML. Word errors are the edit distance of words in order over their number, with running heads and
 page numbers in plain text, without them in Markdown. FOLDER keeps pages and results: a run that was
-stopped goes on, and a system that is not installed is left out.
+stopped goes on, and a system that is not installed is left out. ``--documents FOLDER`` takes other
+HTML, such as ``benchmarks/documents-unseen``, which no rule was made with.
 """
 
 import argparse
@@ -34,7 +35,7 @@ STYLES = (
 """Faces and sizes of the text."""
 STATES = ("digital", "scan", "digital", "turned", "digital", "scan")
 DPI = 150
-_TESSERACT = {"en": "eng", "de": "deu", "fr": "fra", "es": "spa"}
+_TESSERACT = {"de": "deu", "es": "spa", "fr": "fra", "it": "ita"}  # else English
 
 
 class Document(NamedTuple):
@@ -52,6 +53,9 @@ def main() -> None:
     """Set pages, read them, and print tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument(
+        "--documents", type=Path, default=DOCUMENTS, metavar="FOLDER", help="other pages, as HTML"
+    )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="documents or pages, by name")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
     parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="pages and their Markdown")
@@ -62,7 +66,7 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     documents = [
         each
-        for each in all_documents(options.folder)
+        for each in all_documents(options.folder, options.documents)
         if not options.only or {each.name, each.name.rpartition("-")[0]} & {*options.only}
     ]
     if not documents:
@@ -86,9 +90,9 @@ def main() -> None:
         write_pictures(options.pictures, options.folder, documents)
 
 
-def all_documents(folder: Path) -> Iterator[Document]:
+def all_documents(folder: Path, documents: Path = DOCUMENTS) -> Iterator[Document]:
     """The pages, made where they are missing."""
-    for number, source in enumerate(sorted(DOCUMENTS.glob("*.html"))):
+    for number, source in enumerate(sorted(documents.glob("*.html"))):
         html = source.read_text("utf-8")
         language = html.partition('lang="')[2][:2]
         truth = scores.structure_of_html(html)
@@ -216,7 +220,7 @@ def searchable(arguments: list[str]) -> System:
             "-j1",
             "-q",
         ]
-        language = ["-l", _TESSERACT[document.language]]
+        language = ["-l", _TESSERACT.get(document.language, "eng")]
         turn = ["--rotate-pages"] if document.state == "turned" else []
         source = document.scan.with_suffix(".scan.pdf")
         subprocess.run([*command, *language, *turn, str(source), str(target)], check=True)
@@ -232,7 +236,7 @@ def tesseract(document: Document) -> str:
         str(document.scan),
         "-",
         "-l",
-        _TESSERACT[document.language],
+        _TESSERACT.get(document.language, "eng"),
         "--psm",
         "1",
     ]

@@ -8,6 +8,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import structure_scores as scores
 
+PAGES = sorted(Path(scores.__file__).parent.glob("documents*/*.html"))
+
 HTML = """<html lang="en"><body>
 <div class="head"><span>Harbour</span><span>Volume 7</span></div>
 <h1>The <em>tide</em> tables</h1>
@@ -26,7 +28,7 @@ def test_html_says_what_is_there_to_find():
     assert " ".join(found.text) == f"Harbour Volume 7 {body} 12"
 
 
-@pytest.mark.parametrize("path", sorted(Path("benchmarks/documents").glob("*.html")))
+@pytest.mark.parametrize("path", PAGES)
 def test_the_documents_hold_what_they_are_for(path):
     found = scores.structure_of_html(path.read_text("utf-8"))
     assert len(found.body) > 60

@@ -143,3 +143,23 @@ def test_type_that_is_not_known_is_told_by_heights():
     bare = tuple(replace(word, size=0.0, weight=0.0) for word in line("Museums", 10, 20, 20))
     body = tuple(tuple(replace(word, size=0.0, weight=0.0) for word in each) for each in TEXT)
     assert [name for name, _ in texts(page((bare,), body))] == ["Heading1", "Paragraph"]
+
+
+def test_a_heading_ends_a_table():
+    def row(name: str, price: str, top: float) -> Line:
+        return (*line(name, 10, top), *line(price, 200, top))
+
+    first = (row("Soup", "7.50", 150), row("Salad", "8.00", 164))
+    second = (row("Fish", "17.50", 210), row("Meat", "15.00", 224))
+    heading = line("Mains", 10, 184, 14)
+    (parts,) = parts_of([page(TEXT, (*first, heading, *second))])
+    assert [type(part).__name__ for part in parts] == ["Paragraph", "Table", "Heading", "Table"]
+
+
+def test_lines_of_a_column_are_joined_below_a_wider_title():
+    left = tuple(line("In the spring of 1871 the harbour", 10, 60 + 14 * n) for n in range(5))
+    right = tuple(line("She wrote to the printer and he", 260, 60 + 14 * n) for n in range(5))
+    title = line("Why the tables of the harbour were wrong for forty years", 10, 20, 16)
+    assert [name for name, _ in texts(page((title,), left, right))] == [
+        "Heading1", "Paragraph", "Paragraph"
+    ]  # fmt: skip

@@ -5,7 +5,7 @@ far apart, and whether the next word would still have had room.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -28,7 +28,7 @@ _SHORTEST_HEADING = 3  # letters
 _OTHER_SIZE = 0.86  # share of the height of a row that the next of its paragraph has
 _PARAGRAPH_GAP = 0.3  # more white between paragraphs than between most lines
 _INDENT = 3.0  # that the first line of a paragraph may have
-_SAME_EDGE = 4.0  # rows of one column begin so near to each other
+_NARROW = 0.8  # share of the width of most of the text that other blocks of it have
 _FITS = 0.7  # white that is left beside the next word where it would have fitted
 _MARGIN = 0.075  # share of the height of a page at its top and bottom where running text may be
 _RUNNING_GAP = 1.5  # white between running text and the page
@@ -114,7 +114,7 @@ class _Type:
     @classmethod
     def of(cls, rows: Sequence[Row]) -> "_Type":
         """Of rows, counted by characters."""
-        counts = [sum(len(word.text) for word in row.words) for row in rows]
+        counts = list(map(_letters, rows))
         if not sum(counts):
             return cls(1.0, 1.0, 0.0)
         values = np.array([(row.height, row.size, row.weight) for row in rows])
@@ -147,6 +147,11 @@ class _Type:
         return next(n for n, least in enumerate(self.levels, 1) if row.size >= least)
 
 
+def _letters(row: Row) -> int:
+    """The number of characters of a row."""
+    return sum(len(word.text) for word in row.words)
+
+
 def _is_short(row: Row) -> bool:
     letters = sum(character.isalpha() for word in row.words for character in word.text)
     return letters >= _SHORTEST_HEADING and len(row.words) <= _LONGEST_HEADING
@@ -155,19 +160,13 @@ def _is_short(row: Row) -> bool:
 def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
     ruled = _ruled(sheet)
     running = _running(sheet, text) - set(ruled)
-    places = [
-        place for place in range(len(sheet.rows)) if place not in running and place not in ruled
-    ]
-    tables = {
-        places[found.start]: ([places[index] for index in found], table)
-        for found, table in find_tables([sheet.rows[place] for place in places])
-    }
+    tables = dict(_unruled(sheet, running | set(ruled), text))
     in_tables = {place for chosen, _ in tables.values() for place in chosen} | set(ruled)
-    texts = [row for place, row in enumerate(sheet.rows) if place not in in_tables | running]
+    edges = _right_edges(sheet, in_tables | running, text)
     waiting: list[int] = []  # rows of text that are no part yet
     for place in range(len(sheet.rows)):
         if place in in_tables or place in running:
-            yield from _texts(sheet, waiting, text, texts)
+            yield from _texts(sheet, waiting, text, edges)
             waiting = []
             if table := ruled.get(place):
                 yield table
@@ -177,7 +176,50 @@ def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
                 yield Running((sheet.rows[place],))
         else:
             waiting.append(place)
-    yield from _texts(sheet, waiting, text, texts)
+    yield from _texts(sheet, waiting, text, edges)
+
+
+def _right_edges(sheet: _Sheet, others: set[int], text: _Type) -> dict[int, float]:
+    """Where the text of each block ends, or could end, at its right.
+
+    A block that is much narrower than most of the text, as an address, has as much room as that.
+    """
+    blocks: dict[int, list[Row]] = {}
+    for place, (row, block) in enumerate(zip(sheet.rows, sheet.blocks, strict=True)):
+        if place not in others and not text.is_larger(row):
+            blocks.setdefault(block, []).append(row)
+    sides = {
+        block: (min(row.left for row in rows), max(row.right for row in rows))
+        for block, rows in blocks.items()
+    }
+    widths = [right - left for left, right in sides.values()]
+    counts = [sum(map(_letters, rows)) for rows in blocks.values()]
+    usual = float(np.median(np.repeat(widths, counts))) if widths else 0.0
+    return {
+        block: left + usual if right - left < _NARROW * usual else right
+        for block, (left, right) in sides.items()
+    }
+
+
+def _unruled(
+    sheet: _Sheet, others: set[int], text: _Type
+) -> Iterator[tuple[int, tuple[list[int], Table]]]:
+    """Tables without rules, by the first of their rows, and all of their rows.
+
+    Headings and ``others`` are no rows of theirs, and end them.
+    """
+    run: list[int] = []
+    for place in range(len(sheet.rows) + 1):
+        if (
+            place < len(sheet.rows)
+            and place not in others
+            and not text.is_larger(sheet.rows[place])
+        ):
+            run.append(place)
+            continue
+        for found, table in find_tables([sheet.rows[each] for each in run]):
+            yield run[found.start], ([run[index] for index in found], table)
+        run = []
 
 
 def _ruled(sheet: _Sheet) -> dict[int, Table | None]:
@@ -226,17 +268,21 @@ def _are_beside(first: Row, second: Row) -> bool:
 
 
 def _texts(
-    sheet: _Sheet, places: Sequence[int], text: _Type, others: Sequence[Row]
+    sheet: _Sheet, places: Sequence[int], text: _Type, edges: Mapping[int, float]
 ) -> Iterator[Heading | Paragraph | Item]:
     """Headings, paragraphs and items of lists that rows in a row make.
 
-    Where their columns end is told by all rows of text, ``others``.
+    Args:
+        sheet: the page.
+        places: of the rows.
+        text: its type.
+        edges: where the text of each block ends at its right.
     """
     rows = sheet.rows
     apart = _usual_distance(sheet, text)
     group: list[int] = []
     for place in places:
-        if group and _begins_part(sheet, group[-1], place, text, apart, others):
+        if group and _begins_part(sheet, group[-1], place, text, apart, edges):
             yield _text_part([rows[each] for each in group], text)
             group = []
         group.append(place)
@@ -255,7 +301,7 @@ def _usual_distance(sheet: _Sheet, text: _Type) -> float:
 
 
 def _begins_part(
-    sheet: _Sheet, last: int, place: int, text: _Type, apart: float, others: Sequence[Row]
+    sheet: _Sheet, last: int, place: int, text: _Type, apart: float, edges: Mapping[int, float]
 ) -> bool:
     """Whether a row is no further line of the heading, paragraph or item before it."""
     rows = sheet.rows
@@ -274,13 +320,8 @@ def _begins_part(
         or _begins_item(row)
         or _is_caption(row)
         or abs(row.left - before.left) > _INDENT * text.height
-        or _would_fit(before, row.words[0], _right_edge(others, before, text.height))
+        or _would_fit(before, row.words[0], edges[sheet.blocks[last]])
     )
-
-
-def _right_edge(rows: Sequence[Row], row: Row, height: float) -> float:
-    """Of the column of a row: where the widest of the rows ends that begin near it."""
-    return max(each.right for each in rows if abs(each.left - row.left) < _SAME_EDGE * height)
 
 
 def _would_fit(row: Row, following: Word, edge: float) -> bool:
