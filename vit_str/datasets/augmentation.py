@@ -226,8 +226,10 @@ def still_legible(
     """
     if before.shape != after.shape:
         return True
-    old, new = _reduced(before), _reduced(after)
-    contrasts, contrast = old.std(0), new.std(0).max()
+    old = _reduced(before)
+    new = _reduced(after)
+    contrasts = old.std(0)
+    contrast = new.std(0).max()
     if contrast < _LEAST_CONTRAST * contrasts.max():
         return False
     shapes = old[:, contrasts.argmax()]

@@ -163,7 +163,8 @@ class FolderWriter(DatasetWriter):
         self._files = {name: continued(path / name, ends.get(name, 0)) for name in names}
 
     def add(self, words: Sequence[LabeledWord]) -> None:
-        labels, boxes = [], []
+        labels = []
+        boxes = []
         for number, word in enumerate(words, self.layout.start + self.done):
             name = f"{number:09d}{self.layout.suffix or word.suffix}"
             (self.path / IMAGES / name).write_bytes(word.image)

@@ -61,9 +61,11 @@ class LabelFile:
             text = line.decode().rstrip("\r\n")
             return _json_row(text) if self._is_json else self._row(text)
         except UnicodeDecodeError:
-            reason, detail = Reason.NOT_UTF8, line.decode("utf-8", "backslashreplace")
+            reason = Reason.NOT_UTF8
+            detail = line.decode("utf-8", "backslashreplace")
         except (ValueError, TypeError, AttributeError, csv.Error) as error:
-            reason, detail = Reason.DAMAGED, str(error)
+            reason = Reason.DAMAGED
+            detail = str(error)
         return Skipped(f"{self.path.name}, line {numbers[index]}", reason, detail)
 
     def _row(self, line: str) -> LabelRow:
@@ -82,7 +84,8 @@ class LabelFile:
     @cached_property
     def _index(self) -> "tuple[array[int], array[int]]":
         """Where every line starts, and its number in the file."""
-        starts, numbers = array("Q"), array("I")
+        starts = array("Q")
+        numbers = array("I")
         for number, start, _ in _lines(self.path):
             starts.append(start)
             numbers.append(number)

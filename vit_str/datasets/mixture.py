@@ -72,7 +72,8 @@ class Mixture:
             before = slot * part // left
             if (slot + 1) * part // left > before:
                 return source, before
-            slot, left = slot - before, left - part
+            slot = slot - before
+            left = left - part
         raise AssertionError("the last source takes all that is left")
 
 

@@ -14,7 +14,8 @@ from vit_str.reports.sheets import Captioned, framed, sheet
 
 _COUNT, _COUNT_AUGMENTED = 64, 16  # words, unless another number is asked for
 _COLUMNS, _VERSIONS = 8, 7  # cells of a row, augmented ones among them
-_SIZE, _BACKGROUND = (160, 48), (225, 225, 225)
+_SIZE = (160, 48)
+_BACKGROUND = (225, 225, 225)
 _LARGEST_SHOWN = 1024, 1024  # enough to look at; photographs are larger
 
 

@@ -45,7 +45,8 @@ def calibrate(
     right: Bool[np.ndarray, " word"] | Sequence[bool],
 ) -> Calibration:
     """Compare confidences with what is right."""
-    sure, truth = np.asarray(confidences, dtype=float), np.asarray(right, dtype=float)
+    sure = np.asarray(confidences, dtype=float)
+    truth = np.asarray(right, dtype=float)
     edges = np.linspace(0, 1, BINS + 1)
     # Bins are open below and closed above, so that a confidence of exactly 1 has a bin.
     bin_of = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, BINS - 1)

@@ -27,7 +27,8 @@ class Comparison:
             for name, words in self.first.items()
         }
         if len(pairs) > 1:
-            first, second = together(self.first.values()), together(self.second.values())
+            first = together(self.first.values())
+            second = together(self.second.values())
             pairs["all"] = first.right(protocol), second.right(protocol)
         return {name: paired_difference(*pair) for name, pair in pairs.items()}
 

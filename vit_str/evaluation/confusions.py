@@ -30,12 +30,14 @@ def align(label: str, text: str) -> list[Pair]:
     """
     costs = _costs(label, text)
     pairs: list[Pair] = []
-    row, column = len(label), len(text)
+    row = len(label)
+    column = len(text)
     while row or column:
         here = costs[row][column]
         both = row and column and costs[row - 1][column - 1] + (label[row - 1] != text[column - 1])
         if row and column and here == both:
-            row, column = row - 1, column - 1
+            row = row - 1
+            column = column - 1
             pairs.append((label[row], text[column]))
         elif row and here == costs[row - 1][column] + 1:
             row -= 1

@@ -208,7 +208,8 @@ def score(
     for suffix, protocol in (("", 94), ("_full", FULL)):
         errors, lengths = character_errors(pairs[protocol])
         alike = word_similarities(pairs[protocol])
-        accuracy, similarity = f"character_accuracy{suffix}", f"one_minus_ned{suffix}"
+        accuracy = f"character_accuracy{suffix}"
+        similarity = f"one_minus_ned{suffix}"
         values[accuracy] = _at_least_zero(1 - _ratio(errors.sum(), lengths.sum()))
         values[similarity] = _ratio(alike.sum(), len(alike))
         (low, high), interval[similarity] = bootstrap_intervals(

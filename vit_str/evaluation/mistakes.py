@@ -31,7 +31,8 @@ class Mistake:
 
     def caption(self) -> str:
         """One line about it for the sheet."""
-        label, name = one_line(self.label), one_line(self.set)
+        label = one_line(self.label)
+        name = one_line(self.set)
         return f"{self.confidence:.3f} labeled {label}, read {shown(self.text)}, {name}"
 
 

@@ -122,7 +122,8 @@ def score_page(page: Page, labels: Sequence[Label]) -> PageScore:
 
 def same_text(label: str, text: str) -> bool:
     """Whether the text is that of the label; case and a mark at either end of it are no matter."""
-    text, label = text.casefold(), label.casefold()
+    text = text.casefold()
+    label = label.casefold()
     accepted = {label}
     if label[:1] in _MARKS:
         accepted.add(label[1:])

@@ -18,7 +18,9 @@ from vit_str.reading.pages.reader import PageReader
 from vit_str.reports.sheets import Captioned, check_picture, framed, sheet
 from vit_str.runtime.images import SUFFIXES, UnreadableImage, load_pages
 
-_WORST, _COLUMNS, _CELL = 12, 3, (640, 420)
+_WORST = 12
+_COLUMNS = 3
+_CELL = (640, 420)
 
 
 def run(options: argparse.Namespace) -> int:

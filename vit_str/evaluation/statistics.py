@@ -102,13 +102,15 @@ def paired_difference(
     right_second: Bool[np.ndarray, " word"] | Sequence[bool],
 ) -> PairedDifference:
     """Second minus first, word by word, so that what makes words easy or hard cancels."""
-    first, second = np.asarray(right_first, dtype=bool), np.asarray(right_second, dtype=bool)
+    first = np.asarray(right_first, dtype=bool)
+    second = np.asarray(right_second, dtype=bool)
     if first.shape != second.shape:
         raise ValueError(
             f"a paired comparison needs the same words, found {len(first)} and {len(second)}"
         )
     gains = second.astype(float) - first.astype(float)
-    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
+    only_first = int((first & ~second).sum())
+    only_second = int((second & ~first).sum())
     return PairedDifference(
         n=len(gains),
         difference=float(gains.mean()) if len(gains) else math.nan,

@@ -103,7 +103,8 @@ def fit_to_half(
     fitted_to = np.setdiff1d(np.arange(len(tried[0])), judged_on)
     result = fit([words.select(fitted_to) for words in tried])
     temperature = round(before * result.factor, 4)
-    old, new = _all_judged(first), _all_judged(read(temperature))
+    old = _all_judged(first)
+    new = _all_judged(read(temperature))
     if len(halves) > 1:
         halves["all"] = judged_on
     values = {

@@ -155,7 +155,8 @@ def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
     ``verify`` is for models that draft texts; what `step` writes is the same.
     """
     recognizer = copy.deepcopy(recognizer).float().cpu().eval()
-    encoder, decoder = recognizer.encoder, recognizer.decoder
+    encoder = recognizer.encoder
+    decoder = recognizer.decoder
     height, width = encoder.image_size
     images = torch.zeros(2, 3, height, 4 * encoder.width_step or width)
     with torch.no_grad():
@@ -188,7 +189,8 @@ def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
             ["logits"],
             {"input_ids": {0: "batch", 1: positions}},
         )
-    heads, head_dim = found[0].shape[1], found[0].shape[3]
+    heads = found[0].shape[1]
+    head_dim = found[0].shape[3]
     depth = len(names) // 2
     written = [f"{block}.{name}" for block in range(depth) for name in _WRITTEN]
     past = {f"past_key_values.{name}": torch.zeros(2, heads, 3, head_dim) for name in written}

@@ -46,7 +46,8 @@ def static_encoder(recognizer: Recognizer, *, int8: bool = True) -> ModelProto |
     Returns:
         None if there is none for the parts of this model.
     """
-    encoder, decoder = recognizer.encoder, recognizer.decoder
+    encoder = recognizer.encoder
+    decoder = recognizer.decoder
     if not isinstance(encoder, VisionTransformer) or not isinstance(decoder, TransformerDecoder):
         return None
     if encoder.special_tokens or encoder.positions != "learned":
@@ -210,7 +211,8 @@ class _Int8:
 
     def convolve(self, x: str, point: str, layer: nn.Conv2d) -> str:
         name = self._graph.names[layer]
-        shape, outputs = layer.weight.shape, [layer.out_channels]
+        shape = layer.weight.shape
+        outputs = [layer.out_channels]
         weight = f"{name}.weight"
         range_after = self._range(output_of(name))
         inputs = [
@@ -244,7 +246,8 @@ class _Int8:
 
     def _joined(self, layers: Sequence[nn.Linear]) -> tuple[str, str, str]:
         name = _joined_name(self._graph, layers, "weight")
-        shape, outputs = [layers[0].in_features, _width(layers)], [_width(layers)]
+        shape = [layers[0].in_features, _width(layers)]
+        outputs = [_width(layers)]
         weight = name + TRANSPOSED + QUANTIZED_OUTPUTS
         return (
             self._graph.given(weight, shape, TensorProto.INT8),
@@ -298,7 +301,8 @@ class _EncoderGraph:
 
     def _patches(self, x: str, point: str) -> str:
         """Tokens, as ``VisionTransformer.patches`` cuts them, embedded with their positions."""
-        (height, width), (rows, columns) = self._encoder._cut, self._encoder.grid
+        (height, width) = self._encoder._cut
+        (rows, columns) = self._encoder.grid
         layer = self._encoder.embed_patches
         channels = layer.in_features // (height * width)
         x = self._graph.reshape(x, rows, height, columns, width, channels)
@@ -338,7 +342,9 @@ class _EncoderGraph:
 
     def _keys_values(self, x: str) -> None:
         """Keys and values of the image for every block of the decoder."""
-        tokens, heads, depth = self._tokens, self._decoder.heads, self._decoder.depth
+        tokens = self._tokens
+        heads = self._decoder.heads
+        depth = self._decoder.depth
         head_dim = self._decoder.dim // heads
         x = self._graph.reshape(x, tokens, 2 * depth, heads, head_dim)
         x = self._graph.transpose(x, [2, 0, 3, 1, 4])

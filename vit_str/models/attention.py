@@ -116,7 +116,8 @@ class KeyValueCache:
     def keep(self, rows: Bool[Tensor, " batch"] | Int64[Tensor, " row"]) -> None:
         """Keep these rows of the batch only: a mask, or indices in any order."""
         if self.length:
-            self._keys, self._values = self._keys[rows], self._values[rows]
+            self._keys = self._keys[rows]
+            self._values = self._values[rows]
 
     @property
     def keys_values(self) -> KeysValues:

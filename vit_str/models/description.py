@@ -52,7 +52,8 @@ def describe(recognizer: Recognizer) -> dict[str, Any]:
 def build(description: dict[str, Any]) -> Recognizer:
     """The model of a description, with fresh weights."""
     try:
-        encoder, decoder = description["encoder"], description["decoder"]
+        encoder = description["encoder"]
+        decoder = description["decoder"]
         return Recognizer(_build(encoder, ENCODERS), _build(decoder, DECODERS))
     except (KeyError, TypeError) as error:
         raise ValueError(f"this model description does not fit: {error}") from error

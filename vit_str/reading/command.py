@@ -49,7 +49,10 @@ exit codes: 0 success; 1 some image could not be read, or the output not written
 
 _DIGITS = 6  # of confidences, after the point
 # A crop of a word is flatter or smaller than a page, not as long as a line, or read more surely.
-_PAGE_SIDE, _PAGE_ASPECT, _LINE_ASPECT, _PAGE_CONFIDENCE = 300, 2.5, 12.0, 0.5
+_PAGE_SIDE = 300
+_PAGE_ASPECT = 2.5
+_LINE_ASPECT = 12.0
+_PAGE_CONFIDENCE = 0.5
 _PAGE_FORMATS = ("hocr", "md", "tsv")
 _PAGE_OPTIONS = ("overlay", "pages", "dpi", "password", "text_layer")
 _RAY_OPTIONS = ("characters", "column", "part_size", "ray_address")

@@ -19,7 +19,8 @@ STRENGTHS = (0.0, 0.5, 1.0, 2.0)
 _WORD_COLUMNS = 8  # of a sheet
 _ZOOM = 2  # times the pixels of words
 # Some ingredients are rare: look at this many batches at least, and at most.
-_FEWEST_BATCHES, _MOST_BATCHES = 4, 24
+_FEWEST_BATCHES = 4
+_MOST_BATCHES = 24
 # Mean difference of a color value, 0 to 255, from which on a change can be seen.
 _VISIBLE = 1.0
 

@@ -26,7 +26,8 @@ def add_neon(image: Images, mask: Mask, ink: Colors, strength: float, random: Ra
         return
     brightest = ink[chosen].amax(1, keepdim=True).clamp(min=0.05)
     color = ink[chosen] / brightest
-    wall, letters = image.index_select(0, chosen) * dark, mask[chosen]
+    wall = image.index_select(0, chosen) * dark
+    letters = mask[chosen]
     image[chosen] = wall + (color - wall) * (smooth(letters, 4, 4) * power).clamp(max=0.85)
     ink[chosen] = color.lerp(torch.ones_like(color), core)
 
@@ -34,7 +35,8 @@ def add_neon(image: Images, mask: Mask, ink: Colors, strength: float, random: Ra
 def add_shadows(image: Images, mask: Mask, strength: float, random: Random) -> None:
     """The letters again, to one side, soft or sharp, mostly dark."""
     chosen = random.subset(share_of("shadow", strength))
-    down, right = random.integers(4)[chosen] - 1, random.integers(7)[chosen] - 3
+    down = random.integers(4)[chosen] - 1
+    right = random.integers(7)[chosen] - 3
     depth = random.uniform(0.3, 0.9, 1, 1, 1)[chosen]
     color = random.uniform(0, 0.4, 3, 1, 1)[chosen]
     light = random.bernoulli(0.2, 1, 1, 1)[chosen]
@@ -49,16 +51,19 @@ def add_shadows(image: Images, mask: Mask, strength: float, random: Random) -> N
 def add_extrusion(image: Images, mask: Mask, ink: Colors, strength: float, random: Random) -> None:
     """Sides of letters that stand out from the wall, darker towards it."""
     chosen = random.subset(share_of("extrusion", strength))
-    down, right = random.integers(3)[chosen] - 1, random.integers(2)[chosen] * 2 - 1
+    down = random.integers(3)[chosen] - 1
+    right = random.integers(2)[chosen] * 2 - 1
     deepest = random.integers(_DEEPEST - 1)[chosen] + 2
     shade = random.uniform(0.25, 0.7, 1, 1, 1)[chosen]
-    color, painted = random.uniform(0, 1, 3, 1, 1)[chosen], random.bernoulli(0.4, 1, 1, 1)[chosen]
+    color = random.uniform(0, 1, 3, 1, 1)[chosen]
+    painted = random.bernoulli(0.4, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     side = ink[chosen].lerp(color, painted) * shade
     # Black letters have sides that are brighter than they are.
     side = torch.where(luminance(ink[chosen]) < 0.3, 0.25 + 0.6 * color, side)
-    letters, behind = mask.index_select(0, chosen), image[chosen]
+    letters = mask.index_select(0, chosen)
+    behind = image[chosen]
     for step in range(_DEEPEST, 0, -1):
         reached = (deepest >= step).float()[:, None, None, None]
         layer = shifted(letters, down * step, right * step) * reached
@@ -92,13 +97,15 @@ def add_relief(
     of which little is seen (``opacity``) where letters are only pressed.
     """
     chosen = random.subset(share_of("emboss", strength))
-    right, down = random.integers(2)[chosen] * 2 - 1, random.integers(2)[chosen]
+    right = random.integers(2)[chosen] * 2 - 1
+    down = random.integers(2)[chosen]
     light = random.uniform(0.25, 0.6, 1, 1, 1)[chosen]
     left = random.uniform(0.0, 0.35, 1, 1, 1)[chosen]
     bevel = random.bernoulli(0.4, 1, 1, 1)[chosen]
     if not len(chosen):
         return
-    letters, down = mask.index_select(0, chosen), down * 2 - 1
+    letters = mask.index_select(0, chosen)
+    down = down * 2 - 1
     slope = shifted(letters, down, right) - shifted(letters, -down, -right)
     lit = slope * light
     # Where the wall is bright the dark side carries the relief, where it is dark the lit one.

@@ -42,7 +42,8 @@ def shifted(mask: Mask, rows: Int64[Tensor, " batch"], columns: Int64[Tensor, " 
     row = torch.arange(height, device=mask.device) - rows[:, None]
     column = torch.arange(width, device=mask.device) - columns[:, None]
     image = torch.arange(batch, device=mask.device)[:, None, None]
-    row, column = row.clamp(0, height - 1), column.clamp(0, width - 1)
+    row = row.clamp(0, height - 1)
+    column = column.clamp(0, width - 1)
     return mask[image, 0, row[:, :, None], column[:, None, :]][:, None]
 
 

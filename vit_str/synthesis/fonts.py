@@ -53,9 +53,11 @@ def find_fonts(folders: Sequence[Path] | None = None) -> list[Path]:
 
 def family_of(name: str) -> str:
     """Family of a font from its name ``family/file``, without the words that name a style."""
-    family, shorter = "", name.partition("/")[0].strip()
+    family = ""
+    shorter = name.partition("/")[0].strip()
     while shorter and shorter != family:
-        family, shorter = shorter, _STYLES.sub("", shorter)
+        family = shorter
+        shorter = _STYLES.sub("", shorter)
     return family.casefold()
 
 

@@ -73,7 +73,8 @@ class Typesetter:
         """The same for some fonts only."""
         typesetter = copy(self)
         typesetter.atlas = self.atlas.select(fonts)
-        typesetter._tops, typesetter._bottoms = self._tops[fonts], self._bottoms[fonts]
+        typesetter._tops = self._tops[fonts]
+        typesetter._bottoms = self._bottoms[fonts]
         typesetter._flawed = self._flawed[:, fonts]
         return typesetter
 
@@ -94,7 +95,8 @@ class Typesetter:
         self, ids: Int64[Tensor, "batch position"], fonts: Int64[Tensor, " batch"]
     ) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
         """First row with ink and the row after the last, of every word in its font."""
-        font, known = fonts[:, None], ids.clamp(min=0)
+        font = fonts[:, None]
+        known = ids.clamp(min=0)
         inked = (ids != PADDING) & (self._bottoms[font, known] > 0)
         top = self._tops[font, known].where(inked, self.atlas.height).amin(1)
         return top.float(), self._bottoms[font, known].where(inked, 0).amax(1).float()
@@ -125,7 +127,8 @@ class Typesetter:
         and may be negative, ``sizes`` are widths of
         letters over those of their font; letters of ``stacked`` words get cells of one width.
         """
-        drawn, known = ids != PADDING, ids.clamp(min=0)
+        drawn = ids != PADDING
+        known = ids.clamp(min=0)
         font = fonts[:, None]
         scale = 1.0 if sizes is None else sizes
         widths = (self.atlas.widths[font, known] * drawn * scale).ceil().long()
@@ -236,7 +239,8 @@ def _flawed(atlas: GlyphAtlas) -> Float[Tensor, "character font"]:
 
 def _sample_spacing(strength: float, random: Random) -> Float[Tensor, " batch"]:
     """Pixels of the atlas between letters beyond the font's own: mostly none, at times a lot."""
-    usual, wide = random.uniform(-3, 16), random.uniform(16, 44)
+    usual = random.uniform(-3, 16)
+    wide = random.uniform(16, 44)
     pixels = torch.where(random.bernoulli(0.12) > 0, wide, usual)
     return pixels * random.bernoulli(share_of("spacing")) * strength
 
@@ -245,7 +249,8 @@ def _extent(
     ink: Bool[Tensor, "column row"],
 ) -> tuple[Int64[Tensor, " column"], Int64[Tensor, " column"]]:
     """First row with ink and the row after the last, of every column."""
-    height, some = ink.shape[1], ink.any(1)
+    height = ink.shape[1]
+    some = ink.any(1)
     top = torch.where(some, ink.byte().argmax(1), height)
     return top, torch.where(some, height - ink.flip(1).byte().argmax(1), 0)
 

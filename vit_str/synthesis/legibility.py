@@ -45,10 +45,12 @@ def repairs(
     products = _products(degraded, clean, mask)
     judged = _judged(products)
     polarity = torch.where(products[:, :, _LETTERS, _CLEAN].sum(1) < 0, -1.0, 1.0)
-    mix, ink = torch.zeros_like(polarity), torch.zeros_like(polarity)
+    mix = torch.zeros_like(polarity)
+    ink = torch.zeros_like(polarity)
     legible = _legible(products, mix, ink, judged)
     for share, added in _REPAIRS:
-        mix, ink = mix.where(legible, share), ink.where(legible, added * polarity)
+        mix = mix.where(legible, share)
+        ink = ink.where(legible, added * polarity)
         legible = _legible(products, mix, ink, judged)
     return mix[:, None, None, None], ink[:, None, None, None]
 
@@ -85,7 +87,8 @@ def _products(degraded: Images, clean: Images, mask: Mask) -> Products:
     Everything is seen in pairs of rows and without what changes slowly only; sums go over parts
     of the word from left to right.
     """
-    rows, columns = mask.shape[-2] // 2, mask.shape[-1] // _PARTS
+    rows = mask.shape[-2] // 2
+    columns = mask.shape[-1] // _PARTS
     fields = mask.new_empty(len(mask), 3, rows, columns * _PARTS)
     for place, values in enumerate((mask, luminance(degraded), luminance(clean))):
         values = values[:, 0, : 2 * rows, : columns * _PARTS]
@@ -96,7 +99,8 @@ def _products(degraded: Images, clean: Images, mask: Mask) -> Products:
     details = (fields - low).mul_(near).view(len(mask), 3, rows, _PARTS, columns)
     parts = mask.new_zeros(len(mask), _PARTS, _FIELDS, rows, columns)
     by_field = parts.permute(0, 2, 3, 1, 4)
-    by_field[:, _LETTERS], by_field[:, 3:] = details[:, 0], details[:, 1:]
+    by_field[:, _LETTERS] = details[:, 0]
+    by_field[:, 3:] = details[:, 1:]
     letters = fields[:, 0].view(len(mask), rows, _PARTS, columns)
     torch.sub(letters[..., 2:], letters[..., :-2], out=by_field[:, 1, ..., 1:-1])
     torch.sub(letters[:, 2:], letters[:, :-2], out=by_field[:, 2, 1:-1])

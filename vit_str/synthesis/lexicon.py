@@ -112,7 +112,8 @@ class Lexicon:
         Only the ingredient ``nothing`` gives empty ones.
         """
         rng = random.Random(seed)
-        names, weights = list(self.ingredients), list(self.ingredients.values())
+        names = list(self.ingredients)
+        weights = list(self.ingredients.values())
         shares = Counter(rng.choices(names, weights, k=count))
         strings = [""] * shares.pop("nothing", 0)
         for name in shares:
@@ -237,7 +238,8 @@ class Lexicon:
         """Words joined to a length between 8 and the longest, all as likely."""
         strings = []
         for case in rng.choices(list(CASES), list(CASES.values()), k=count):
-            length, string = rng.randint(min(8, self.maximum_length), self.maximum_length), ""
+            length = rng.randint(min(8, self.maximum_length), self.maximum_length)
+            string = ""
             while len(string) < length and self._words:
                 string += rng.choice(self._words)
             strings.append(_set_case(string[:length], case, rng))

@@ -161,7 +161,8 @@ def _emphasize(places: Float[Tensor, " position"], text: str, rng: python_random
 
 def press(mask: Mask, difficulty: float, random: Random) -> Mask:
     """Ink as type and paper leave it, from ink as the face has it."""
-    ranges, size = _PRESS, mask.shape[-2:]
+    ranges = _PRESS
+    size = mask.shape[-2:]
     blur = random.uniform(*ranges.blur, 1, 1, 1) * size[0] / 32
     level = random.uniform(*ranges.level, 1, 1, 1)
     uneven = spread(random.normal(1.0, 1, 2, 8), size) * random.uniform(*ranges.unevenness, 1, 1, 1)
@@ -198,7 +199,8 @@ def _with_back(mask: Mask, difficulty: float, random: Random) -> Mask:
 
 def expose(mask: Mask, difficulty: float, random: Random) -> Images:
     """Dark ink on bright paper, as book scanners see them."""
-    ranges, size = _PRESS, mask.shape[-2:]
+    ranges = _PRESS
+    size = mask.shape[-2:]
     paper = 1 - random.uniform(*ranges.paper, 1, 1, 1).square() / ranges.paper[1]
     ink = paper * random.uniform(*ranges.ink, 1, 1, 1)
     yellow = random.uniform(*ranges.yellow, 1, 1, 1) * random.bernoulli(ranges.color_share, 1, 1, 1)

@@ -40,7 +40,8 @@ def blur(
 ) -> None:
     """Out of focus, a little or a lot, and blurred in one direction by motion, in place."""
     for share, least, most, taps in _BLURS:
-        chosen, deviation = random.subset(share), random.uniform(least, most, 1, 1, 1)
+        chosen = random.subset(share)
+        deviation = random.uniform(least, most, 1, 1, 1)
         if strengths.blur and len(chosen):
             deviation = (deviation * reach)[chosen] * strengths.blur
             blurred = gaussian(image.index_select(0, chosen), deviation, taps)
@@ -61,7 +62,8 @@ def _add_glare(image: Images, strength: float, random: Random) -> None:
     if not len(chosen):
         return
     height, width = image.shape[-2:]
-    across, down = pixel_columns(image) - x * width, pixel_rows(image) - y * height
+    across = pixel_columns(image) - x * width
+    down = pixel_rows(image) - y * height
     angle = turn * math.pi
     radius = height * (0.12 + 0.3 * size)
     along = (across * angle.cos() + down * angle.sin()) / (radius * (1 + 5 * long.square()))

@@ -136,7 +136,8 @@ def _readable(ink: Colors, image: Images, mask: Mask) -> tuple[Colors, Numbers]:
 
     Every second pixel is looked at. Returns the ink and how bright it is around the letters.
     """
-    image, mask = image[..., ::2, ::2], mask[..., ::2, ::2]
+    image = image[..., ::2, ::2]
+    mask = mask[..., ::2, ::2]
     around = dilate(mask, 1, 1) - mask + 1e-4
     behind = (luminance(image) * around).sum((2, 3), keepdim=True)
     behind = behind / around.sum((2, 3), keepdim=True)
@@ -157,7 +158,8 @@ def _opacity(ink: Colors, behind: Numbers, strength: float, random: Random) -> N
 
 def _add_gradients(fill: Images, strength: float, random: Random) -> None:
     chosen = random.subset(share_of("gradient", strength))
-    change, tint = random.normal(1.0, 1, 2, 4)[chosen], random.normal(0.1, 3, 1, 1)[chosen]
+    change = random.normal(1.0, 1, 2, 4)[chosen]
+    tint = random.normal(0.1, 3, 1, 1)[chosen]
     if len(chosen):
         fill.index_add_(0, chosen, spread(change * strength, fill.shape[-2:]) * tint)
 
@@ -169,12 +171,14 @@ def _add_patterns(
     chosen = random.subset(share_of("pattern", strength))
     angle = random.uniform(0, math.pi, 1, 1, 1)[chosen]
     period = random.uniform(2.5, 9, 1, 1, 1)[chosen]
-    patches, kind = random.normal(1.0, 1, 8, 24)[chosen], random.integers(3, 1, 1, 1)[chosen]
+    patches = random.normal(1.0, 1, 8, 24)[chosen]
+    kind = random.integers(3, 1, 1, 1)[chosen]
     amount = random.uniform(0.5, 1.0, 1, 1, 1)[chosen]
     second = random.uniform(0, 1, 3, 1, 1)[chosen]
     if not len(chosen):
         return
-    rows, columns = pixel_rows(fill), pixel_columns(fill)
+    rows = pixel_rows(fill)
+    columns = pixel_columns(fill)
     turn = 2 * math.pi / period
     stripes = ((rows * angle.cos() + columns * angle.sin()) * turn).sin()
     dots = (rows * turn).sin() * (columns * turn).sin() * 2 - 0.3

@@ -47,11 +47,13 @@ def _tiles(image: Image.Image) -> list[Tensor]:
         min(max(side // (2 * tile), 1), _MOST_TILES)
         for side, tile in zip(image.size, reversed(_SIZE), strict=True)
     )
-    width, height = image.width / columns, image.height / rows
+    width = image.width / columns
+    height = image.height / rows
     resize = Preprocessing(*_SIZE)
     tiles = []
     for row, column in product(range(rows), range(columns)):
-        left, top = round(column * width), round(row * height)
+        left = round(column * width)
+        top = round(row * height)
         tile = image.crop((left, top, left + round(width), top + round(height)))
         tiles.append(resize.pixels(tile))
     return tiles

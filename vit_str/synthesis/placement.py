@@ -48,7 +48,8 @@ class Unevenness:
     ) -> Float[Tensor, "batch position side"]:
         """Boxes of letters on the baseline to boxes of the letters as seen; others are kept."""
         left, top, right, bottom = boxes[self.rows].unbind(-1)
-        anchor, lean = self.anchor[:, None], self.slope.abs() * (right - left) / 2
+        anchor = self.anchor[:, None]
+        lean = self.slope.abs() * (right - left) / 2
         top = anchor + (top - anchor) * self.scale + self.lift - lean
         bottom = anchor + (bottom - anchor) * self.scale + self.lift + lean
         return boxes.index_copy(0, self.rows, torch.stack([left, top, right, bottom], -1))
@@ -85,7 +86,8 @@ class Stacks:
     ) -> Float[Tensor, "batch position side"]:
         """Boxes of upright letters to boxes of the lying letters as seen; others are kept."""
         left, top, right, bottom = boxes[self.rows].unbind(-1)
-        cell, first = self.cell[:, None], self.top[:, None]
+        cell = self.cell[:, None]
+        first = self.top[:, None]
         along = cell / (self.bottom[:, None] - first)
         start = (left / cell + 1e-4).floor() * cell
         across = height / cell
@@ -102,7 +104,8 @@ class Stacks:
         self, column: Float[Tensor, "word point"], row: Float[Tensor, "word point"], height: int
     ) -> tuple[Float[Tensor, "word point"], Float[Tensor, "word point"]]:
         """Column and row of the mask that are seen at ``column`` and ``row``."""
-        cell, top = self.cell[:, None], self.top[:, None]
+        cell = self.cell[:, None]
+        top = self.top[:, None]
         start = (column / cell).floor() * cell
         down = top + (column - start) / cell * (self.bottom[:, None] - top)
         return start + (1 - row / height).clamp(0, 1 - 1e-4) * cell, down
@@ -147,8 +150,10 @@ def sample_sizes(drawn: Bool[Tensor, "batch position"], strength: float, random:
     first, as in titles.
     """
     chosen = random.subset(share_of("raised", strength))
-    small, at_top = random.uniform(0.5, 0.8, 1), random.bernoulli(0.6)
-    tail, title = random.integers(2, 1) + 1, random.bernoulli(0.4, 1) > 0
+    small = random.uniform(0.5, 0.8, 1)
+    at_top = random.bernoulli(0.6)
+    tail = random.integers(2, 1) + 1
+    title = random.bernoulli(0.4, 1) > 0
     length = drawn.sum(1, keepdim=True)
     position = torch.arange(drawn.shape[1], device=drawn.device)
     first = torch.where(title, torch.ones_like(tail), (length - tail).clamp(min=1))

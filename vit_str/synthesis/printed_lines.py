@@ -32,7 +32,8 @@ from vit_str.synthesis.renderer import RenderedBatch, Renderer, join
 
 WIDTHS = range(32, 1601, 32)
 """Widths of lines, in pixels; all lines of a batch have one of them."""
-_MEDIAN_WIDTH, _WIDTH_SPREAD = 260.0, 0.85
+_MEDIAN_WIDTH = 260.0
+_WIDTH_SPREAD = 0.85
 """Of lines, and the deviation of its logarithm: what stands in columns is short."""
 _SAME_WIDTH = 4
 """Batches in a row with one width: devices that wait for each other have as much to do."""
@@ -201,8 +202,10 @@ class _Placed:
         """Left, top, right, bottom of every character that is read, in pixels; zero for none."""
         index = self.places[..., None].expand(-1, -1, 4)
         x1, y1, x2, y2 = self.lines.boxes.gather(1, index).unbind(-1)
-        left, top = self.left[:, None], self.top[:, None]
-        across, down = self.across[:, None], self.down[:, None]
+        left = self.left[:, None]
+        top = self.top[:, None]
+        across = self.across[:, None]
+        down = self.down[:, None]
         sides = [left + x1 * across, (y1 - top) * down, left + x2 * across, (y2 - top) * down]
         has_ink = (x2 > x1) & (self.labels != PADDING)
         return torch.stack(sides, -1) * has_ink[..., None]
@@ -224,13 +227,15 @@ def _place(
 
     ``spacing`` says how many pixels of the atlas are behind the characters of texts.
     """
-    atlas, (height, width) = typesetter.atlas, size
+    atlas = typesetter.atlas
+    (height, width) = size
     ids = _ids(texts, atlas)
     fonts = typesetter.choose_fonts(ids, random)
     top, bottom = typesetter.extent(ids, fonts)
     # Half of the lines are cropped at their ink, half at the line.
     whole = random.bernoulli(0.5) * random.uniform(0, 1)
-    top, bottom = top.lerp(top.clamp(max=4), whole), bottom.lerp(bottom.clamp(min=44), whole)
+    top = top.lerp(top.clamp(max=4), whole)
+    bottom = bottom.lerp(bottom.clamp(min=44), whole)
     inside = (bottom - top).clamp(min=14)
     above, below = random.uniform(-0.03, 0.28, 2).unbind(1)
     down = height / (inside * (1 + above + below))
@@ -254,7 +259,8 @@ def _labels(texts: Sequence[str], atlas: GlyphAtlas) -> tuple[Tensor, Tensor, Te
     device = atlas.starts.device
     labels = atlas.charset.encode_batch(list(map(label, texts)))
     places = [spoken(text) for text in texts]
-    longest, widest = labels.shape[1], max(map(len, texts))
+    longest = labels.shape[1]
+    widest = max(map(len, texts))
     padded = [row + [0] * (longest - len(row)) for row in places]
     is_text = [[not is_silent(c) for c in text.ljust(widest)] for text in texts]
     return labels.to(device), torch.tensor(padded, device=device), torch.tensor(is_text).to(device)
@@ -281,13 +287,16 @@ def _monospaced(atlas: GlyphAtlas) -> list[int]:
 
 def _scan(placed: _Placed, scan: tuple[int, int], size: tuple[int, int], random: Random) -> Mask:
     """How much ink each pixel of a scan holds, of the lines and of those above and below."""
-    (rows, columns), (height, width) = scan, size
+    (rows, columns) = scan
+    (height, width) = size
     factor = math.ceil(_FINEST / rows)
     device = placed.left.device
     x = (torch.arange(columns * factor, device=device) + 0.5) * (width / columns / factor)
     y = (torch.arange(rows * factor, device=device) + 0.5)[:, None] * (height / rows / factor)
-    rise, wave = random.normal(1.6, 1, 1), random.normal(1.2, 1, 1) * random.bernoulli(0.3, 1, 1)
-    phase, turns = random.uniform(0, 6, 1, 1), random.uniform(1, 6, 1, 1)
+    rise = random.normal(1.6, 1, 1)
+    wave = random.normal(1.2, 1, 1) * random.bernoulli(0.3, 1, 1)
+    phase = random.uniform(0, 6, 1, 1)
+    turns = random.uniform(1, 6, 1, 1)
     bend = rise * (x / width - 0.5) + wave * (phase + turns * x / width).sin()
     slant = random.uniform(-0.25, 0.25, 1, 1) * random.bernoulli(0.15, 1, 1)
     row = placed.top.view(-1, 1, 1) + (y + bend) / placed.down.view(-1, 1, 1)
@@ -318,7 +327,8 @@ def _sample(masks: Tensor, column: Tensor, row: Tensor, extent: tuple[int, int])
 def _add_rules(mask: Mask, difficulty: float, random: Random) -> None:
     """Underlines, and the sides of boxes and tables, in place."""
     height, width = mask.shape[-2:]
-    rows, columns = pixel_rows(mask) / height, pixel_columns(mask)
+    rows = pixel_rows(mask) / height
+    columns = pixel_columns(mask)
     thickness = random.uniform(0.4, 1.2, 1, 1, 1)
     slope = random.normal(0.04, 1, 1, 1) * (columns / width - 0.5)
     places = random.uniform(0.84, 1.0, 1, 1, 1), random.uniform(0.0, 0.07, 1, 1, 1)
@@ -344,7 +354,8 @@ def _wear(mask: Mask, difficulty: float, random: Random) -> Mask:
     # What is faded is not copied too: nothing would be left.
     damage = random.uniform(0, 1)
     faded = (damage < 0.25 * difficulty).nonzero()[:, 0]
-    loss, where = random.uniform(0.2, 0.65, 1, 1, 1)[faded], random.normal(1.5, 1, 2, 8)[faded]
+    loss = random.uniform(0.2, 0.65, 1, 1, 1)[faded]
+    where = random.normal(1.5, 1, 2, 8)[faded]
     if len(faded):
         mask[faded] *= 1 - loss * spread(where, size).sigmoid()
     noise = random.pixels(1, *size)
@@ -354,7 +365,8 @@ def _wear(mask: Mask, difficulty: float, random: Random) -> Mask:
         spots = F.avg_pool2d(noise[specks], 2, 1, 1)[..., : size[0], : size[1]] * 2
         mask[specks] = (mask[specks] + (spots > rare).float() - (spots < -rare).float()).clamp(0, 1)
     copied = (damage > 1 - 0.3 * difficulty).nonzero()[:, 0]
-    level, grain = random.uniform(0.25, 0.55, 1, 1, 1)[copied], random.uniform(0, 0.16, 1, 1, 1)
+    level = random.uniform(0.25, 0.55, 1, 1, 1)[copied]
+    grain = random.uniform(0, 0.16, 1, 1, 1)
     if len(copied):
         spread_ink = F.avg_pool2d(mask[copied], 3, 1, 1).lerp(mask[copied], 0.6)
         level = level * spread_ink.amax((2, 3), keepdim=True)

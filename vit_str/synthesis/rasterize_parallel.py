@@ -20,7 +20,8 @@ _WORKERS = 2  # processes
 _BATCH = 32  # fonts in a process
 _GLYPHS_PER_SECOND = 600
 """Of both processes together, roughly: a thousand fonts of 173 characters take five minutes."""
-_LONG, _LINE_EVERY = 20.0, 60.0
+_LONG = 20.0
+_LINE_EVERY = 60.0
 """Seconds: from how long on drawing is announced, and after how many a line says how far it is."""
 
 Batch = tuple[list[str], dict[str, np.ndarray]]

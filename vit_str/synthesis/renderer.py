@@ -91,7 +91,8 @@ class Renderer:
     def resized(self, image_size: tuple[int, int], grid: tuple[int, int]) -> "Renderer":
         """The same renderer for pictures of another size."""
         renderer = copy(self)
-        renderer.image_size, renderer.grid = image_size, grid
+        renderer.image_size = image_size
+        renderer.grid = grid
         return renderer
 
     def batch(self, size: int, seed: int, index: int, difficulty: float = 1.0) -> RenderedBatch:

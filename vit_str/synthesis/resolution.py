@@ -20,7 +20,8 @@ Counts = Float[Tensor, " picture"]
 Matrices = Float[Tensor, "picture output input"]
 
 _MEDIAN_ROWS, _SPREAD = 27.0, 0.5  # pixels, and the deviation of their logarithm
-_FEWEST_ROWS, _FEWEST_COLUMNS = 12.0, 6.0
+_FEWEST_ROWS = 12.0
+_FEWEST_COLUMNS = 6.0
 """Of a crop, and of a letter: with fewer, nobody would have labelled it."""
 
 

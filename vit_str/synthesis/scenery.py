@@ -22,7 +22,8 @@ def add_texture(image: Images, strength: float, random: Random) -> None:
     # Light and dirt change the brightness of a wall more than its color.
     tint = 1 + random.normal(0.35, 3, 1, 1)
     chosen = random.subset(share_of("texture", strength))
-    edge, color = random.normal(8.0, 1, 2, 4)[chosen], random.uniform(0, 1, 3, 1, 1)[chosen]
+    edge = random.normal(8.0, 1, 2, 4)[chosen]
+    color = random.uniform(0, 1, 3, 1, 1)[chosen]
     hidden = random.uniform(0.2, 0.7, 1, 1, 1)[chosen]
     if not strength:
         return
@@ -40,7 +41,8 @@ def put_pictures(
 ) -> None:
     """Parts of photographs, from nearly all of one to a small piece."""
     chosen = random.subset(share_of("picture", strength))
-    scale, place = random.uniform(0.15, 1.0, 2)[chosen], random.uniform(-1, 1, 2)[chosen]
+    scale = random.uniform(0.15, 1.0, 2)[chosen]
+    place = random.uniform(-1, 1, 2)[chosen]
     which = random.integers(len(pictures))[chosen]
     if not len(chosen):
         return
@@ -81,19 +83,26 @@ def add_neighbors(
     """Parts of another line above or below, mostly smaller, or of the words left and right."""
     chosen = random.subset(share_of("neighbors", strength))
     source = random.permutation()[chosen]
-    zoom, aspect = random.uniform(0.8, 2.4, 1)[chosen], random.uniform(0.7, 1.3, 1)[chosen]
-    beside, place = random.bernoulli(0.35, 1)[chosen], random.uniform(0.0, 0.35, 1)[chosen]
-    along, side = random.uniform(-0.5, 0.5, 1)[chosen], random.bernoulli(0.5, 1)[chosen] * 2 - 1
+    zoom = random.uniform(0.8, 2.4, 1)[chosen]
+    aspect = random.uniform(0.7, 1.3, 1)[chosen]
+    beside = random.bernoulli(0.35, 1)[chosen]
+    place = random.uniform(0.0, 0.35, 1)[chosen]
+    along = random.uniform(-0.5, 0.5, 1)[chosen]
+    side = random.bernoulli(0.5, 1)[chosen] * 2 - 1
     strong = random.uniform(0.4, 1.0, 1, 1, 1)[chosen]
-    color, own = random.uniform(0, 1, 3, 1, 1)[chosen], random.bernoulli(0.7, 1, 1, 1)[chosen]
+    color = random.uniform(0, 1, 3, 1, 1)[chosen]
+    own = random.bernoulli(0.7, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     # A word beside is about as high; one above is moved so that only its edge is in the crop.
-    down, across = zoom, zoom * aspect
-    down, across = down.lerp(0.8 + 0.2 * zoom, beside), across.lerp(0.8 + 0.2 * zoom, beside)
+    down = zoom
+    across = zoom * aspect
+    down = down.lerp(0.8 + 0.2 * zoom, beside)
+    across = across.lerp(0.8 + 0.2 * zoom, beside)
     move_down = torch.lerp(side * (1 + down * (0.9 - place)), 0.3 * along, beside)
     move_across = torch.lerp(along, side * (1 + across * (0.85 - 0.5 * place)), beside)
-    scale, move = torch.cat([across, down], 1), torch.cat([move_across, move_down], 1)
+    scale = torch.cat([across, down], 1)
+    move = torch.cat([move_across, move_down], 1)
     seen = F.grid_sample(words[source], _crop(mask, scale, move), align_corners=False)
     seen *= (1 - dilate(mask.index_select(0, chosen), 2, 2)) * strong
     image[chosen] = image.index_select(0, chosen).lerp(color.lerp(ink[chosen], own), seen)
@@ -104,7 +113,8 @@ def add_underlines(
 ) -> None:
     """A line of ink under the word."""
     chosen = random.subset(share_of("underline", strength))
-    place, slope = random.uniform(0.9, 0.99, 1, 1, 1)[chosen], random.normal(0.05, 1, 1, 1)[chosen]
+    place = random.uniform(0.9, 0.99, 1, 1, 1)[chosen]
+    slope = random.normal(0.05, 1, 1, 1)[chosen]
     half = random.uniform(0.015, 0.04, 1, 1, 1)[chosen]
     if not len(chosen):
         return

@@ -39,8 +39,10 @@ def add_clutter(image: Images, words: Mask, strength: float, random: Random) -> 
 def add_occlusion(image: Images, strength: float, random: Random) -> None:
     """Wires, twigs and small spots in front of the word: too thin to hide a letter."""
     share = share_of("occlusion", strength)
-    chosen, uniforms = random.subset(share), _uniforms(random, 5, 2)
-    dark, color = random.bernoulli(0.6, 1, 1, 1), random.uniform(0, 1, 3, 1, 1)
+    chosen = random.subset(share)
+    uniforms = _uniforms(random, 5, 2)
+    dark = random.bernoulli(0.6, 1, 1, 1)
+    color = random.uniform(0, 1, 3, 1, 1)
     color = color * (1 - 0.8 * dark)
     if len(chosen):
         cover = _lines(image, uniforms[chosen], 0.3, 0.9) * 0.9
@@ -62,7 +64,8 @@ def _add_bars(image: Images, share: float, random: Random) -> None:
     """Planks, blinds, bricks, fences: waves in one direction, at times across it too."""
     chosen = random.subset(share)
     angle = (random.normal(0.25, 1, 1, 1) + random.bernoulli(0.4, 1, 1, 1) * math.pi / 2)[chosen]
-    period, start = random.uniform(3, 28, 1, 1, 1)[chosen], random.uniform(0, 1, 1, 1, 1)[chosen]
+    period = random.uniform(3, 28, 1, 1, 1)[chosen]
+    start = random.uniform(0, 1, 1, 1, 1)[chosen]
     sharp = random.uniform(0.6, 6, 1, 1, 1)[chosen]
     balance = random.uniform(-0.8, 0.8, 1, 1, 1)[chosen]
     crossed = random.bernoulli(0.4, 1, 1, 1)[chosen]
@@ -70,8 +73,10 @@ def _add_bars(image: Images, share: float, random: Random) -> None:
     opacity = random.uniform(0.1, 0.5, 1, 1, 1)[chosen]
     if not len(chosen):
         return
-    rows, columns = pixel_rows(image), pixel_columns(image)
-    cos, sin = angle.cos(), angle.sin()
+    rows = pixel_rows(image)
+    columns = pixel_columns(image)
+    cos = angle.cos()
+    sin = angle.sin()
 
     def wave(across: Tensor, period: Tensor) -> Tensor:
         phase = across / period + start
@@ -87,7 +92,8 @@ def _lines(image: Images, uniforms: Uniforms, thinnest: float, thickest: float) 
     x, y, turn, width, _ = uniforms.unbind(1)
     angle = (turn - 0.5) * math.pi
     height, length = image.shape[-2:]
-    across, down = pixel_columns(image) - x * length, pixel_rows(image) - y * height
+    across = pixel_columns(image) - x * length
+    down = pixel_rows(image) - y * height
     away = across * angle.sin() - down * angle.cos()
     half = thinnest + width * (thickest - thinnest)
     return (half + 0.5 - away.abs()).clamp(0, 1).amax(1, keepdim=True)
@@ -107,6 +113,7 @@ def _spots(image: Images, uniforms: Uniforms) -> Mask:
 def _enlarged(words: Mask) -> Mask:
     """The middle of words, at two and a half times their size."""
     height, width = words.shape[-2:]
-    top, left = height * 3 // 10, width * 3 // 10
+    top = height * 3 // 10
+    left = width * 3 // 10
     middle = words[..., top : height - top, left : width - left]
     return F.interpolate(middle, (height, width), mode="bilinear", align_corners=False)

@@ -76,7 +76,8 @@ def sample_view(
     aspect = lines.aspects.clamp(min=0.25)
     homography = _sample_homography(aspect, strengths, random)
     arc = _sample_arc(aspect, strengths.curve, random)
-    outline, margins = _ink_outline(lines, random), _sample_margins(strengths.margin, random)
+    outline = _ink_outline(lines, random)
+    margins = _sample_margins(strengths.margin, random)
     view = _crop(homography, arc, aspect, outline, margins)
     ones = torch.ones_like(aspect)
     straight = torch.diag_embed(torch.stack([aspect, ones, ones], -1))
@@ -102,17 +103,20 @@ def _crop(
 ) -> View:
     """The box around the outline as seen, with margins."""
     plane = _project(homography, _bend(outline, arc, aspect))
-    low, high = plane.amin(1), plane.amax(1)
+    low = plane.amin(1)
+    high = plane.amax(1)
     size = high - low
     unit = size.amin(1, keepdim=True) * 0.7 + size * 0.3
-    low, high = low - margins[:, :2] * unit, high + margins[:, 2:] * unit
+    low = low - margins[:, :2] * unit
+    high = high + margins[:, 2:] * unit
     size = high - low
     return View(homography, arc, aspect, low, size, size[:, 1] > size[:, 0] * TALL)
 
 
 def _sample_margins(strength: float, random: Random) -> Float[Tensor, "batch 4"]:
     """Mostly tight, at times loose, at times a little too tight, as labelled crops are."""
-    tight, loose = random.uniform(-0.04, 0.10, 4), random.uniform(0.0, 0.3, 4)
+    tight = random.uniform(-0.04, 0.10, 4)
+    loose = random.uniform(0.0, 0.3, 4)
     return torch.where(random.bernoulli(0.8, 1) > 0, tight, loose) * strength
 
 
@@ -120,7 +124,8 @@ def _sample_arc(
     aspect: Float[Tensor, " batch"], strength: float, random: Random
 ) -> Float[Tensor, " batch"]:
     """Mostly flat, at times slightly bent, at times up to nearly a half circle."""
-    slight, strong = random.normal(0.35), random.uniform(-1.45, 1.45)
+    slight = random.normal(0.35)
+    strong = random.uniform(-1.45, 1.45)
     arc = torch.where(random.bernoulli(0.7) > 0, slight, strong)
     arc = arc * random.bernoulli(share_of("curve")) * strength
     # The lower ends of letters must not meet in the center of the circle.
@@ -139,7 +144,8 @@ def _is_legible(view: View, lines: Lines, size: tuple[int, int]) -> Bool[Tensor,
     pixels = torch.tensor([size[1], size[0]], device=device)
     seen = view.forward(points.expand(count, -1, -1)) * pixels
     start, along, down = seen.view(count, 3, 3, 2).unbind(1)
-    along, down = (along - start) / _STEP, (down - start) / _STEP
+    along = (along - start) / _STEP
+    down = (down - start) / _STEP
     per_word = along.norm(dim=-1)
     area = (along[..., 0] * down[..., 1] - along[..., 1] * down[..., 0]).abs()
     line = 2 * area / per_word.clamp(min=1e-3)
@@ -151,16 +157,20 @@ def _sample_homography(
     aspect: Float[Tensor, " batch"], strengths: Ingredients, random: Random
 ) -> Float[Tensor, "batch 3 3"]:
     """Words turned (by degrees), slanted, tilted (far ends are smaller) and seen from the side."""
-    slight, strong = random.normal(4.0), random.uniform(-40.0, 40.0)
+    slight = random.normal(4.0)
+    strong = random.uniform(-40.0, 40.0)
     degrees = torch.where(random.bernoulli(0.8) > 0, slight, strong) * strengths.rotation
     angle = (degrees + _sample_turns(strengths.turned, random)) * math.pi / 180
     slant = random.normal(0.18) * strengths.shear
-    flat, steep = random.normal(0.16).clamp(-0.45, 0.45), random.uniform(-0.6, 0.6)
+    flat = random.normal(0.16).clamp(-0.45, 0.45)
+    steep = random.uniform(-0.6, 0.6)
     tilt_x = torch.where(random.bernoulli(0.85) > 0, flat, steep)
     tilt_x = tilt_x * random.bernoulli(share_of("perspective")) * strengths.perspective
     tilt_y = random.normal(0.10).clamp(-0.3, 0.3) * random.bernoulli(0.4) * strengths.perspective
     width, rise = _sample_foreshortening(aspect, strengths.perspective, random)
-    cos, sin, zero = angle.cos(), angle.sin(), torch.zeros_like(angle)
+    cos = angle.cos()
+    sin = angle.sin()
+    zero = torch.zeros_like(angle)
     rows = [
         cos * width - sin * rise, cos * slant - sin, zero,
         sin * width + cos * rise, sin * slant + cos, zero,
@@ -186,7 +196,8 @@ def _sample_foreshortening(
 def _sample_turns(strength: float, random: Random) -> Float[Tensor, " batch"]:
     """Degrees: mostly none, at times a quarter left or right, rarely a half turn or any angle."""
     chosen = random.subset(share_of("turned", strength))
-    kind, anywhere = random.uniform(0, 1), random.uniform(-180.0, 180.0)
+    kind = random.uniform(0, 1)
+    anywhere = random.uniform(-180.0, 180.0)
     turn = torch.where(kind < 0.45, -90.0, torch.where(kind < 0.9, 90.0, 180.0))
     turn = torch.where(kind > 0.95, anywhere, turn)
     return torch.zeros_like(turn).index_copy(0, chosen, turn[chosen])
@@ -234,7 +245,8 @@ def _unbend(
     angle, radius = _circle(arc, aspect)
     side = radius.sign()
     x, y = points.unbind(-1)
-    right, up = x * aspect[:, None] * side, (radius - y) * side
+    right = x * aspect[:, None] * side
+    up = (radius - y) * side
     turn = torch.atan2(right, up)
     flat = torch.stack([turn / angle, radius - side * torch.hypot(right, up)], -1)
     return _choose(arc.abs() < _FLATTEST, points.expand_as(flat), flat)

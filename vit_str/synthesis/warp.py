@@ -28,7 +28,8 @@ def crop_mask(lines: Lines, view: View, size: tuple[int, int]) -> Float[Tensor, 
     shrink = max(1, round(float(lines.widths.median()) / (fine * 1.2)))
     if shrink > 1:
         masks = F.avg_pool2d(masks, (1, shrink), ceil_mode=True)
-    columns, rows = masks.shape[-1] * shrink, masks.shape[-2]
+    columns = masks.shape[-1] * shrink
+    rows = masks.shape[-2]
     extent = torch.tensor([columns, rows], device=masks.device).view(1, 2, 1, 1)
     grid = coordinates.mul_(2 / extent).sub_(1).permute(0, 2, 3, 1)
     seen = F.grid_sample(masks, grid, padding_mode="zeros", align_corners=False)
@@ -43,7 +44,8 @@ def _line_coordinates(
     Computed at every fourth pixel or so and interpolated: between these the view is as good as
     linear, and its trigonometry would be the dearest part of rendering.
     """
-    rows, columns = max(2, height // 4 + 1), max(2, width // 8 + 1)
+    rows = max(2, height // 4 + 1)
+    columns = max(2, width // 8 + 1)
     device = lines.widths.device
     y = torch.linspace(0.5 / height, 1 - 0.5 / height, rows, device=device)
     x = torch.linspace(0.5 / width, 1 - 0.5 / width, columns, device=device)
@@ -78,7 +80,8 @@ def character_boxes(
     )
     count, positions, *_ = corners.shape
     seen = view.forward(corners.flatten(1, 3)).reshape(count, positions, -1, 2)
-    low, high = seen.amin(2), seen.amax(2)
+    low = seen.amin(2)
+    high = seen.amax(2)
     scale = torch.tensor([size[1], size[0], size[1], size[0]], device=left.device)
     boxes = torch.cat([low, high], -1) * scale
     return boxes * (right > left)[..., None]

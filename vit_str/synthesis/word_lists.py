@@ -102,7 +102,8 @@ def word_shares(words: Sequence[str], counts: Sequence[float]) -> list[float]:
     roots = list(map(math.sqrt, counts))
     flat = sum(roots) / max(1, len(roots))
     shares = [root + flat for root in roots]
-    listed, running = _shares_of_lengths(words, shares), _shares_of_lengths(words, counts)
+    listed = _shares_of_lengths(words, shares)
+    running = _shares_of_lengths(words, counts)
     favor = {length: math.sqrt(running[length] / listed[length]) for length in listed}
     favored = [share * favor[len(word)] for word, share in zip(words, shares, strict=True)]
     total = sum(favored)

@@ -12,7 +12,8 @@ from lightning.fabric.plugins import TorchCheckpointIO
 from vit_str.console import one_line
 from vit_str.files import write_atomically
 
-LAST, PREVIOUS = "last.ckpt", "previous.ckpt"
+LAST = "last.ckpt"
+PREVIOUS = "previous.ckpt"
 _ADVICE = (
     f"resume from another one ({PREVIOUS} is the one before), as in --ckpt_path FILE, or move it "
     "away to start anew"

@@ -29,7 +29,9 @@ from vit_str.training.module import RecognizerTraining
 from vit_str.training.starting import stop_at_once
 
 _STOPPED = 130  # saved, and to be resumed, whichever signal asked for it
-_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4
+_M_TRIM_THRESHOLD = -1
+_M_TOP_PAD = -2
+_M_MMAP_MAX = -4
 
 
 class OneLineParser(LightningArgumentParser):

@@ -223,7 +223,8 @@ class RenderedWords(LightningDataModule):
         files = folder.files()
         limit = self.real_limit or len(files.paths) or 1
         step = max(1, len(files.paths) // limit)
-        images, labels = [], []
+        images = []
+        labels = []
         for path, label in list(zip(files.paths, files.labels, strict=True))[::step][:limit]:
             with suppress(UnreadableImage):  # `vit-str evaluate` reports them
                 images.append(self._preprocessing.pixels(load_image(path)))

@@ -111,7 +111,8 @@ def _fill_positions(
     else:
         grids = recognizer.encoder.grid, weights.recognizer.encoder.grid
         rows, columns = (min(sizes) for sizes in zip(*grids, strict=True))
-        own, theirs = tensor.view(*grids[0], -1), given.view(*grids[1], -1)
+        own = tensor.view(*grids[0], -1)
+        theirs = given.view(*grids[1], -1)
         own[:rows, :columns] = theirs[:rows, :columns].to(tensor)
         count = rows * columns
     return f"{name} {count} of {len(tensor)}"

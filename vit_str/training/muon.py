@@ -153,9 +153,11 @@ def _orthogonalize_all(matrices: list[Matrix]) -> None:
     by_shape = defaultdict(list)
     for matrix in matrices:
         by_shape[matrix.shape].append(matrix)
-    rank, processes = 0, 1
+    rank = 0
+    processes = 1
     if dist.is_available() and dist.is_initialized():
-        rank, processes = dist.get_rank(), dist.get_world_size()
+        rank = dist.get_rank()
+        processes = dist.get_world_size()
     for same in by_shape.values():
         mine = same[rank::processes]
         results = orthogonalize(torch.stack(mine)) if mine else ()

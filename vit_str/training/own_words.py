@@ -174,7 +174,8 @@ class OwnWords(LightningDataModule):
         """The stream from where the run stands, this device's share of it."""
         assert self.trainer is not None and self._skipped is not None
         seen: int = self.trainer.lightning_module.count.images_seen  # type: ignore
-        world, rank = self.trainer.world_size, self.trainer.global_rank
+        world = self.trainer.world_size
+        rank = self.trainer.global_rank
         size = self.batch_size
         return OwnStream(
             self.crops,
@@ -201,7 +202,8 @@ class OwnWords(LightningDataModule):
     def _batches(self, name: str, source: WordSource, indices: list[int]) -> Batches:
         """Words as they are read, those that the charset cannot write included: they are missed."""
         rules = Rules()
-        images, labels = [], []
+        images = []
+        labels = []
         for index in indices:
             word = source[index]
             image = word if isinstance(word, Skipped) else rules.decode(word)

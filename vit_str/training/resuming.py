@@ -97,7 +97,8 @@ def align_batches(checkpoint: dict[str, Any], accumulate: int) -> None:
     make the first step one of fewer batches. So its counters are set back, in place.
     """
     counters = checkpoint["loops"]["fit_loop"]["epoch_loop.batch_progress"]
-    current, total = counters["current"], counters["total"]
+    current = counters["current"]
+    total = counters["total"]
     unfinished = checkpoint["unfinished_batches"]
     back = unfinished + (current["ready"] - unfinished) % accumulate
     for count in (current, total):

@@ -78,7 +78,8 @@ class LineTransformer(Encoder):
 
     def check_size(self, images: Float[Tensor, "batch channel height width"]) -> None:
         """Raise a ValueError for another height, or a width that it does not read."""
-        (height, widest), step = self.image_size, self.width_step
+        (height, widest) = self.image_size
+        step = self.width_step
         rows, columns = images.shape[-2:]
         if rows != height or columns % step or columns > widest:
             raise ValueError(
