@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from vit_str.reports.images import on_hover
+from vit_str.reports.images import figure_image, on_hover
 from vit_str.reports.page import Page
 from vit_str.reports.style import figure, plain, styled
 
@@ -85,6 +85,17 @@ def report(folder: Path) -> Path:
     page.table(["model", "layer", "mean (px)"], [["tiny", 1, 31.5]] * 40, "Means, n = 20.")
     page.figure(noise(), "picture", "Noise.")
     return page.write(folder)
+
+
+def test_pictures_in_colors_keep_all_of_them():
+    """As filters: few enough pixels that they are no photograph, more colors than a palette."""
+    sheet = figure(4, 2)
+    values = np.random.default_rng(0).integers(0, 256, (20, 40, 3), dtype=np.uint8)
+    sheet.subplots().imshow(values, interpolation="nearest")
+    image = figure_image(sheet)
+    assert image.mode == "RGB"
+    assert 256 < len(image.getcolors(1 << 20)) < 20_000
+    assert figure_image(draw()).mode == "P"
 
 
 def test_nothing_is_loaded_from_elsewhere(tmp_path):

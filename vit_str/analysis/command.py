@@ -220,6 +220,11 @@ ANALYSES = {
         images=100,
         module="receptive_field.page",
     ),
+    "vit-paper": Analysis(
+        "figure 7 of the ViT paper: filters of the first layer, similarity of positions, distance",
+        _norm,
+        module="vit_paper.page",
+    ),
     "similarity": Analysis(
         "how alike layers are, of one model and of several (linear CKA)", _similarity
     ),

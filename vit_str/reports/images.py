@@ -2,10 +2,13 @@
 
 import base64
 import io
+from typing import cast
 from xml.etree import ElementTree
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from PIL import Image
 
 from vit_str.reports.style import plain, ready_to_draw
@@ -22,15 +25,21 @@ _SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 
 
 def figure_image(figure: Figure) -> Image.Image:
-    """A figure as pixels, of 256 colors unless it shows photographs."""
+    """A figure as pixels, of 256 colors unless it shows pictures in colors of their own."""
     file = io.BytesIO()
     with ready_to_draw(figure):
         figure.savefig(file, format="png", dpi=_CSS_PIXELS * SHARPNESS)
     image = Image.open(file).convert("RGB")
-    if image.getcolors(_COLORS_OF_LINES) is None:
+    if image.getcolors(_COLORS_OF_LINES) is None or _shows_pictures(figure):
         return image
     # The most different colors: rare ones, such as of one dot, stay.
     return image.quantize(_COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+
+
+def _shows_pictures(figure: Figure) -> bool:
+    """Whether an image in it has colors, not values on a scale of them."""
+    images = cast(list[AxesImage], figure.findobj(AxesImage))
+    return any(np.ndim(np.asarray(image.get_array())) == 3 for image in images)
 
 
 def data_uri(image: Image.Image) -> str:
