@@ -1,0 +1,1 @@
+"""Attention of a model while it is trained: callbacks for Lightning and for transformers."""
