@@ -179,11 +179,33 @@ def test_differences_by_layer():
     ]
     columns = ["layer", "head", "difference", "low", "high", "p_holm", "n"]
     table = pd.DataFrame(rows, columns=columns).astype({"head": "Int64"})
-    sheet = differences_by_layer(table, "heads by index")
-    check(sheet, "difference of distance (px)", "no difference", "heads by index", "n = 99")
+    table = table.assign(matching="index")
+    sheet = differences_by_layer(table, "heads by index", ("tiny", "untrained:tiny"))
+    check(sheet, "distance (px), untrained:tiny", "no difference", "heads by index", "n = 99")
+    assert sheet.axes[0].get_ylabel().endswith("\N{MINUS SIGN} tiny"), "the first is taken off"
+    assert sheet.axes[0].get_xlabel() == "layer"
     dots = [line for line in sheet.axes[0].get_lines() if line.get_marker() == "o"]
     full = {float(dot.get_ydata()[0]): dot.get_markerfacecolor() != "#ffffff" for dot in dots}
     assert full == {-3.0: True, 0.5: False}, "hollow where it may be chance"
+
+
+def test_layers_matched_by_depth_are_shares_of_the_depth():
+    """Four layers against twelve: neither has layers 1 to 4 of the figure."""
+    rows = [(layer, 1.0, 0.5, 1.5, 0.01, 9, "depth") for layer in (1, 2, 3, 4)]
+    columns = ["layer", "difference", "low", "high", "p_holm", "n", "matching"]
+    table = pd.DataFrame(rows, columns=columns).assign(head=pd.array([None] * 4, dtype="Int64"))
+    (axes,) = differences_by_layer(table, "matched by depth", ("tiny", "deep")).axes
+    assert "depth" in axes.get_xlabel()
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0 %", "33 %", "67 %", "100 %"]
+
+
+def test_lines_of_chance_say_of_which_model_they_are_where_they_differ():
+    rows = make_rows(["vit", "swin"])
+    chance = {"vit": {"uniform": [45.0] * 6}, "swin": {"uniform": [13.0] * 3 + [45.0] * 3}}
+    sheet = heads_by_depth(rows, chance)
+    check(sheet, "uniform (vit): 45.0 px", "uniform (swin): 13.0 to 45.0 px")
+    sheet = heads_by_depth(rows, {"vit": chance["vit"], "swin": chance["vit"]})
+    check(sheet, "uniform: 45.0 px")
 
 
 @pytest.mark.parametrize(

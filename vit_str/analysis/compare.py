@@ -145,11 +145,11 @@ def report(run: AnalysisRun, norm: str) -> int:
             continue
         shown = distances[distances["matching"].isin([matching, "layer"])]
         page.figure(
-            differences_by_layer(shown, f"matched by {matching}"),
+            differences_by_layer(shown, f"matched by {matching}", (first.model, second.model)),
             f"difference-{matching}",
-            f"Difference of attention distance in pixels ({norm}), matched by {matching}: "
-            f"{meaning}. The line is of means of layers. 95 % intervals over n = {n:,} paired "
-            f"images; full dots have p_holm below {SIGNIFICANT}.",
+            f"Attention distance of {second.model} minus that of {first.model} in pixels ({norm}), "
+            f"matched by {matching}: {meaning}. The line is of means of layers. 95 % intervals "
+            f"over n = {n:,} paired images; full dots have p_holm below {SIGNIFICANT}.",
             vector=True,
         )
     page.heading("In numbers")

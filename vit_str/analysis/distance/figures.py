@@ -32,7 +32,9 @@ from vit_str.reports.style import (
     figure,
     is_untrained,
     model_colors,
+    plain,
     plain_lines,
+    shortened,
     styled,
 )
 
@@ -55,8 +57,14 @@ def heads_by_depth(rows: pd.DataFrame, chance: Chances, unit: str = "px") -> Fig
     table = HeadTable(rows, "distance", unit)
     widths = [max(4, len(table.layer_means(model))) for model in table.shown]
     sheet, grid = panels(table.titles(), widths=widths)
+    several = len({tuple(map(tuple, chance[model].values())) for model in table.shown}) > 1
     for model, axes in zip(table.shown, grid, strict=True):
-        chance_lines(axes, chance[model], unit)
+        lines = chance[model]
+        if several:  # one legend has the lines of all
+            lines = {
+                f"{name} ({plain(shortened(model, 24))})": line for name, line in lines.items()
+            }
+        chance_lines(axes, lines, unit)
     highest = max(max(values) for model in table.shown for values in chance[model].values())
     grid[0].set_ylim(0, 1.08 * max(highest, table.highest()))
     grid[0].set_ylabel(f"attention distance ({unit}, {table.norm})")
@@ -103,10 +111,15 @@ def models_on_one_scale(rows: pd.DataFrame) -> Figure:
 
 
 @styled()
-def differences_by_layer(differences: pd.DataFrame, title: str) -> Figure:
+def differences_by_layer(differences: pd.DataFrame, title: str, of: tuple[str, str]) -> Figure:
     """Paired differences of distance: a dot for every head over the layers, with intervals.
 
     Dots are full where ``p_holm`` is below 0.05.
+
+    Args:
+        differences: rows of one way of matching, see `differences`.
+        title: of the panel.
+        of: names of the first and the second model; differences are the second minus the first.
     """
     rows = differences.rename(columns={"difference": "mean"}).assign(
         model=title, metric="distance", unit="px", norm="", hollow=~(differences["p_holm"] < 0.05)
@@ -115,9 +128,20 @@ def differences_by_layer(differences: pd.DataFrame, title: str) -> Figure:
     sheet, (axes,) = panels(table.titles())
     axes.axhline(0, zorder=1.5, label="no difference", **chance_style("uniform"))
     draw_layers(axes, table, title, COLORS[0])
-    axes.set_ylabel("difference of distance (px)")
+    first, second = (plain(shortened(name, 18)) for name in of)
+    axes.set_ylabel(f"distance (px), {second} \N{MINUS SIGN} {first}")
+    if (differences["matching"] == "depth").any():
+        _count_depth(axes, table.layers)
     legend(sheet, [axes])
     return sheet
+
+
+def _count_depth(axes: Axes, places: int) -> None:
+    """Write shares of the depth for models that have not the same number of layers."""
+    shares = np.linspace(0, 100, places)
+    ticks = layer_ticks(places)
+    axes.set_xticks(ticks, [f"{shares[place - 1]:.0f} %" for place in ticks])
+    axes.set_xlabel("depth, from the first layer (0 %) to the last (100 %)")
 
 
 def draw_layers(axes: Axes, table: HeadTable, model: str, color: str, mean: str = _MEAN) -> None:
