@@ -109,8 +109,8 @@ def one_font(font_folder) -> GlyphAtlas:
 
 
 @pytest.fixture(scope="module")
-def sizes_without_numbers() -> Iterator[None]:
-    """While a graph is traced, sizes are symbols, which the shape checks of the tests refuse."""
+def without_shape_checks() -> Iterator[None]:
+    """While a graph is traced: tensors are symbols there, which the checks cannot look at."""
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)

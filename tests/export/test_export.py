@@ -38,7 +38,7 @@ from vit_str.runtime.onnx_engine import load_with_graphs
 from vit_str.runtime.weights_contents import bundled_names, load_contents, resolve
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 
-pytestmark = pytest.mark.usefixtures("sizes_without_numbers")
+pytestmark = pytest.mark.usefixtures("without_shape_checks")
 MODELS: dict[str, Callable[[], Decoder]] = {
     "transformer": lambda: TransformerDecoder(94, dim=32, depth=2, heads=2, maximum_length=6),
     "drafts": lambda: TransformerDecoder(94, dim=32, heads=2, maximum_length=6, draft_grid=(4, 8)),

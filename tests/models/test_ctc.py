@@ -74,3 +74,17 @@ def test_labels_are_cut_at_the_longest_length():
     decoder = CtcDecoder(charset_size=5, dim=16, maximum_length=2).eval()
     torch.nn.init.normal_(decoder.classify.weight)
     assert generate(decoder, torch.randn(20, 12, 16)).labels.shape == (20, 2)
+
+
+def test_compiled_it_is_one_graph_with_the_same_gradient(without_shape_checks):
+    """Of labels of several lengths, with repeats, one that cannot be spelled, and an empty one."""
+    torch.manual_seed(0)
+    labels = torch.tensor([[1, 2, 2, 0, 3], [1, 1, 1, 1, 1], [3] + [PADDING] * 4, [PADDING] * 5])
+    scores = torch.randn(4, 7, 6, requires_grad=True)
+    expected = ctc_loss(scores, labels)
+    (gradient,) = torch.autograd.grad(2 * expected, scores)
+    compiled = torch.compile(ctc_loss, backend="aot_eager", fullgraph=True)
+    found = compiled(scores, labels)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(torch.autograd.grad(2 * found, scores)[0], gradient)
+    assert gradient[1].abs().sum() == 0, "what cannot be spelled teaches nothing"

@@ -25,7 +25,7 @@ from vit_str.runtime.one_script import one_script
 from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
-pytestmark = pytest.mark.usefixtures("sizes_without_numbers")
+pytestmark = pytest.mark.usefixtures("without_shape_checks")
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
 TEXT = """Notes on the weather
 

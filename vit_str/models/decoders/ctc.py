@@ -1,5 +1,8 @@
 """Characters along columns of features, without looking back at what was written (CTC)."""
 
+from typing import Any
+
+import torch
 import torch.nn.functional as F
 from einops import rearrange
 from jaxtyping import Float, Int64
@@ -80,13 +83,66 @@ def ctc_loss(
     """
     batch, columns, symbols = scores.shape
     lengths = (labels != PADDING).sum(1)
-    total = F.ctc_loss(
-        scores.float().log_softmax(-1).transpose(0, 1),
-        labels.clamp(min=0),
-        lengths.new_full((batch,), columns),
-        lengths,
-        blank=symbols - 1,
-        reduction="sum",
-        zero_infinity=True,
-    )
+    every_column = lengths.new_full((batch,), columns)
+    log_probabilities = scores.float().log_softmax(-1).transpose(0, 1)
+    texts = labels.clamp(min=0)
+    blank = symbols - 1
+    if torch.compiler.is_compiling():
+        total, _ = _ctc_in_one_piece(log_probabilities, texts, every_column, lengths, blank)
+    else:
+        total = F.ctc_loss(
+            log_probabilities,
+            texts,
+            every_column,
+            lengths,
+            blank=blank,
+            reduction="sum",
+            zero_infinity=True,
+        )
     return total / lengths.sum().clamp(min=1)
+
+
+@torch.library.custom_op("vit_str::ctc_loss", mutates_args=())
+def _ctc_in_one_piece(
+    log_probabilities: Tensor, texts: Tensor, columns: Tensor, lengths: Tensor, blank: int
+) -> tuple[Tensor, Tensor]:
+    """The sum of ``F.ctc_loss`` over a batch and its gradient, for ``torch.compile``.
+
+    Inside of ``F.ctc_loss`` are tables whose size depends on the lengths of the texts, which a
+    compiled graph cannot hold: it would end there. Here the graph has one operation.
+    """
+    losses, alpha = torch.ops.aten._ctc_loss.Tensor(
+        log_probabilities, texts, columns, lengths, blank, True
+    )
+    gradient = torch.ops.aten._ctc_loss_backward.Tensor(
+        torch.ones_like(losses),
+        log_probabilities,
+        texts,
+        columns,
+        lengths,
+        losses,
+        alpha,
+        blank,
+        True,
+    )
+    return losses.where(losses.isfinite(), 0.0).sum(), gradient
+
+
+@_ctc_in_one_piece.register_fake
+def _(
+    log_probabilities: Tensor, texts: Tensor, columns: Tensor, lengths: Tensor, blank: int
+) -> tuple[Tensor, Tensor]:
+    return log_probabilities.new_empty(()), torch.empty_like(log_probabilities)
+
+
+def _keep_gradient(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    ctx.save_for_backward(output[1])
+    ctx.set_materialize_grads(False)  # nothing asks for the gradient of the gradient
+
+
+def _backward(ctx: Any, of_loss: Tensor, _of_gradient: None) -> tuple[Tensor | None, ...]:
+    (gradient,) = ctx.saved_tensors
+    return of_loss * gradient, None, None, None, None
+
+
+_ctc_in_one_piece.register_autograd(_backward, setup_context=_keep_gradient)
