@@ -24,6 +24,18 @@ examples:
 In Python and in notebooks: vit_str.analysis.attention_distance(model, images)
 """
 
+_ATLAS = """\
+WEIGHTS may be patterns ('timm:swin*', 'untrained:timm:vit_tiny*'), or 'families': one small model
+of each family of timm and torchvision that is supported, which is the default. Writes report.html,
+to sort and to filter, atlas.json, and a file for each model in models/: models that are there are
+not measured again, so that the command goes on where it was interrupted. A model that cannot be
+measured is listed with the reason.
+
+examples:
+  vit-str analyze atlas --count 50 --data photos/ --out atlas/
+  vit-str analyze atlas untrained:families 'timm:deit3_*' --count 50 --data photos/ --out atlas/
+"""
+
 
 def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
     """Which models and images, where to compute and where to write."""
@@ -180,6 +192,12 @@ def _rollout(parser: argparse.ArgumentParser) -> None:
     _show(parser)
 
 
+def _atlas(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _ATLAS
+    _norm(parser)
+
+
 class Analysis(NamedTuple):
     """A subcommand; ``report`` in ``page.py`` of its folder takes options of its own by name."""
 
@@ -196,6 +214,13 @@ ANALYSES = {
         "how far every head of one model or several looks, layer by layer",
         _distance,
         module="distance.page",
+    ),
+    "atlas": Analysis(
+        "the same for many public models, on one page to sort and to filter",
+        _atlas,
+        models="*",
+        images=50,
+        module="atlas.page",
     ),
     "compare": Analysis(
         "the same for two models on the same images, as paired differences", _norm, models=None
@@ -255,7 +280,8 @@ def run(options: argparse.Namespace) -> int:
         from vit_str.analysis.subjects import with_untrained
 
         page = import_module(f"vit_str.analysis.{analysis.module or options.command}")
-        names = given.get("models") or [options.first, options.second]
+        two = analysis.models is None
+        names = [options.first, options.second] if two else options.models
         names = with_untrained(*names) if analysis.with_untrained else names
         started = AnalysisRun(given, names)
         _, *own = signature(page.report).parameters

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,18 @@ class AnalysisRun:
     """One run of an analysis: its models and images, and the files it writes."""
 
     def __init__(self, options: Mapping[str, Any], names: list[str]) -> None:
-        self._options = options
+        self.options = options
+        self.names = names
         self._start = time.monotonic()
         self.seed: int = options["seed"]
         self.folder: Path = options["out"]
-        checkpoint = options["checkpoint"]
-        image_size = options["image_size"]
-        self.subjects = load_subjects(names, self.seed, checkpoint, image_size)
         self.images: ImageSet | None = None
+
+    @cached_property
+    def subjects(self) -> list[Subject]:
+        """The models, all loaded when they are first asked for."""
+        checkpoint = self.options["checkpoint"]
+        return load_subjects(self.names, self.seed, checkpoint, self.options["image_size"])
 
     def batches(
         self, subject: Subject, most: int | None = None
@@ -38,7 +43,7 @@ class AnalysisRun:
 
         The page is about the whole set.
         """
-        options = self._options
+        options = self.options
         count = options["count"] if most is None else min(most, options["count"])
         images = load_images(subject, options["data"], count, self.seed, options["fonts"])
         self.images = images if most is None else self.images
@@ -65,7 +70,7 @@ class AnalysisRun:
         skipped = self.images.skipped if self.images else None
         summary = {
             "versions": software(),
-            "options": {name: value for name, value in self._options.items() if name != "out"},
+            "options": {name: value for name, value in self.options.items() if name != "out"},
             "models": {subject.name: _description(subject) for subject in self.subjects},
             "images": self.images and self.images.description,
             "skipped": skipped,

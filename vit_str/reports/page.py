@@ -3,6 +3,8 @@
 It is opened by a double click, sent by mail, printed, and looks the same in ten years.
 """
 
+import base64
+import hashlib
 import math
 from collections.abc import Sequence
 from numbers import Integral, Real
@@ -18,6 +20,7 @@ from vit_str.files import write_atomically
 from vit_str.reports.images import SHARPNESS, data_uri, figure_image, pdf, png, svg
 from vit_str.reports.style import printable
 
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 _LONG = 40  # letters of a cell that may be broken into lines
 
 
@@ -70,13 +73,27 @@ class Page:
         width, height = image.size
         self._add("figure", caption, uri=data_uri(image), svg=None, width=width, height=height)
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str) -> None:
-        """Add a table. Floats are shown with about four digits, None and NaN as a dash."""
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[object]],
+        caption: str,
+        sortable: bool = False,
+    ) -> None:
+        """Add a table. Floats are shown with about four digits, None and NaN as a dash.
+
+        Args:
+            columns: their titles.
+            rows: their cells; one that is `Markup` is shown as it is, such as a small drawing.
+            caption: what the table shows, with units and n.
+            sortable: in a browser by a click on a title, with a field that filters rows.
+        """
         shown = [_column([row[index] for row in rows]) for index in range(len(columns))]
         self._add(
             "table",
             caption,
             columns=columns,
+            sortable=sortable,
             classes=[css for css, _ in shown],
             rows=list(zip(*(cells for _, cells in shown), strict=True)),
         )
@@ -91,7 +108,15 @@ class Page:
             loader=PackageLoader("vit_str.reports", "."), autoescape=True, finalize=_printable
         )
         template = environment.get_template("page.html")
-        html = template.render(title=self._title, lead=self._lead, parts=self._parts)
+        source = environment.loader.get_source(environment, "page.js")[0]  # type: ignore[union-attr]
+        script = source if any(part.get("sortable") for part in self._parts) else ""
+        html = template.render(
+            title=self._title,
+            lead=self._lead,
+            parts=self._parts,
+            script=Markup(script),  # noqa: S704 - of this package
+            policy=_policy(script),
+        )
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in {**self._files, "report.html": f"{html}\n".encode()}.items():
             with write_atomically(folder / name) as path:
@@ -103,6 +128,14 @@ class Page:
         self._parts.append({"type": part, "number": number, "text": text, **values})
 
 
+def _policy(script: str) -> str:
+    """What browsers may load and run: nothing but this script."""
+    if not script:
+        return _POLICY
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"{_POLICY}; script-src 'sha256-{digest}'"
+
+
 def _printable(value: object) -> object:
     """Text without what UTF-8 or HTML cannot hold."""
     plain = isinstance(value, str) and not isinstance(value, Markup)
@@ -111,6 +144,8 @@ def _printable(value: object) -> object:
 
 def _column(cells: Sequence[object]) -> tuple[str, list[str]]:
     """Class of a column in the style sheet, and its cells as they are shown."""
+    if any(isinstance(cell, Markup) for cell in cells):
+        return "cell-drawing", [_shown(cell, "") for cell in cells]
     numbers = [cell for cell in cells if isinstance(cell, Real)]
     form = _number_format([float(cell) for cell in numbers if not isinstance(cell, Integral)])
     shown = [_shown(cell, form) for cell in cells]
@@ -130,4 +165,6 @@ def _number_format(numbers: Sequence[float]) -> str:
 def _shown(cell: object, form: str) -> str:
     if isinstance(cell, Real) and not isinstance(cell, Integral):
         return "–" if math.isnan(cell) else f"{float(cell):{form}}"
+    if isinstance(cell, Markup):
+        return cell
     return "–" if cell is None else str(cell)

@@ -1,0 +1,67 @@
+"""The atlas: many models on one page, resumed where it was interrupted."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vit_str.analysis.atlas import page as atlas_page
+from vit_str.analysis.atlas.names import expand
+from vit_str.analysis.distance.api import attention_distance
+from vit_str.cli import main
+
+timm = pytest.importorskip("timm")
+
+
+def atlas(folder: Path, data: Path, *names: object, count: int = 2) -> int:
+    options = ["--data", data, "--out", folder, "--count", count, "--device", "cpu"]
+    return main([str(part) for part in ("analyze", "atlas", *names, *options)])
+
+
+def test_atlas_is_what_distance_measures_and_goes_on(
+    tmp_path, labeled_folder, small_weights, monkeypatch, capsys
+):
+    weights = small_weights()
+    out = tmp_path / "out"
+    refused = "untrained:timm:resnet18"
+    assert atlas(out, labeled_folder, weights, refused) == 0
+    assert refused in capsys.readouterr().err
+
+    found = json.loads((out / "atlas.json").read_text())
+    assert list(found["refused"]) == [refused]
+    assert found["models"][0]["versions"]["timm"] == timm.__version__
+    expected = attention_distance(weights, labeled_folder, count=2).to_frame()
+    expected = expected[(expected["metric"] == "distance") & (expected["unit"] == "px")]
+    for layer in found["models"][0]["layers"]:
+        rows = expected[expected["layer"] == layer["layer"]]
+        distance = layer["metrics"]["distance"]
+        cases = [*distance["heads"], distance]
+        for case, (_, row) in zip(cases, rows.iterrows(), strict=True):
+            for end in ("mean", "low", "high"):
+                assert case[end] == pytest.approx(row[end], rel=1e-5)
+
+    html = (out / "report.html").read_text()
+    assert "table.sortable" in html
+    assert "script-src 'sha256-" in html
+    assert refused in html
+
+    monkeypatch.setattr(atlas_page, "measure", lambda *_: pytest.fail("measured again"))
+    assert atlas(out, labeled_folder, weights) == 0
+
+
+def test_other_settings_are_refused(tmp_path, labeled_folder, small_weights, capsys):
+    weights = small_weights()
+    assert atlas(tmp_path / "out", labeled_folder, weights) == 0
+    assert atlas(tmp_path / "out", labeled_folder, weights, count=1) == 2
+    assert "count 2, not 1" in capsys.readouterr().err
+
+
+def test_names_are_expanded():
+    models = expand(["untrained:timm:vit_tiny_patch16_*", "tiny", "tiny"])
+    assert "untrained:timm:vit_tiny_patch16_224" in models
+    assert models.count("tiny") == 1
+    with pytest.raises(ValueError, match="no model of such a name"):
+        expand(["timm:nothing_like_*"])
+    listed = set(timm.list_models())
+    families = [name.partition(":")[2] for name in expand(["families"]) if name[:4] == "timm"]
+    assert set(families) <= listed

@@ -1,0 +1,1 @@
+"""How far the heads of many public architectures look, on one page."""

@@ -1,0 +1,145 @@
+"""What the atlas keeps of one model: every metric of every layer and head, as JSON."""
+
+import json
+import math
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jaxtyping import Float64
+from torch import Tensor
+
+from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.results import AnalysisRun
+from vit_str.analysis.statistics import PER_LAYER, UNITS, mean_over
+from vit_str.analysis.subjects import Subject
+from vit_str.reports.tables import write_json
+from vit_str.runtime.machine import software
+
+Record = dict[str, Any]
+"""One model, as it is in its file; see the documentation of the atlas for its fields."""
+_LIBRARIES = ("timm", "torchvision", "transformers")
+_DIGITS = 6
+
+
+class Measured:
+    """The models that are done, a file for each in a folder.
+
+    Raises:
+        ValueError: the folder holds models that were measured with other settings.
+    """
+
+    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
+        self._folder = folder
+        self._settings = dict(settings)
+        self.records: dict[str, Record] = {}
+        for path in sorted(folder.glob("*.json")):
+            record = _read(path)
+            self._check(record, path)
+            self.records[record["model"]] = record
+
+    def add(self, record: Record) -> None:
+        """Keep a model that is done."""
+        record = record | {"settings": self._settings}
+        self._folder.mkdir(parents=True, exist_ok=True)
+        write_json(self._folder / f"{quote(record['model'], safe='')}.json", record)
+        self.records[record["model"]] = record
+
+    def _check(self, record: Record, path: Path) -> None:
+        for name, value in self._settings.items():
+            found = record["settings"].get(name)
+            if found != value:
+                raise ValueError(
+                    f"{path} was measured with {name} {found}, not {value}: give the same "
+                    "options to go on, or another --out"
+                )
+
+
+def measure(run: AnalysisRun, subject: Subject, norm: str) -> Record:
+    """Measure the attention of a model on all images."""
+    analysis = DistanceAnalysis(subject.name, subject.encoder, norm)
+    for _, pixels in run.batches(subject):
+        analysis.update(pixels)
+    encoder: Any = subject.encoder
+    model = encoder if subject.reads else encoder.model
+    return {
+        "model": subject.name,
+        "architecture": type(model).__name__,
+        "parameters": sum(weights.numel() for weights in model.parameters()),
+        "trained": subject.trained,
+        "weights": subject.weights_hash,
+        "image_size": list(encoder.image_size),
+        "special_tokens": list(encoder.special_names),
+        "images": analysis.images,
+        "data": run.images.description if run.images else None,
+        "skipped": run.images.skipped if run.images else [],
+        "versions": software() | _library_versions(),
+        "layers": _layers(analysis),
+    }
+
+
+def _layers(analysis: DistanceAnalysis) -> list[Record]:
+    statistics = analysis.statistics
+    chance = statistics.chance()
+    values = {metric: statistics.values(metric) for metric in statistics.metrics}
+    layers = []
+    for index, name in enumerate(statistics.layers):
+        grid = statistics.grid_of(name)
+        layers.append(
+            {
+                "layer": index + 1,
+                "name": name,
+                "rows": grid.rows,
+                "columns": grid.columns,
+                "patch_size": list(grid.patch_size),
+                "windows": len(statistics.windows[name].allowed) if statistics.windows else 1,
+                "heads": values["distance"][index].shape[1],
+                "chance": {
+                    line: {metric: _number(of_layers[index]) for metric, of_layers in lines.items()}
+                    for line, lines in chance.items()
+                },
+                "metrics": {metric: _metric(metric, of[index]) for metric, of in values.items()},
+            }
+        )
+    return layers
+
+
+def _metric(metric: str, values: Float64[Tensor, "image head"]) -> Record:
+    """A metric of a layer, as the mean of its heads, and of every head, with 95 % intervals."""
+    record: Record = {"unit": UNITS[metric], **_interval(values.mean(1))}
+    if metric not in PER_LAYER:
+        record["heads"] = [_interval(head) for head in values.T]
+    return record
+
+
+def _interval(values: Float64[Tensor, " image"]) -> dict[str, float | None]:
+    mean, low, high, _ = mean_over(values)
+    return {"mean": _number(mean), "low": _number(low), "high": _number(high)}
+
+
+def _number(value: float | Tensor) -> float | None:
+    """A number of six digits; JSON has none that are not finite."""
+    number = float(value)
+    return float(f"{number:.{_DIGITS}g}") if math.isfinite(number) else None
+
+
+def _library_versions() -> dict[str, str]:
+    versions = {}
+    for library in _LIBRARIES:
+        try:
+            versions[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return versions
+
+
+def _read(path: Path) -> Record:
+    try:
+        record: Record = json.loads(path.read_text(encoding="utf-8"))
+        if record["layers"] and record["model"] and isinstance(record["settings"], dict):
+            return record
+    except (ValueError, LookupError, TypeError):
+        pass
+    raise ValueError(f"{path} is not a model of an atlas: remove it, or give another --out")

@@ -1,0 +1,169 @@
+"""The report of ``vit-str analyze atlas``: many models measured one by one, and compared."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from vit_str.analysis.atlas.drawing import heads_by_depth, layer_mean, layer_shares, uniform
+from vit_str.analysis.atlas.measure import Measured, Record, measure
+from vit_str.analysis.atlas.names import FAMILIES, expand
+from vit_str.analysis.images import RENDERED
+from vit_str.analysis.libraries.load import is_library_name
+from vit_str.analysis.results import AnalysisRun
+from vit_str.analysis.subjects import load_subject
+from vit_str.console import reason_of, warn, write
+from vit_str.reports.page import Page
+from vit_str.reports.tables import Table, write_json
+
+_LEAD = (
+    "How far the attention heads of many models look. Distances compare as shares of that of "
+    "uniform attention in the same layer, because images, tokens and windows differ."
+)
+_READING = (
+    "A drawing shows every head (dot) and the mean of each layer (line) from the first layer to "
+    "the last, from 0 up; the dashed line is uniform attention, which is 1, the dotted one even "
+    "attention to the 3 x 3 tokens around. Near heads have less than half the distance of uniform "
+    "attention. An untrained model is near 1 in every layer, so a large distance alone says "
+    "nothing about what was learned. Columns are sorted by a click on their title; the field "
+    "above a table keeps the rows that hold all of the words in it."
+)
+_MODELS = [
+    *("model", "heads by depth", "architecture", "trained", "million parameters", "image"),
+    *("layers", "heads", "mean of layers", "first layer", "last layer", "lowest head"),
+    *("highest head", "near heads"),
+]
+_LAYERS = [
+    *("model", "layer", "tokens", "windows", "distance (px)", "low", "high", "uniform (px)"),
+    *("3 x 3 (px)", "share of uniform", "entropy (nats)", "uniform (nats)", "NMI", "to itself"),
+    *("to the sink", "to special tokens"),
+]
+
+
+def report(run: AnalysisRun, norm: str) -> int:
+    """Measure every model that is not done yet, and write JSON and a page of all that are."""
+    names = expand(run.names or [FAMILIES])
+    _check_data(names, run.options["data"])
+    settings = {name: run.options[name] for name in ("data", "count", "seed", "norm", "image_size")}
+    measured = Measured(run.folder / "models", settings)
+    refused: dict[str, str] = {}
+    with tqdm(names, unit="model", desc="atlas", disable=None) as bar:
+        for name in bar:
+            if name in measured.records:
+                continue
+            try:
+                measured.add(_record(run, name, norm))
+            except Exception as error:  # whatever a model raises, the others go on
+                refused[name] = reason_of(error)
+                bar.clear()
+                warn(f"{name}: {refused[name].removeprefix(f'{name}: ')}", "analyze atlas")
+    records = list(measured.records.values())
+    reasons = {name: reason.removeprefix(f"{name}: ") for name, reason in refused.items()}
+    atlas = {"settings": settings, "models": records, "refused": reasons}
+    write_json(run.folder / "atlas.json", atlas)
+    write(f"{_page(records, reasons, norm).write(run.folder)}")
+    return 0 if records else 1
+
+
+def _record(run: AnalysisRun, name: str, norm: str) -> Record:
+    start = time.monotonic()
+    subject = load_subject(name, run.seed, image_size=_size(run, name))
+    record = measure(run, subject, norm)
+    # As it was asked for, so that it is found again.
+    return record | {"model": name, "seconds": round(time.monotonic() - start, 2)}
+
+
+def _size(run: AnalysisRun, name: str) -> tuple[int, int] | None:
+    size: tuple[int, int] | None = run.options["image_size"] if is_library_name(name) else None
+    return size
+
+
+def _check_data(names: Sequence[str], data: str) -> None:
+    """Refuse at once what would be wrong for every model."""
+    if data == RENDERED and any(map(is_library_name, names)):
+        raise ValueError("models of other libraries need images of your own: give --data FOLDER")
+    if data != RENDERED and not Path(data).is_dir():
+        raise ValueError(f"{data}: no such folder; give one with images")
+
+
+def _page(records: Sequence[Record], refused: dict[str, str], norm: str) -> Page:
+    data = sorted({f"{record['data']}" for record in records})
+    page = Page("Atlas of attention distance", f"{_LEAD} {'; '.join(data)}; {norm}.")
+    if records:
+        page.heading("Models")
+        page.note(_READING)
+        rows = [_model_row(record) for record in records]
+        caption = "Models; distances as shares of that of uniform attention."
+        page.table(_MODELS, rows, caption, sortable=True)
+        page.heading("Layers")
+        caption = "Layers as means over their heads with 95 % intervals over images (low, high)."
+        page.table(*_layer_table(records), caption, sortable=True)
+        page.heading("Versions")
+        versions = sorted({_versions(record) for record in records})
+        for line in versions:
+            page.paragraph(line)
+    if refused:
+        page.heading("Not measured")
+        rows = [list(pair) for pair in refused.items()]
+        page.table(["model", "reason"], rows, "Models that were not measured, and why.")
+    return page
+
+
+def _model_row(record: Record) -> list[object]:
+    layers = record["layers"]
+    heads = [share for layer in layers for share in layer_shares(layer)]
+    means = [layer_mean(layer) for layer in layers]
+    height, width = record["image_size"]
+    return [
+        record["model"],
+        heads_by_depth(layers),
+        record["architecture"],
+        "yes" if record["trained"] else "no",
+        record["parameters"] / 1e6,
+        f"{height} x {width}",
+        len(layers),
+        len(heads),
+        sum(means) / len(means),
+        means[0],
+        means[-1],
+        min(heads),
+        max(heads),
+        sum(share < 0.5 for share in heads),
+    ]
+
+
+def _layer_table(records: Sequence[Record]) -> Table:
+    rows = [_layer_row(record, layer) for record in records for layer in record["layers"]]
+    return _LAYERS, rows
+
+
+def _layer_row(record: Record, layer: Record) -> list[object]:
+    def mean(metric: str) -> Any:
+        return layer["metrics"][metric]["mean"]
+
+    distance = layer["metrics"]["distance"]
+    chance = layer["chance"]
+    return [
+        record["model"],
+        layer["layer"],
+        f"{layer['rows']} x {layer['columns']}",
+        layer["windows"],
+        distance["mean"],
+        distance["low"],
+        distance["high"],
+        uniform(layer),
+        chance["window 3x3"]["distance"],
+        layer_mean(layer),
+        mean("entropy"),
+        chance["uniform"]["entropy"],
+        mean("nmi"),
+        mean("self_mass"),
+        mean("sink_mass"),
+        mean("special_mass"),
+    ]
+
+
+def _versions(record: Record) -> str:
+    return ", ".join(f"{name} {number}" for name, number in record["versions"].items())
