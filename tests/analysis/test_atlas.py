@@ -56,6 +56,22 @@ def test_other_settings_are_refused(tmp_path, labeled_folder, small_weights, cap
     assert "count 2, not 1" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["untrained:timm:test_vit", "--checkpoint", "x.pt"], "--checkpoint is for one model"),
+        (["untrained:timm:test_vit", "--data", "rendered"], "give --data FOLDER"),
+        (["untrained:timm:test_vit", "--data", "nothing"], "nothing: no such folder"),
+    ],
+)
+def test_what_would_be_wrong_for_every_model_is_refused(options, message, tmp_path, capsys):
+    data = [] if "--data" in options else ["--data", str(tmp_path)]
+    out = tmp_path / "out"
+    assert main(["analyze", "atlas", *options, *data, "--out", str(out)]) == 2
+    assert message in capsys.readouterr().err
+    assert not out.exists()
+
+
 def test_names_are_expanded():
     models = expand(["untrained:timm:vit_tiny_patch16_*", "tiny", "tiny"])
     assert "untrained:timm:vit_tiny_patch16_224" in models

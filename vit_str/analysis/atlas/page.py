@@ -46,6 +46,8 @@ def report(run: AnalysisRun, norm: str) -> int:
     """Measure every model that is not done yet, and write JSON and a page of all that are."""
     names = expand(run.names or [FAMILIES])
     _check_data(names, run.options["data"])
+    if run.options["checkpoint"] is not None:
+        raise ValueError("--checkpoint is for one model: give it to analyze distance")
     settings = {name: run.options[name] for name in ("data", "count", "seed", "norm", "image_size")}
     measured = Measured(run.folder / "models", settings)
     refused: dict[str, str] = {}
