@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 
 KEY = "VIT_STR_KEY"
 """Environment variable: what requests have to carry."""
+STARTING = 60
+"""Seconds that a process may take to answer the one that started it."""
 _SETTINGS = "VIT_STR_SERVE"  # environment variable, for the processes that uvicorn starts
 _FINISHING = 6  # seconds for requests in progress when the server stops
-_STARTING = 60  # seconds that a process may take to answer the one that started it
 _CONNECTIONS = 500  # open at once, in a process
 _CONNECTIONS_OF_ONE = 100  # of them, from one address that is no proxy
 _TOO_MANY = "too many connections from your address are open; close some, or use them again"
@@ -151,7 +152,7 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
             forwarded_allow_ips=list(settings.proxies),
             limit_concurrency=_CONNECTIONS,
             timeout_graceful_shutdown=_FINISHING,
-            timeout_worker_healthcheck=_STARTING,
+            timeout_worker_healthcheck=STARTING,
         )
     return 0
 
