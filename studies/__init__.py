@@ -1,7 +1,6 @@
 """The claims of the posts as experiments, one module each: ``python -m studies list``."""
 
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 
 from studies.study import Findings, Settings, Study, Table, Verdict
@@ -16,13 +15,9 @@ NAMES = (
 
 __all__ = ["NAMES", "Findings", "Settings", "Study", "Table", "Verdict", "describe", "load_study"]
 
-PAGES = Path(__file__).parents[1] / "docs" / "claims"
-"""Where every study has a page: its claim, what to expect and how it is tried are written there
-by hand, before the first run; `studies.page` adds what came out."""
-
 
 def load_study(name: str) -> ModuleType:
-    """The module of a study, which has ``run``."""
+    """The module of a study, which has ``STUDY`` and ``run``."""
     if name not in NAMES:
         raise ValueError(f"no study {name!r}; known are {', '.join(NAMES)}")
     return import_module(f"studies.{name.replace('-', '_')}")
@@ -30,5 +25,5 @@ def load_study(name: str) -> ModuleType:
 
 def describe(name: str) -> Study:
     """What a study claims, expects and does."""
-    page = (PAGES / f"{name}.md").read_text(encoding="utf-8")
-    return Study.parse(str(load_study(name).__doc__), page)
+    study: Study = load_study(name).STUDY
+    return study

@@ -79,7 +79,7 @@ def _list(options: argparse.Namespace) -> int:
     for name in NAMES:
         study, result = describe(name), load_result(options.out / name)
         verdict = _verdict(result) if result else "-"
-        print(f"{name:<16} {study.posts:<7} {verdict:<20} {study.words['Claim']}")
+        print(f"{name:<16} {study.posts:<7} {verdict:<20} {study.claim}")
     return 0
 
 

@@ -1,8 +1,4 @@
-"""What the decoder writes when it cannot see the image, or sees another one.
-
-Weights: tiny
-Over: batches of words, one model
-"""
+"""What the decoder writes when it cannot see the image, or sees another one."""
 
 from collections.abc import Sequence
 
@@ -12,7 +8,7 @@ from torch import Tensor
 
 from studies.drawing import COLORS, MUTED, draw_bars, panels
 from studies.reading import distinct, word_renderer
-from studies.study import Findings, Rows, Settings, Table, Values, Verdict
+from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
 from studies.training import Labels, Tokens
 from vit_str.evaluation.metrics import cer
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
@@ -20,6 +16,35 @@ from vit_str.runtime.charset import PADDING, Charset
 from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
+
+STUDY = Study(
+    posts="S",
+    claim=(
+        "In the encoder-decoder structure that the Transformer keeps, the encoder reads the "
+        "input and the decoder makes the output from it: queries, keys and values are of one "
+        "sequence in self-attention only, so that between the two the queries are the decoder's "
+        "own."
+    ),
+    expected=(
+        "Without the image, errors jump to those of a language model, even if the decoder is "
+        "told all characters before: about 2.5 nats for each, as a model of pairs of characters "
+        "has. With another image, the decoder writes what is in that one."
+    ),
+    experiment=(
+        "The bundled recognizer reads rendered words. The features that its cross-attention gets "
+        "are replaced by zeros, by their mean over images, and by those of another image. "
+        "Measured are errors and cross-entropy for each next character, given the right ones "
+        "before (teacher forcing), and what is written freely. Every seed is another set of "
+        "words."
+    ),
+    correction=(
+        "The post has one sentence on it, and shows self-attention only: the decoder of the "
+        "Transformer has two attentions, a masked one over what it has written, and one whose "
+        "queries are its own and whose keys and values are the encoder's."
+    ),
+    over="batches of words, one model",
+    weights=("tiny",),
+)
 
 INTACT, ZEROS, MEAN, OTHER = "intact", "zeros", "mean of the images", "another image"
 ABLATED = (ZEROS, MEAN, OTHER)

@@ -1,9 +1,4 @@
-"""From which layer on a token can see the whole image, in a ViT and in convolutions.
-
-Kind: identity
-Weights: tiny
-Over: seeds; in the row of tiny, batches of words, one model
-"""
+"""From which layer on a token can see the whole image, in a ViT and in convolutions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +10,7 @@ from torch import Tensor
 
 from studies.drawing import draw_lines, panels
 from studies.reading import word_renderer
-from studies.study import Findings, Rows, Settings, Table, Verdict
+from studies.study import Findings, Rows, Settings, Study, Table, Verdict
 from studies.training import seeded
 from vit_str import models
 from vit_str.analysis.receptive_field.gradients import GradientFields
@@ -23,6 +18,35 @@ from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import load_weights
+
+STUDY = Study(
+    posts="V",
+    claim=(
+        "To take in patterns between pixels, convolutions had to be stacked; in a ViT, "
+        "interaction between pixels is there from the first multi-head attention layer on."
+    ),
+    expected=(
+        "True by architecture, also without training: after the first attention layer the "
+        "gradient of a token is nonzero at every pixel, and in a convolution within its window "
+        "only. How much each pixel matters is another question: most should still be near the "
+        "token."
+    ),
+    experiment=(
+        "A ViT of 8 x 8 patches and two convolutional encoders, untrained, on rendered words of "
+        "32 x 128 pixels: the share of pixels with a nonzero gradient to the token in the "
+        "middle, after every layer, and how much of the gradient is within 8 px of its middle. "
+        "The bundled recognizer, which is trained, is beside them. The image of each seed is "
+        "another one."
+    ),
+    correction=(
+        "It is patches that interact, not pixels: the pixels of a patch are mixed by the patch "
+        "embedding, before any attention, and from there on go together. That every pixel can "
+        "matter says nothing of learning, as it holds for random weights."
+    ),
+    kind="identity",
+    over="seeds; in the row of tiny, batches of words, one model",
+    weights=("tiny",),
+)
 
 VIT, RESIDUAL, PLAIN = "ViT", "residual convolution", "plain convolution"
 TRAINED = "tiny, trained"

@@ -1,7 +1,4 @@
-"""Does attention without positions know the order?
-
-Kind: identity in part: that permuted inputs give permuted outputs
-"""
+"""Does attention without positions know the order?"""
 
 import math
 from collections.abc import Mapping
@@ -13,10 +10,36 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS, chance_line, draw_bars, panels
-from studies.study import Findings, Rows, Settings, Values, Verdict
+from studies.study import Findings, Rows, Settings, Study, Values, Verdict
 from studies.training import Labels, Tokens, fit, seeded
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.positions import sinusoidal_positions
+
+STUDY = Study(
+    posts="V, E",
+    claim=(
+        "What attention puts out says nothing about positions in the sequence, so that a "
+        "positional encoding has to be added."
+    ),
+    expected=(
+        "Without positions and mask a permuted input gives the permuted output, exactly, and an "
+        "order cannot be learned. With sinusoidal positions both change. A causal mask, as in a "
+        "decoder, tells something about positions by itself."
+    ),
+    experiment=(
+        "Encoders of 2 blocks over 12 tokens. Untrained, in double precision: how much the "
+        "output of a permuted input differs from the permuted output, relative to its size, over "
+        "20 permutations. Trained (600 steps of 32 texts, 200 in the small version): every text "
+        "has each token once; does token 0 come before token 1? Accuracy on 2000 new texts, "
+        "chance .5."
+    ),
+    correction=(
+        "It holds for an encoder. A decoder with a causal mask is not blind to order: what a "
+        "token may not look at comes later. More heads do not help against it, as post E has it; "
+        "positions do."
+    ),
+    kind="identity in part: that permuted inputs give permuted outputs",
+)
 
 NONE, MASKED, SINUSOIDAL = "no positions", "no positions, causal mask", "sinusoidal positions"
 ENCODERS = {NONE: "no positions", MASKED: "causal mask", SINUSOIDAL: "sinusoidal"}

@@ -1,7 +1,4 @@
-"""A ViT is the Transformer's encoder on patches of an image.
-
-Kind: identity in part: the blocks are shared by construction
-"""
+"""A ViT is the Transformer's encoder on patches of an image."""
 
 import torch
 import torch.nn.functional as F
@@ -14,10 +11,36 @@ from studies.drawing import COLORS
 from studies.filters import first_filters
 from studies.reading import word_renderer
 from studies.sequences import TextTransformer
-from studies.study import Findings, Rows, Settings, Values, Verdict
+from studies.study import Findings, Rows, Settings, Study, Values, Verdict
 from studies.training import seeded
 from vit_str.models import VisionTransformer
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
+
+STUDY = Study(
+    posts="V",
+    claim=(
+        "A ViT hardly differs from the Transformer: the image is torn into patches that make a "
+        "sequence, and only the encoder is used, not the decoder."
+    ),
+    expected=(
+        "Exact: the patches put together again are the image, and the blocks of a ViT, given to "
+        "the project's encoder of texts, compute the same numbers to the last bit. Only the "
+        "embedding differs, and it is a convolution whose stride is its kernel."
+    ),
+    experiment=(
+        "Random images and weights of five sizes of image and patch. Patches are put together; "
+        "the patch embedding is computed as a strided convolution in float64; the state of the "
+        "ViT's blocks is loaded into a text encoder, and both run on the same tokens."
+    ),
+    correction=(
+        "Not much differs, but some things do, and not only in the input: the ViT (Dosovitskiy "
+        "et al. 2020) normalizes before each sub-layer and not after it, has GELU in the place "
+        "of ReLU, learns its positions and adds a class token. Encoder only is enough to name "
+        "one class; to write a text of any length, the recognizers here put a decoder behind it, "
+        "or read characters off the tokens."
+    ),
+    kind="identity in part: the blocks are shared by construction",
+)
 
 ROUND_TRIP, CONVOLUTION, BLOCKS = "patches put together", "strided convolution", "same blocks"
 SHAPES = (

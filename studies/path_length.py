@@ -11,11 +11,42 @@ from torch import nn
 from studies import memory
 from studies.drawing import INK, draw_lines, panels
 from studies.memory import BASELINE, SOLVED, AttentionAdder, RecurrentAdder
-from studies.study import Findings, Rows, Settings, Table, Values, Verdict
+from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
 from studies.training import seeded
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.encoders.recurrent import NETWORKS
 from vit_str.reports.panels import legend
+
+STUDY = Study(
+    posts="E, L",
+    claim=(
+        "However far apart two words are, self-attention fetches one for the other directly, "
+        "without passing the steps between, and so solves long-term dependency at its root (L; "
+        "E: the operations are constant in number)."
+    ),
+    expected=(
+        "The gradient of self-attention is the same at every distance, while those of recurrent "
+        "networks fall, and it learns the adding problem at lengths where they do not. But the "
+        "problem is not solved at its root: on sequences longer than in training it fails, and "
+        "its cost grows with the square of the length. So: partly."
+    ),
+    experiment=(
+        "Gradient of the last output with respect to the input so many steps before, at "
+        "initialization, for 100 steps and 64 units: one block of self-attention, GRU, tanh RNN. "
+        "Then the adding problem, trained at lengths 100 and 400 (quick: 50), and tested at one, "
+        "two and four times the length."
+    ),
+    changed=(
+        "The rule for errors first asked for the upper end of an interval, and now for the worst "
+        "seed; the verdict was the same."
+    ),
+    correction=(
+        "One step is the length of the way, not its price: each of T tokens looks at all T, so "
+        "cost and memory grow as T². The gradient is flat, but thin: before training every input "
+        "has about 1 / T of it. And what is learned at one length need not hold at another, as "
+        "the softmax shares 1 among more and more tokens."
+    ),
+)
 
 ATTENTION = "self-attention"
 NETS = {ATTENTION: "self-attention", "gru": "GRU", "rnn": "tanh RNN"}

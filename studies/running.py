@@ -62,7 +62,7 @@ def run_study(name: str, folder: Path, settings: Settings) -> Result:
         "surprises": [text for text, holds in findings.surprises.items() if holds],
         "summary": list(findings.summary),
         "seconds": seconds,
-        "weights": {name: weights_hash(resolve(name)) for name in study.weights.split()},
+        "weights": {name: weights_hash(resolve(name)) for name in study.weights},
         "torch": torch.__version__.partition("+")[0],
     }
     (folder / RESULT).unlink(missing_ok=True)

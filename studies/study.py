@@ -1,7 +1,6 @@
 """What a study is: a claim, what to expect, an experiment, a table, a figure, a verdict."""
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -173,23 +172,17 @@ class Findings:
                 raise ValueError(f"{name}: expected one row or more, all with the same columns")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """One claim: what its page in the docs says of it, and the docstring of its module."""
+    """One claim, and what is known before its experiment is run: paragraphs are Markdown."""
 
-    posts: str  # letters of those that make the claim
-    words: Mapping[str, str]  # Markdown of the paragraphs of the page, by heading
+    posts: str  # letters of those that make the claim, such as "V, R"
+    claim: str
+    expected: str  # written before the first run
+    experiment: str
+    changed: str = ""  # after first results had been seen
+    correction: str = ""  # of what the posts say
     kind: str = ""  # ``identity`` if it holds by construction: no evidence of the same kind
     over: str = "seeds"  # what intervals are over
-    weights: str = ""  # bundled weights that it measures, between spaces
+    weights: tuple[str, ...] = ()  # names of bundled weights that it measures
     rule: str = ""  # how its rule was changed after results had been seen
-
-    @classmethod
-    def parse(cls, docstring: str, page: str) -> "Study":
-        """From lines such as ``Kind: ...``, and paragraphs such as ``**Expected.** ...``."""
-        words = dict(re.findall(r"^\*\*([A-Z][a-z ]+)\.\*\* (.*)$", page, re.MULTILINE))
-        claim = re.search(r"^\*\*Claim\*\* \((.*)\)\. (.*)$", page, re.MULTILINE)
-        if not claim:
-            raise ValueError(f"expected a page that begins with **Claim** (V). ..., found {page!r}")
-        notes = re.findall(r"^(Kind|Over|Weights|Rule): (.*)$", docstring, re.MULTILINE)
-        return cls(claim[1], {"Claim": claim[2]} | words, **{n.lower(): text for n, text in notes})

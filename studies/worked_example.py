@@ -1,7 +1,4 @@
-"""The worked matrices of the posts, computed in every way there is here.
-
-Kind: identity
-"""
+"""The worked matrices of the posts, computed in every way there is here."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,7 +14,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from studies.drawing import panels
-from studies.study import Findings, Rows, Settings, Values, Verdict
+from studies.study import Findings, Rows, Settings, Study, Values, Verdict
 from studies.training import seeded
 from vit_str.models.attention import (
     MultiHeadAttention,
@@ -25,6 +22,29 @@ from vit_str.models.attention import (
     attention_weights,
 )
 from vit_str.reports.style import HEAT
+
+STUDY = Study(
+    posts="L, S",
+    claim=(
+        "Rows of X become queries, keys and values by three matrices; a softmax over each row of "
+        "QKᵀ / √d\\_k gives weights that sum to 1, and with V their weighted means, whose "
+        "dimension d\\_v need not be d\\_k."
+    ),
+    expected="All ways of computing it agree to rounding, and every statement about shapes holds.",
+    experiment=(
+        "The cases of post L in double precision: 3 queries and 4 keys with the row of weights "
+        ".2 .1 .4 .3 and d\\_v = 5, two words of 4 dimensions with 4 x 3 projections, and random "
+        "matrices of 7 queries and 9 keys (normal, one draw for each seed), by loops over plain "
+        "numbers, einsum, the textbook formula and the fused kernel of our models; and our "
+        "multi-head attention against a loop over its heads."
+    ),
+    correction=(
+        "The formula in post L without √d\\_k is the same with queries multiplied by it. Softmax "
+        "by row makes rows sum to 1, columns do not. In post S the input seems to be divided "
+        "over heads; it is the projections that are."
+    ),
+    kind="identity",
+)
 
 Matrix = Float[Tensor, "row column"]
 # Doubles near 1 are 2e-16 apart, and no sum here has more than a few dozen terms.

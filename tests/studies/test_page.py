@@ -88,7 +88,7 @@ def test_results_are_of_the_weights_of_today(name):
     """Otherwise run the study again: ``python -m studies run NAME``, then the page."""
     result = load_result(DOCS / "claims", f"{name}.json")
     assert result is not None
-    assert set(result["weights"]) == set(describe(name).weights.split())
+    assert set(result["weights"]) == set(describe(name).weights)
     for weights, hashed in result["weights"].items():
         page = (DOCS / "claims" / f"{name}.md").read_text()
         assert hashed == weights_hash(resolve(weights)) or GONE in page

@@ -34,7 +34,9 @@ from studies.sequences import SequenceTask
 from studies.study import POSTS, Values
 
 MODULE = """
-from studies.study import Findings, Table, Verdict
+from studies.study import Findings, Study, Table, Verdict
+
+STUDY = Study(posts="V", claim="One is one.", expected="It is.", experiment="Look.")
 
 def run(settings):
     {body}
@@ -43,13 +45,6 @@ def run(settings):
         table=table, summary=table, verdict=Verdict.SUPPORTED, measure="one", because="It is.",
         values=table.values("one"), draw=lambda figure: figure.subplots().plot([0]),
     )
-"""
-
-PAGE = """**Claim** (V). One is one.
-
-**Expected.** It is.
-
-**Experiment.** Look.
 """
 
 
@@ -62,8 +57,6 @@ def small(tmp_path, monkeypatch) -> list[str]:
     for name, body in bodies.items():
         (folder / f"{name}.py").write_text(dedent(MODULE).lstrip().format(body=body))
         monkeypatch.delitem(sys.modules, f"studies.{name}", raising=False)
-        (folder / f"{name}.md").write_text(PAGE)
-    monkeypatch.setattr(studies, "PAGES", folder)
     monkeypatch.setattr(studies, "NAMES", tuple(bodies))
     monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(folder)])
     for module in ("page", "__main__"):
@@ -76,8 +69,8 @@ def test_every_study_says_what_it_is(name):
     study = describe(name)
     assert study.posts
     assert set(study.posts.split(", ")) <= set(POSTS)
-    for heading in ("Claim", "Expected", "Experiment"):
-        assert study.words[heading].endswith((".", "!", '."'))
+    for paragraph in (study.claim, study.expected, study.experiment):
+        assert paragraph.endswith((".", "!", '."'))
     assert callable(load_study(name).run)
 
 
