@@ -64,17 +64,23 @@ def test_identity_adds_up_positive_inputs_exactly():
 
 
 def test_far_states_are_recognized_equal_ones_are_not_and_width_is_no_advantage():
-    generator = torch.Generator().manual_seed(0)
+    def share(states, draws):
+        generator = torch.Generator().manual_seed(1)
+        return tanh_blur.recognized(tanh_blur.noisy(states, draws, generator), states)
+
     apart = torch.arange(101, dtype=torch.float64)[:, None]
-    assert tanh_blur.recognized(apart, 3, generator) == 1.0
+    assert share(apart, 3) == 1.0
     equal = torch.zeros(101, 1, dtype=torch.float64)
-    assert tanh_blur.recognized(equal, 3, generator) == pytest.approx(1 / 101)
+    assert share(equal, 3) == pytest.approx(1 / 101)
     numbers = torch.linspace(-1, 1, 101, dtype=torch.float64)[:, None]
-    shares = [
-        tanh_blur.recognized(numbers.repeat(1, width), 40, torch.Generator().manual_seed(1))
-        for width in (1, 64)
-    ]
-    assert shares[0] == pytest.approx(shares[1], abs=0.03)
+    assert share(numbers, 40) == pytest.approx(share(numbers.repeat(1, 64), 40), abs=0.03)
+
+
+def test_noise_before_tanh_is_squeezed_with_the_differences_noise_behind_it_is_not():
+    rows = list(tanh_blur.measure(0, width=8, draws=3))
+    last = {row[:2]: row[4] for row in rows if row[3] == 100}
+    assert last[tanh_blur.ALONE, tanh_blur.FIRST] > 0.9
+    assert last[tanh_blur.ALONE, tanh_blur.LAST] < 0.1
 
 
 @pytest.mark.parametrize(("name", "gate"), [("LSTM, bias 5", "forget"), ("GRU, bias 3", "update")])

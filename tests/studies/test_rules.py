@@ -62,9 +62,9 @@ def directions(later: float, forward: Values, near: Values, far: Values) -> Verd
     return bidirectional.judge(later, scores)
 
 
-def tanh(alone: float, last: float) -> Verdict:
+def tanh(alone: float, before: float, last: float) -> Verdict:
     networks = dict.fromkeys(tanh_blur.NETWORKS[:-1], 0.05) | {tanh_blur.NETWORKS[-1]: last}
-    return tanh_blur.judge(alone, networks)
+    return tanh_blur.judge({tanh_blur.LAST: alone, tanh_blur.FIRST: before}, networks)
 
 
 def stacks(bare: float, unnormed: float) -> Verdict:
@@ -80,9 +80,10 @@ RULES: list[tuple[Callable[..., Verdict], tuple[object, ...], Verdict]] = [
     (relu_rnn.judge, ([same(3), same(2)],), YES),
     (relu_rnn.judge, ([same(3), same(0.15)],), PARTLY),
     (relu_rnn.judge, ([same(0.15), same(-0.1)],), NO),
-    (tanh, (0.05, 0.3), YES),
-    (tanh, (0.05, 1.0), PARTLY),
-    (tanh, (0.6, 1.0), NO),
+    (tanh, (0.05, 0.1, 0.3), YES),
+    (tanh, (0.05, 0.1, 1.0), PARTLY),
+    (tanh, (0.05, 1.0, 0.3), PARTLY),
+    (tanh, (0.6, 1.0, 1.0), NO),
     (adders, (-0.5, SOLVES, SOLVES, FAILS), YES),
     (adders, (-4.5, SOLVES, SOLVES, FAILS), PARTLY),
     (adders, (-0.5, FAILS, SOLVES, FAILS), PARTLY),
