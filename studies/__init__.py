@@ -6,10 +6,31 @@ from types import ModuleType
 from studies.study import Findings, Settings, Study, Table, Verdict
 
 NAMES = (
-    *("rnn-gradient", "relu-rnn", "tanh-blur", "gates", "bidirectional", "bottleneck"),
-    *("alignment", "path-length", "parallel", "scaling", "projections", "heads", "order"),
-    *("sinusoid", "residual-norm", "worked-example", "cross-attention", "patches", "filters"),
-    *("distance", "first-layer", "data-hunger", "translation"),
+    "rnn-gradient",
+    "relu-rnn",
+    "tanh-blur",
+    "gates",
+    "bidirectional",
+    "bottleneck",
+    "recency",
+    "alignment",
+    "path-length",
+    "conv-far",
+    "parallel",
+    "scaling",
+    "projections",
+    "heads",
+    "order",
+    "sinusoid",
+    "residual-norm",
+    "worked-example",
+    "cross-attention",
+    "patches",
+    "filters",
+    "distance",
+    "first-layer",
+    "data-hunger",
+    "translation",
 )
 """Every study, in the order of the page; its module has underscores instead of dashes."""
 

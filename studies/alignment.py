@@ -199,4 +199,5 @@ def _draw(figure: Figure, table: Table, maps: Mapping[str, Map], length: int) ->
     chance_line(last, 1 / length)
     last.legend()
     last.set(ylim=(0, 1), ylabel="share of the weight")
-    last.tick_params(axis="x", labelsize=7)
+    last.set_box_aspect(1)
+    last.tick_params(axis="x", labelsize=8)

@@ -146,7 +146,7 @@ def _draw(figure: Figure, learning: Table, errors: dict[tuple[int, bool], Values
         draw_mean(curves, *learning.curves("step", pointers=2, heads=heads), label, color)
     chance_line(curves, 1 / 8)
     curves.set(xlabel="steps of training", ylabel="accuracy", ylim=(0, 1.05))
-    curves.legend(loc="lower right")
+    curves.legend(loc="center right", bbox_to_anchor=(1, 0.42))
     for positions, label in ((True, "with positions"), (False, "without positions")):
         worst = [max(*errors[heads, positions], 1e-18) for heads in HEADS]
         permuted.plot(HEADS, worst, "o-", color=COLORS[positions], label=label)

@@ -147,5 +147,7 @@ def _draw(figure: Figure, table: Table) -> None:
         curves = table.curves("steps", column, start=DEFAULT, activation="tanh")
         draw_mean(axes, *curves, "tanh, default", INK, linestyle=":")
     states.set(xlabel="steps", ylabel="log10 of the state's norm")
+    states.set_yscale("symlog", linthresh=1)  # five of the curves stay below 1
+    states.set_yticks([0, 0.5, 1, 2, 5, 10, 20], ["0", "0.5", "1", "2", "5", "10", "20"])
     older.set(**memory.LABELS)
     older.legend(loc="lower left", fontsize=7)

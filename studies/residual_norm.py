@@ -175,7 +175,7 @@ def judge(right: Mapping[str, Values]) -> Verdict:
 
 def _draw(figure: Figure, cosines: Table, gradients: Table, right: Mapping[str, Values]) -> None:
     titles = ["Tokens become alike (untrained)", "Gradient by layer (untrained)"]
-    alike, norms, trained = panels(figure, [*titles, "Next token, trained"], 4.0)
+    alike, norms, trained = panels(figure, [*titles, "Next token, trained"], 3.3)
     for axes, part in ((alike, cosines), (norms, gradients)):
         draw_lines(axes, part.where(depth=DEEPEST), "block", "variant", VARIANTS)
         axes.set_xlabel("block")

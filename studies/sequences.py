@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from studies.training import Labels, Tokens, fit_warm, seeded
@@ -105,7 +105,7 @@ class RecurrentTextEncoder(nn.Module):
         super().__init__()
         self.last_only = last_only
         self.embed = nn.Embedding(charset_size, dim)
-        self.recur = nn.GRU(dim, dim, batch_first=True)
+        self.recur: nn.RNNBase = nn.GRU(dim, dim, batch_first=True)
 
     def forward(self, sources: Labels) -> Tokens:
         states = self.recur(self.embed(sources))[0]
@@ -125,15 +125,19 @@ class RecurrentTranslator(Translator):
         )
 
     @torch.no_grad()
-    def accuracy(self, sources: Labels, labels: Labels) -> float:
-        """Share of right symbols, written greedily.
+    def right_symbols(self, sources: Labels, labels: Labels) -> Bool[Tensor, "batch position"]:
+        """Which symbols are right, written greedily.
 
         A symbol counts in its place; what is not written is wrong.
         """
         length = labels.shape[1]
         written = generate(self.decoder, self.encoder(sources)).labels
         written = F.pad(written, (0, length), value=PADDING)[:, :length]
-        return (written == labels).float().mean().item()
+        return written == labels
+
+    def accuracy(self, sources: Labels, labels: Labels) -> float:
+        """Share of `right_symbols`."""
+        return self.right_symbols(sources, labels).float().mean().item()
 
 
 def train_translator(

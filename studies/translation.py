@@ -16,13 +16,14 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from studies.drawing import draw_bars, panels
+from studies.drawing import COLORS
 from studies.reading import same_labels
 from studies.sequences import TextTransformer, Translator
 from studies.study import Findings, Rows, Settings, Study, Values, Verdict
 from studies.training import Labels, Tokens, fit_warm, seeded
 from vit_str.models import TransformerDecoder
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
+from vit_str.reports.panels import legend
 from vit_str.runtime.beam_search import beam_search
 from vit_str.runtime.labels import padded
 from vit_str.torch_runtime.engine import TorchSteps
@@ -276,7 +277,21 @@ def _year_in_words(year: int) -> Text:
 
 
 def _draw(figure: Figure, right: Mapping[str, Mapping[str, list[float]]]) -> None:
-    titles = [direction.capitalize() for direction in right]
-    for axes, shares in zip(panels(figure, titles, width=3.4), right.values(), strict=True):
-        draw_bars(axes, {name.replace(", ", ",\n"): values for name, values in shares.items()})
-        axes.set(ylim=(0, 1), ylabel="share of held-out texts right")
+    figure.set_size_inches(7.5, 3.4)
+    axes = figure.subplots()
+    width = 0.26
+    ways = list(next(iter(right.values())))
+    for index, (way, color) in enumerate(zip(ways, COLORS, strict=False)):
+        shares = [Values(by_way[way]) for by_way in right.values()]
+        places = [group + (index - 1) * width for group in range(len(right))]
+        means = [values.mean for values in shares]
+        errors = [
+            [values.mean - values.low for values in shares],
+            [values.high - values.mean for values in shares],
+        ]
+        bars = axes.bar(places, means, 0.9 * width, yerr=errors, color=color, label=way)
+        axes.bar_label(bars, fmt="%.3f", fontsize=7, padding=2)
+    axes.set_xticks(range(len(right)), [direction.replace(", ", ",\n") for direction in right])
+    axes.grid(visible=False, axis="x")
+    axes.set(ylim=(0, 1.1), ylabel="share of held-out texts right")
+    legend(figure, [axes])

@@ -1,13 +1,15 @@
 """Recurrent networks: gradients, starts and gates are what the studies say they are."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from studies import bidirectional, gates, memory, relu_rnn, tanh_blur
+from studies import bidirectional, conv_far, gates, memory, recency, relu_rnn, tanh_blur
+from studies.sequences import SequenceTask, train_translator
 from studies.training import seeded
 from vit_str.models.encoders.recurrent import NETWORKS
 
@@ -111,3 +113,38 @@ def test_the_answer_is_the_token_at_the_offset(offset):
     asked = bidirectional.Tagger(nn.Identity(), offset)(torch.arange(6)[None, :, None])[0, :, 0]
     assert answers.shape == (3, 4, 1)
     assert torch.equal(answers, said[:, asked + offset])
+
+
+class LastSymbol(nn.Module):
+    """An encoder that knows the last symbol and nothing else."""
+
+    def forward(self, sources):
+        return F.one_hot(sources[:, -1:], 5).float()
+
+
+def test_a_linear_map_names_what_the_last_state_holds():
+    shares = recency.named_right(LastSymbol(), symbols=5, length=4, seed=0)
+    assert shares[0] == 1.0
+    assert shares[1:] == pytest.approx([0.2] * 3, abs=0.05)
+
+
+def test_shares_are_written_from_the_end_of_the_source():
+    task = SequenceTask(4, (2, 4), backwards=True)
+    model = train_translator(task, "none", 0, dim=8, steps=1, learning_rate=1e-2)
+    first = torch.tensor([[True, False, False, False]])
+    model.right_symbols = lambda sources, labels: first
+    assert recency.written_right(model, task, 4, 0) == [1, 0, 0, 0]
+    assert recency.written_right(model, replace(task, backwards=False), 4, 0) == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "layers"),
+    [
+        (conv_far.PLAIN, [1, 3, 8]),
+        (conv_far.RESIDUAL, [1, 3, 8]),
+        (conv_far.DILATED, [1, 2, 4]),
+        (conv_far.ATTENTION, [1, 1, 1]),
+    ],
+)
+def test_layers_that_connect_two_places(name, layers):
+    assert [conv_far.layers_needed(name, distance, 0) for distance in (1, 3, 8)] == layers

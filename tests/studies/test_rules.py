@@ -8,6 +8,7 @@ from studies import (
     alignment,
     bidirectional,
     bottleneck,
+    conv_far,
     cross_attention,
     data_hunger,
     distance,
@@ -20,6 +21,7 @@ from studies import (
     patches,
     path_length,
     projections,
+    recency,
     relu_rnn,
     residual_norm,
     rnn_gradient,
@@ -62,6 +64,12 @@ def directions(later: float, forward: Values, near: Values, far: Values) -> Verd
     return bidirectional.judge(later, scores)
 
 
+def stages(steps: tuple[float, ...], learned: Values, dilated: Values) -> Verdict:
+    scores = dict.fromkeys(conv_far.NETWORKS, learned) | {conv_far.DILATED: dilated}
+    layers = dict.fromkeys(conv_far.NETWORKS, steps) | {conv_far.ATTENTION: (1, 1)}
+    return conv_far.judge(layers, scores | {conv_far.ATTENTION: GOOD})
+
+
 def tanh(alone: float, before: float, last: float) -> Verdict:
     networks = dict.fromkeys(tanh_blur.NETWORKS[:-1], 0.05) | {tanh_blur.NETWORKS[-1]: last}
     return tanh_blur.judge({tanh_blur.LAST: alone, tanh_blur.FIRST: before}, networks)
@@ -84,6 +92,12 @@ RULES: list[tuple[Callable[..., Verdict], tuple[object, ...], Verdict]] = [
     (tanh, (0.05, 0.1, 1.0), PARTLY),
     (tanh, (0.05, 1.0, 0.3), PARTLY),
     (tanh, (0.6, 1.0, 1.0), NO),
+    (recency.judge, ({"a": same(0.3), "b": same(0.2)},), YES),
+    (recency.judge, ({"a": same(0.3), "b": same(0.05)},), PARTLY),
+    (recency.judge, ({"a": same(-0.3), "b": same(0.05)},), NO),
+    (stages, ((1, 32), BAD, CHANCE), YES),
+    (stages, ((1, 32), BAD, GOOD), PARTLY),
+    (stages, ((1, 1), BAD, BAD), NO),
     (adders, (-0.5, SOLVES, SOLVES, FAILS), YES),
     (adders, (-4.5, SOLVES, SOLVES, FAILS), PARTLY),
     (adders, (-0.5, FAILS, SOLVES, FAILS), PARTLY),
