@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from studies.bidirectional import SYMBOLS, Tagger, TokenAhead
 from studies.drawing import chance_line, draw_lines, log_ticks, panels
-from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from studies.tokens import TokenNetwork, learning_curve
 from studies.training import Tokens, seeded
 from vit_str.models.blocks import EncoderBlock
@@ -96,7 +96,7 @@ def run(settings: Settings) -> Findings:
     return Findings(
         table=table,
         summary=[
-            {"network": name, f"layers for {far}": round(layers[name][-1])}
+            Row({"network": name, f"layers for {far}": round(layers[name][-1])})
             | named.cells("accuracy at {}", "distance", distances, digits=2, network=name)
             for name in NETWORKS
         ],

@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from vit_str.analysis.atlas import page as atlas_page
 from vit_str.analysis.atlas.names import expand
 from vit_str.analysis.distance.api import attention_distance
+from vit_str.analysis.libraries.load import load_library_model
 from vit_str.cli import main
 
 timm = pytest.importorskip("timm")
@@ -54,6 +56,57 @@ def test_other_settings_are_refused(tmp_path, labeled_folder, small_weights, cap
     assert atlas(tmp_path / "out", labeled_folder, weights) == 0
     assert atlas(tmp_path / "out", labeled_folder, weights, count=1) == 2
     assert "count 2, not 1" in capsys.readouterr().err
+
+
+def test_other_images_are_refused(tmp_path, labeled_folder, small_weights, capsys):
+    weights = small_weights()
+    assert atlas(tmp_path / "out", labeled_folder, weights) == 0
+    for path in labeled_folder.glob("*.png"):
+        Image.new("RGB", (40, 20)).save(path)
+    assert atlas(tmp_path / "out", labeled_folder, weights) == 2
+    assert "images: those of the folder have changed" in capsys.readouterr().err
+
+
+def test_after_an_interruption_the_page_has_what_is_done(
+    tmp_path, labeled_folder, small_weights, monkeypatch, capsys
+):
+    weights = small_weights()
+    out = tmp_path / "out"
+    load = atlas_page.load_subject
+
+    def interrupted(name, *rest, **named):
+        if "resnet34" in name:
+            raise KeyboardInterrupt
+        return load(name, *rest, **named)
+
+    monkeypatch.setattr(atlas_page, "load_subject", interrupted)
+    refused = "untrained:timm:resnet18"
+    assert atlas(out, labeled_folder, weights, refused, "untrained:timm:resnet34") == 130
+    assert list(json.loads((out / "atlas.json").read_text())["refused"]) == [refused]
+    assert "it has no self-attention" in (out / "report.html").read_text()
+    assert atlas(out, labeled_folder, weights) == 0
+    assert list(json.loads((out / "atlas.json").read_text())["refused"]) == [refused]
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("timm:xcit_nano_12_p16_224", "over channels"),
+        ("timm:pvt_v2_b0", "keys are pooled"),
+        ("timm:resnet18", "no self-attention"),
+        ("torchvision:resnet18", "no self-attention"),
+    ],
+)
+def test_what_is_not_supported_says_why_before_weights_are_fetched(name, why, monkeypatch):
+    def fetched(*_, **__):
+        pytest.fail("weights were asked for")
+
+    monkeypatch.setattr("timm.models._builder.load_pretrained", fetched)
+    monkeypatch.setattr("torch.hub.load_state_dict_from_url", fetched)
+    monkeypatch.setattr("torchvision.models._api.load_state_dict_from_url", fetched)
+    with pytest.raises(ValueError, match=why):
+        load_library_model(name)
 
 
 @pytest.mark.parametrize(

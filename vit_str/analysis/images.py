@@ -1,5 +1,6 @@
 """Which images to look at: those of a folder, or words rendered with all that is known of them."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -97,16 +98,18 @@ def load_images(
         renderer = Renderer(atlas, Lexicon(charset), size)
         description = f"{count:,} rendered words in held-out fonts (seed {seed})"
         return ImageSet(description, count, partial(_rendered, renderer, charset, count, seed))
-    folder = Path(data)
-    if not folder.is_dir():
-        raise ValueError(f"{folder}: no such folder; give one with images, or {RENDERED!r}")
-    files = _files(folder)
-    if not files:
-        raise ValueError(f"{folder}: no images in it; give a folder with images")
-    count = min(count, len(files))
-    chosen = [files[index * len(files) // count] for index in range(count)]
-    description = f"{count:,} images of {one_line(folder.resolve().name)}"
-    return ImageSet(description, count, partial(read_images, chosen, preprocessing))
+    chosen = _chosen(Path(data), count)
+    description = f"{len(chosen):,} images of {one_line(Path(data).resolve().name)}"
+    return ImageSet(description, len(chosen), partial(read_images, chosen, preprocessing))
+
+
+def images_hash(folder: Path, count: int) -> str:
+    """SHA-256 of the files that `load_images` chooses in a folder, in their order."""
+    digest = hashlib.sha256()
+    for source, _, _ in _chosen(folder, count):
+        content = Path(str(source)).read_bytes()
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()
 
 
 def batches_of(
@@ -146,6 +149,17 @@ def queries_of(batch: Batch, grid: TokenGrid, chosen: str) -> Bool[Tensor, "batc
     down = (boxes[..., 1] <= y) & (y < boxes[..., 3])
     on_text = (across & down).any(1)
     return on_text if chosen == "text" else ~on_text
+
+
+def _chosen(folder: Path, count: int) -> list[tuple[ImageSource, str | None, str]]:
+    """Images of a folder, evenly spread where there are more than ``count``."""
+    if not folder.is_dir():
+        raise ValueError(f"{folder}: no such folder; give one with images, or {RENDERED!r}")
+    files = _files(folder)
+    if not files:
+        raise ValueError(f"{folder}: no images in it; give a folder with images")
+    count = min(count, len(files))
+    return [files[index * len(files) // count] for index in range(count)]
 
 
 def _files(folder: Path) -> list[tuple[ImageSource, str | None, str]]:

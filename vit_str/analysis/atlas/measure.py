@@ -33,7 +33,7 @@ class Measured:
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self._folder = folder
-        self._settings = dict(settings)
+        self.settings = dict(settings)
         self.records: dict[str, Record] = {}
         for path in sorted(folder.glob("*.json")):
             record = _read(path)
@@ -42,14 +42,19 @@ class Measured:
 
     def add(self, record: Record) -> None:
         """Keep a model that is done."""
-        record = record | {"settings": self._settings}
+        record = record | {"settings": self.settings}
         self._folder.mkdir(parents=True, exist_ok=True)
         write_json(self._folder / f"{quote(record['model'], safe='')}.json", record)
         self.records[record["model"]] = record
 
     def _check(self, record: Record, path: Path) -> None:
-        for name, value in self._settings.items():
+        for name, value in self.settings.items():
             found = record["settings"].get(name)
+            if found != value and name == "images":
+                raise ValueError(
+                    f"{path} was measured on other images: those of the folder have changed; "
+                    "give another --out"
+                )
             if found != value:
                 raise ValueError(
                     f"{path} was measured with {name} {found}, not {value}: give the same "
@@ -133,6 +138,17 @@ def _library_versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return versions
+
+
+def read_refused(path: Path) -> dict[str, str]:
+    """Models that an atlas could not measure, and why; none if there is no atlas yet."""
+    try:
+        atlas = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): str(reason) for name, reason in atlas["refused"].items()}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise ValueError(f"{path} is not an atlas: remove it, or give another --out") from None
 
 
 def _read(path: Path) -> Record:

@@ -8,9 +8,9 @@ from typing import Any
 from tqdm import tqdm
 
 from vit_str.analysis.atlas.drawing import heads_by_depth, layer_mean, layer_shares, uniform
-from vit_str.analysis.atlas.measure import Measured, Record, measure
+from vit_str.analysis.atlas.measure import Measured, Record, measure, read_refused
 from vit_str.analysis.atlas.names import FAMILIES, expand
-from vit_str.analysis.images import RENDERED
+from vit_str.analysis.images import RENDERED, images_hash
 from vit_str.analysis.libraries.load import is_library_name
 from vit_str.analysis.results import AnalysisRun
 from vit_str.analysis.subjects import load_subject
@@ -48,25 +48,42 @@ def report(run: AnalysisRun, norm: str) -> int:
     _check_data(names, run.options["data"])
     if run.options["checkpoint"] is not None:
         raise ValueError("--checkpoint is for one model: give it to analyze distance")
-    settings = {name: run.options[name] for name in ("data", "count", "seed", "norm", "image_size")}
+    settings = _settings(run)
     measured = Measured(run.folder / "models", settings)
-    refused: dict[str, str] = {}
-    with tqdm(names, unit="model", desc="atlas", disable=None) as bar:
-        for name in bar:
-            if name in measured.records:
-                continue
-            try:
-                measured.add(_record(run, name, norm))
-            except Exception as error:  # whatever a model raises, the others go on
-                refused[name] = reason_of(error)
-                bar.clear()
-                warn(f"{name}: {refused[name].removeprefix(f'{name}: ')}", "analyze atlas")
+    refused = read_refused(run.folder / "atlas.json")
+    try:
+        with tqdm(names, unit="model", desc="atlas", disable=None) as bar:
+            for name in bar:
+                if name not in measured.records:
+                    refused.pop(name, None)
+                    try:
+                        measured.add(_record(run, name, norm))
+                    except Exception as error:  # whatever a model raises, the others go on
+                        refused[name] = reason_of(error).removeprefix(f"{name}: ")
+                        bar.clear()
+                        warn(f"{name}: {refused[name]}", "analyze atlas")
+    finally:  # after Ctrl-C the page has what is done
+        write(f"{_write(run.folder, measured, refused, norm)}")
+    return 0 if measured.records else 1
+
+
+def _settings(run: AnalysisRun) -> dict[str, Any]:
+    """What all models of one atlas share: options, and the images that they mean today."""
+    names = ("data", "count", "seed", "norm", "image_size")
+    settings: dict[str, Any] = {name: run.options[name] for name in names}
+    if settings["data"] == RENDERED:
+        fonts = run.options["fonts"]
+        return settings | {"fonts": fonts and [str(folder) for folder in fonts]}
+    return settings | {"images": images_hash(Path(settings["data"]), settings["count"])}
+
+
+def _write(folder: Path, measured: Measured, refused: dict[str, str], norm: str) -> Path:
+    """Write JSON and the page of what is measured so far; returns the path of the page."""
     records = list(measured.records.values())
-    reasons = {name: reason.removeprefix(f"{name}: ") for name, reason in refused.items()}
-    atlas = {"settings": settings, "models": records, "refused": reasons}
-    write_json(run.folder / "atlas.json", atlas)
-    write(f"{_page(records, reasons, norm).write(run.folder)}")
-    return 0 if records else 1
+    refused = {name: why for name, why in refused.items() if name not in measured.records}
+    atlas = {"settings": measured.settings, "models": records, "refused": refused}
+    write_json(folder / "atlas.json", atlas)
+    return _page(records, refused, norm).write(folder)
 
 
 def _record(run: AnalysisRun, name: str, norm: str) -> Record:

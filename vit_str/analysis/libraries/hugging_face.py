@@ -19,6 +19,7 @@ from vit_str.analysis.libraries.encoder import (
     LibraryPreprocessing,
     special_names,
 )
+from vit_str.analysis.libraries.refusals import why_not_type
 from vit_str.analysis.probe import map_of, probe
 
 PLAIN = (
@@ -145,7 +146,8 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
 def _check_supported(config: Any) -> None:
     if config.model_type not in PLAIN + SWIN:
         raise ValueError(
-            f"{config.model_type} of transformers is not supported, only {', '.join(PLAIN + SWIN)}"
+            f"{config.model_type} of transformers is not supported: "
+            f"{why_not_type(config.model_type, PLAIN + SWIN)}"
         )
 
 

@@ -14,6 +14,7 @@ from vit_str.analysis.libraries.encoder import (
     LibraryPreprocessing,
     special_names,
 )
+from vit_str.analysis.libraries.refusals import check_softmax, why_not
 
 PLAIN = (
     *("VisionTransformer", "VisionTransformerDistilled", "VisionTransformerRelPos", "Eva", "Beit"),
@@ -34,6 +35,8 @@ def create(
         raise ValueError(f"timm has no model {name!r}; timm.list_models() lists them")
     options: dict[str, Any] = {"img_size": tuple(image_size)} if image_size else {}
     pretrained = pretrained and checkpoint is None
+    if pretrained:  # a model that is not supported is refused before its weights are fetched
+        encoder(timm.create_model(name, pretrained=False, num_classes=0, **options), image_size)
     model = timm.create_model(name, pretrained=pretrained, num_classes=0, **options)
     if checkpoint is not None:
         weights = read_weights(checkpoint)
@@ -46,8 +49,10 @@ def create(
 def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
     """An instantiated model; its images have its one size, unless it takes any."""
     kind = type(model).__name__
-    if kind not in PLAIN + SWIN:
-        raise ValueError(f"timm's {kind} is not supported, only {', '.join(PLAIN + SWIN)}")
+    known = PLAIN + SWIN
+    if kind not in known:
+        raise ValueError(f"timm's {kind} is not supported: {why_not(model, known)}")
+    check_softmax(model)
     embed = model.patch_embed
     if kind in SWIN:
         patch = tuple(embed.patch_size)

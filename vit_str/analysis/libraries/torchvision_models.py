@@ -11,6 +11,9 @@ from torch import Tensor
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.checkpoint import fill, read_weights
 from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, LibraryPreprocessing
+from vit_str.analysis.libraries.refusals import why_not
+
+KNOWN = ("VisionTransformer", "SwinTransformer")
 
 
 def create(
@@ -29,7 +32,10 @@ def create(
     if version and version not in choices.__members__:
         raise ValueError(f"{name} has no weights {version}, only {', '.join(choices.__members__)}")
     weights = choices[version or "DEFAULT"]
-    model = models.get_model(name, weights=weights if pretrained and checkpoint is None else None)
+    pretrained = pretrained and checkpoint is None
+    if pretrained:  # a model that is not supported is refused before its weights are fetched
+        _check_supported(models.get_model(name, weights=None))
+    model = models.get_model(name, weights=weights if pretrained else None)
     if checkpoint is not None:
         fill(model, read_weights(checkpoint), checkpoint)
     preset = weights.transforms()
@@ -45,19 +51,21 @@ def create(
 
 def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
     """An instantiated ``VisionTransformer``, or a ``SwinTransformer`` with its image size."""
-    kind = type(model).__name__
-    if kind == "VisionTransformer":
+    _check_supported(model)
+    if type(model).__name__ == "VisionTransformer":
         side = model.image_size // model.patch_size
         grid = TokenGrid(side, side, (model.patch_size, model.patch_size))
         blocks = [Block(block, grid) for block in model.encoder.layers]
         return LibraryEncoder(model, blocks, partial(_features, model), ["class"])
-    if kind != "SwinTransformer":
-        raise ValueError(
-            f"torchvision's {kind} is not supported, only VisionTransformer and SwinTransformer"
-        )
     if image_size is None:
         raise ValueError("a SwinTransformer of torchvision reads images of any size: name one")
     return LibraryEncoder(model, _swin(model, image_size), model.features)
+
+
+def _check_supported(model: Any) -> None:
+    kind = type(model).__name__
+    if kind not in KNOWN:
+        raise ValueError(f"torchvision's {kind} is not supported: {why_not(model, KNOWN)}")
 
 
 def _features(model: Any, images: Tensor) -> Tensor:

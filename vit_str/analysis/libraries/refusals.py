@@ -1,0 +1,83 @@
+"""Why the attention of a model of another library is not measured."""
+
+import re
+
+from torch import nn
+
+_NO_ATTENTION = "it has no self-attention"
+_POOLED_KEYS = "its keys are pooled to other places than those of its queries"
+_POOLED_QUERIES = "its queries are pooled to other places than those of its keys"
+_OVER_CHANNELS = "its attention is over channels, not over tokens"
+_LINEAR = "its attention is linear, without a softmax over tokens"
+_ANY_SIZE = "it takes patches together with their places, not images of one size"
+_OF_CLASSES = {
+    "CoaT": "its attention is factorized, without a softmax over tokens for each query",
+    "ConVit": "it adds attention to contents and to places, each with a softmax of its own",
+    "CrossVit": "it has two branches with patches of different sizes",
+    "DaVit": "half of its attention is over channels, not over tokens",
+    "DeepseekVitClassifier": _ANY_SIZE,
+    "DeepseekVitEncoder": _ANY_SIZE,
+    "EdgeNeXt": _OVER_CHANNELS,
+    "EfficientViM": "it mixes hidden states, and has no attention over tokens",
+    "EfficientVit": _LINEAR,
+    "EfficientVitLarge": _LINEAR,
+    "EfficientVitMsra": "its heads work one after another, each on what the one before put out",
+    "GlobalContextVit": "half of its queries are of the whole image, its keys of one window",
+    "Hiera": _POOLED_QUERIES,
+    "HieraDet": _POOLED_QUERIES,
+    "Levit": _POOLED_QUERIES,
+    "LevitDistilled": _POOLED_QUERIES,
+    "MultiScaleVit": "its queries and keys are pooled to places of their own",
+    "NaFlexVit": _ANY_SIZE,
+    "PyramidVisionTransformerV2": _POOLED_KEYS,
+    "ResNest": "its attention is over branches of a convolution, not over tokens",
+    "SHViT": "one head attends on a part of the channels only, after convolutions",
+    "SwiftFormer": "its attention is additive, without a softmax of queries and keys",
+    "TNT": "it attends among the pixels of a token too, two kinds of attention in each layer",
+    "Twins": _POOLED_KEYS,
+    "VOLO": "its outlook attention is predicted from each token alone, without keys",
+    "Xcit": _OVER_CHANNELS,
+}
+_OF_TYPES = {
+    "cvt": _POOLED_KEYS,
+    "efficientformer": "it is convolutions up to its last stage",
+    "glpn": _POOLED_KEYS,
+    "hiera": _POOLED_QUERIES,
+    "levit": _POOLED_QUERIES,
+    "pvt": _POOLED_KEYS,
+    "pvt_v2": _POOLED_KEYS,
+    "segformer": _POOLED_KEYS,
+    "siglip2_vision_model": _ANY_SIZE,
+    **dict.fromkeys(
+        ("bit", "convnext", "convnextv2", "efficientnet", "focalnet", "mobilenet_v1"),
+        _NO_ATTENTION,
+    ),
+    **dict.fromkeys(("mobilenet_v2", "poolformer", "regnet", "resnet", "van"), _NO_ATTENTION),
+}
+# Attention that is called by a short name only.
+_NAMED = re.compile(r"att(n|ention)|MHSA|SHSA|SHMA|XCA", re.IGNORECASE)
+_DIFFERENTIAL = re.compile(r"Diff(Parallel|Attention|Attn)")
+
+
+def why_not(model: nn.Module, known: tuple[str, ...]) -> str:
+    """Why a model is refused whose class is not among those that are ``known``."""
+    kind = type(model).__name__
+    if kind in _OF_CLASSES:
+        return _OF_CLASSES[kind]
+    if not any(_NAMED.search(type(module).__name__) for module in model.modules()):
+        return _NO_ATTENTION
+    return f"the lab knows the attention of {', '.join(known)} only"
+
+
+def why_not_type(model_type: str, known: tuple[str, ...]) -> str:
+    """The same for a type of transformers."""
+    return _OF_TYPES.get(model_type, f"the lab knows the attention of {', '.join(known)} only")
+
+
+def check_softmax(model: nn.Module) -> None:
+    """Refuse differential attention, which subtracts one softmax from another."""
+    if any(_DIFFERENTIAL.search(type(module).__name__) for module in model.modules()):
+        raise ValueError(
+            f"{type(model).__name__} with differential attention is not supported: it subtracts "
+            "one softmax from another, so that weights may be negative"
+        )
