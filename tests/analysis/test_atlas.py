@@ -9,7 +9,6 @@ from PIL import Image
 from vit_str.analysis.atlas import page as atlas_page
 from vit_str.analysis.atlas.names import expand
 from vit_str.analysis.distance.api import attention_distance
-from vit_str.analysis.libraries.load import load_library_model
 from vit_str.cli import main
 
 timm = pytest.importorskip("timm")
@@ -87,26 +86,6 @@ def test_after_an_interruption_the_page_has_what_is_done(
     assert atlas(out, labeled_folder, weights) == 0
     assert list(json.loads((out / "atlas.json").read_text())["refused"]) == [refused]
     capsys.readouterr()
-
-
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("timm:xcit_nano_12_p16_224", "over channels"),
-        ("timm:pvt_v2_b0", "keys are pooled"),
-        ("timm:resnet18", "no self-attention"),
-        ("torchvision:resnet18", "no self-attention"),
-    ],
-)
-def test_what_is_not_supported_says_why_before_weights_are_fetched(name, why, monkeypatch):
-    def fetched(*_, **__):
-        pytest.fail("weights were asked for")
-
-    monkeypatch.setattr("timm.models._builder.load_pretrained", fetched)
-    monkeypatch.setattr("torch.hub.load_state_dict_from_url", fetched)
-    monkeypatch.setattr("torchvision.models._api.load_state_dict_from_url", fetched)
-    with pytest.raises(ValueError, match=why):
-        load_library_model(name)
 
 
 @pytest.mark.parametrize(

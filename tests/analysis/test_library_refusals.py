@@ -1,0 +1,80 @@
+"""Models that are not measured are refused with the reason, before anything is fetched."""
+
+import pytest
+
+timm = pytest.importorskip("timm")
+torchvision = pytest.importorskip("torchvision")
+pytest.importorskip("transformers")
+
+from vit_str.analysis.libraries import timm_models, torchvision_models  # noqa: E402
+from vit_str.analysis.libraries.load import load_library_model  # noqa: E402
+
+REASONS = {
+    "resnet18": "no self-attention",
+    "xcit_nano_12_p16_224": "over channels",
+    "edgenext_xx_small": "over channels",
+    "coat_tiny": "factorized",
+    "efficientvit_b0": "linear",
+    "efficientvit_m0": "one after another",
+    "pvt_v2_b0": "keys are pooled",
+    "twins_svt_small": "keys are pooled",
+    "levit_128s": "queries are pooled",
+    "hiera_tiny_224": "queries are pooled",
+    "mvitv2_tiny": "queries and keys are pooled",
+    "tnt_s_legacy_patch16_224": "pixels of a token",
+    "naflexvit_base_patch16_gap": "patches together with their places",
+    "vit_dwee_patch16_reg1_gap_256": "subtracts one softmax",
+    "tiny_vit_5m_224": "the lab knows the attention of VisionTransformer, ",
+}
+MEASURED = (
+    *("vit_tiny_patch16_224", "eva02_tiny_patch14_224", "vit_relpos_small_patch16_224"),
+    *("vit_tiny_r_s16_p8_224", "swin_tiny_patch4_window7_224", "swinv2_tiny_window8_256"),
+    *("beit_base_patch16_224", "vit_small_patch16_dinov3"),
+)
+
+
+class FetchedError(Exception):
+    """Weights were asked for."""
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """A hub from which nothing may be fetched."""
+
+    def fetch(*_arguments, **_options):
+        raise FetchedError
+
+    monkeypatch.setattr("timm.models._builder.load_pretrained", fetch)
+    monkeypatch.setattr("torchvision.models._api.WeightsEnum.get_state_dict", fetch)
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_a_model_of_timm_is_refused_before_its_weights_are_fetched(name, hub):
+    with pytest.raises(ValueError, match=REASONS[name]) as caught:
+        timm_models.create(name, True, None)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_weights_of_a_model_that_is_measured_are_fetched(name, hub):
+    with pytest.raises(FetchedError):
+        timm_models.create(name, True, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("resnet18", "no self-attention"), ("maxvit_t", "the lab knows")]
+)
+def test_a_model_of_torchvision_is_refused_before_its_weights_are_fetched(name, why, hub):
+    with pytest.raises(ValueError, match=why):
+        torchvision_models.create(name, True, None)
+    with pytest.raises(FetchedError):
+        torchvision_models.create("swin_t", True, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [("resnet", "no self-attention"), ("segformer", "keys are pooled"), ("bert", "the lab knows")],
+)
+def test_a_type_of_transformers_is_refused_with_the_reason(kind, why):
+    with pytest.raises(ValueError, match=why):
+        load_library_model(f"untrained:hf:{kind}")
