@@ -20,7 +20,7 @@ hand, say what its queries and keys are:
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -40,9 +40,16 @@ Keys = Float[Tensor, "batch head key head_dim"]
 Callback = Callable[[str, Queries, Keys, Tensor | None], None]
 """Name of the layer, queries, keys, mask; such as ``AttentionStatistics.update``. A mask is True
 where a query may attend, or numbers that are added to the scores (bias)."""
-Attended = tuple[Queries, Keys] | tuple[Queries, Keys, Tensor | None]
+Values = Float[Tensor, "batch head key value_dim"]
+ValueCallback = Callable[[str, Queries, Keys, Tensor | None, Values | None], None]
+"""As `Callback`, and the values; None of a softmax by hand, which does not show them."""
+Attended = (
+    tuple[Queries, Keys]
+    | tuple[Queries, Keys, Tensor | None]
+    | tuple[Queries, Keys, Tensor | None, Values | None]
+)
 Inputs = Callable[..., Attended]
-"""A module and the arguments of its call -> queries, keys and, if there is one, the mask."""
+"""A module and the arguments of its call -> queries, keys and, if known, mask and values."""
 
 Outputs = list[Float[Tensor, "batch dim row column"]]
 
@@ -65,7 +72,7 @@ def register_attention(module_type: type[nn.Module]) -> Callable[[Inputs], Input
     The function takes the module and the arguments of its call, and returns queries and keys as
     they go into the softmax of ``queries @ keys.T / sqrt(head_dim)``, split over heads and with
     norms and rotations applied; third, if there is one, a mask (True where a query may attend) or
-    a bias that is added to the scores.
+    a bias that is added to the scores; fourth the values, for what is weighted by their norm.
     """
 
     def register(inputs: Inputs) -> Inputs:
@@ -76,16 +83,26 @@ def register_attention(module_type: type[nn.Module]) -> Callable[[Inputs], Input
 
 
 @contextmanager
-def probe(model: nn.Module, *callbacks: Callback) -> Iterator[None]:
-    """Call all ``callbacks`` once per layer and batch inside the ``with``, in forward order.
+def probe(
+    model: nn.Module, *callbacks: Callback, with_values: Sequence[ValueCallback] = ()
+) -> Iterator[None]:
+    """Call all callbacks once per layer and batch inside the ``with``, in forward order.
 
     Raises:
         ValueError: the model has no attention that is supported, or none ran in the ``with``.
     """
 
-    def pass_on(name: str, queries: Queries, keys: Keys, mask: Tensor | None = None) -> None:
+    def pass_on(
+        name: str,
+        queries: Queries,
+        keys: Keys,
+        mask: Tensor | None = None,
+        values: Values | None = None,
+    ) -> None:
         for callback in callbacks:
             callback(name, queries, keys, mask)
+        for value_callback in with_values:
+            value_callback(name, queries, keys, mask, values)
 
     if any(hasattr(m, "_orig_mod") or m._compiled_call_impl for m in model.modules()):
         raise ValueError(
@@ -235,12 +252,14 @@ def _fused(
     if scale is not None and not math.isclose(scale, usual, rel_tol=1e-9):
         query = query * (scale / usual)
     if enable_gqa:
-        key = key.repeat_interleave(query.shape[1] // key.shape[1], 1)
+        shared = query.shape[1] // key.shape[1]
+        key = key.repeat_interleave(shared, 1)
+        value = value.repeat_interleave(shared, 1)
     if is_causal:
         attn_mask = query.new_ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril()
     if attn_mask is not None:
         attn_mask = attn_mask[(None,) * (4 - attn_mask.ndim)]
-    return query, key, attn_mask
+    return query, key, attn_mask, value
 
 
 def _scores(module: Any, scores: Tensor, *_: Any) -> Attended:
@@ -257,7 +276,7 @@ def _scores(module: Any, scores: Tensor, *_: Any) -> Attended:
 def _own(
     _: nn.Module, queries: Queries, keys: Keys, values: Keys, mask: Tensor | None = None
 ) -> Attended:
-    return queries, keys, mask
+    return queries, keys, mask, values
 
 
 @register_attention(nn.MultiheadAttention)
@@ -272,18 +291,18 @@ def _multi_head(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> Attended:
-    """Computes two of its three projections again: it does not keep its queries and keys."""
+    """Computes its projections again: it does not keep its queries, keys and values."""
     if module.bias_k is not None or module.add_zero_attn or query.ndim != 3:
         raise ValueError("nn.MultiheadAttention with keys added or without a batch: not supported")
     if module.in_proj_weight is None:
-        weights = (module.q_proj_weight, module.k_proj_weight)
+        weights = (module.q_proj_weight, module.k_proj_weight, module.v_proj_weight)
     else:
-        weights = module.in_proj_weight.chunk(3)[:2]
-    biases = (None, None) if module.in_proj_bias is None else module.in_proj_bias.chunk(3)[:2]
+        weights = module.in_proj_weight.chunk(3)
+    biases = [None] * 3 if module.in_proj_bias is None else module.in_proj_bias.chunk(3)
     layout = "b token (h d)" if module.batch_first else "token b (h d)"
-    queries, keys = (
+    queries, keys, values = (
         rearrange(F.linear(x, *of), f"{layout} -> b h token d", h=module.num_heads)
-        for x, *of in zip((query, key), weights, biases, strict=True)
+        for x, *of in zip((query, key, value), weights, biases, strict=True)
     )
     mask = None if attn_mask is None else _bias(attn_mask, queries)
     if mask is not None and mask.ndim == 3:
@@ -291,7 +310,9 @@ def _multi_head(
     if key_padding_mask is not None:
         padding = _bias(key_padding_mask, queries)[:, None, None]
         mask = padding if mask is None else mask + padding
-    return queries, keys, None if mask is None else mask[(None,) * (4 - mask.ndim)]
+    if mask is not None:
+        mask = mask[(None,) * (4 - mask.ndim)]
+    return queries, keys, mask, values
 
 
 def _bias(mask: Tensor, like: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.distance.measure import (
+    METRICS_OF_DISTANCE,
     DistanceAnalysis,
     chance_distances,
     check_group,
@@ -29,7 +30,7 @@ from vit_str.analysis.distance.measure import (
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import RENDERED, ImageSet, batches_of, load_images, read_images
 from vit_str.analysis.libraries.load import encoder_of, library_of, unwrapped
-from vit_str.analysis.statistics import METRICS, Chance
+from vit_str.analysis.statistics import Chance
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.models import Recognizer
 from vit_str.reports.tables import write_frame
@@ -68,7 +69,7 @@ class AttentionDistance:
         return self.rows.copy()
 
     def sinks(self) -> pd.DataFrame:
-        """The token that every head of every model attends to most, and its share."""
+        """The token that every head attends to most, its share and its kind, see `sink_tokens`."""
         return pd.concat(map(sink_tokens, self.analyses), ignore_index=True)
 
     def special_queries(self, names: Sequence[str] = ()) -> pd.DataFrame:
@@ -167,7 +168,7 @@ def attention_distance(
     name: str | None = None,
     count: int | None = None,
     norm: str = "renormalized",
-    metrics: Sequence[str] = METRICS,
+    metrics: Sequence[str] = METRICS_OF_DISTANCE,
     queries: Bool[Tensor, "image token"] | None = None,
     maps: int = 0,
     batch_size: int = 32,
@@ -193,7 +194,8 @@ def attention_distance(
         name: to show.
         count: most images; 200 of a folder and of rendered words, all of tensors by default.
         norm: ``renormalized`` or ``raw``, see `vit_str.analysis.statistics`.
-        metrics: of `vit_str.analysis.statistics.METRICS`; distance always.
+        metrics: of `vit_str.analysis.statistics.METRICS`, and ``value_distance``, which weights
+            attention by the norm of values; distance always.
         queries: which tokens of the grid count as queries, image by image, such as those on text.
         maps: images whose maps are kept, for ``save("maps.npz")``.
         batch_size: images at once, where it is not decided by batches that are given.

@@ -23,16 +23,30 @@ from vit_str.analysis.statistics import (
     AttentionStatistics,
 )
 from vit_str.analysis.subjects import Subject
+from vit_str.analysis.values import ValueStatistics
 from vit_str.files import write_atomically
 from vit_str.models.attention import ScaledDotProductAttention
 
+VALUE_DISTANCE = "value_distance"
+"""``distance`` of attention times the norm of the values that it is given to, rows scaled to sum
+to 1, in pixels. Models that compute their softmax by hand do not show their values: no such row."""
+
+METRICS_OF_DISTANCE = (*METRICS, VALUE_DISTANCE)
+
+_UNITS = {**UNITS, VALUE_DISTANCE: UNITS["distance"]}
+_SINK_COLUMNS = [
+    *("model", "layer", "head", "row", "column"),
+    *("share", "times_uniform", "value_norm", "kind"),
+]
 _TRAININGS = 3  # of which an interval says something
+_NO_SINK = 3.0  # times uniform attention, below which no token is a sink; by eye
+_NO_OPERATION = 0.5  # of the mean norm, below which a sink carries little; by eye
 
 
 class DistanceAnalysis:
     """Self-attention of a model in numbers, updated batch by batch.
 
-    Models with windows have no maps by offset.
+    Models with windows have no maps by offset. ``metrics`` are of `METRICS_OF_DISTANCE`.
     """
 
     def __init__(
@@ -40,7 +54,7 @@ class DistanceAnalysis:
         model: str,
         encoder: nn.Module,
         norm: str = "renormalized",
-        metrics: Sequence[str] = METRICS,
+        metrics: Sequence[str] = METRICS_OF_DISTANCE,
         grid: TokenGrid | None = None,
         keep_maps: int = 0,
     ) -> None:
@@ -48,11 +62,14 @@ class DistanceAnalysis:
         self._encoder = encoder
         self.grid = grid or TokenGrid.of(encoder)  # type: ignore[arg-type]
         windows: Any = getattr(encoder, "windows", {})
-        self.statistics = AttentionStatistics(self.grid, metrics, norm, windows=windows)
+        of_maps = [metric for metric in metrics if metric != VALUE_DISTANCE]
+        self.statistics = AttentionStatistics(self.grid, of_maps, norm, windows=windows)
+        self.by_values = ValueStatistics(self.grid, norm, windows)
         self.offsets = OffsetMaps(self.grid)
         self.maps: dict[str, list[Tensor]] = {}
         self._kept = keep_maps
         self._callbacks = [self.statistics.update]
+        self._with_values = [self.by_values.update] if VALUE_DISTANCE in metrics else []
         if not windows:  # in which offsets of one layer are not those of another
             self._callbacks.append(self.offsets.update)
 
@@ -67,10 +84,24 @@ class DistanceAnalysis:
             raise ValueError("images hold values that are not finite (NaN or infinite)")
         self.statistics.only(queries)
         self.offsets.only(queries)
+        self.by_values.only(queries)
         keep = [self._keep] if self._kept > 0 else []
-        with probe_layers(self._encoder, *self._callbacks, *keep):
+        callbacks = [*self._callbacks, *keep]
+        with probe_layers(self._encoder, *callbacks, with_values=self._with_values):
             self._encoder(images)
         self._kept -= len(images)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """What was measured, of `METRICS_OF_DISTANCE`."""
+        measured = self.statistics.metrics
+        return (*measured, VALUE_DISTANCE) if self.by_values.known else measured
+
+    def values(self, metric: str) -> list[Float64[Tensor, "image head"]]:
+        """A metric of every image, layer by layer; one column if it is of the whole layer."""
+        if metric == VALUE_DISTANCE:
+            return self.by_values.weighted.values("distance")
+        return self.statistics.values(metric)
 
     @property
     def images(self) -> int:
@@ -97,8 +128,7 @@ def measurements(analysis: DistanceAnalysis) -> pd.DataFrame:
     (``low``, ``high``). Distance comes in pixels, in patches (sides of the square as large as
     one), and as a share of that of uniform attention in the layer and of the diagonal of the image.
     """
-    statistics = analysis.statistics
-    values = {metric: statistics.values(metric) for metric in statistics.metrics}
+    values = {metric: analysis.values(metric) for metric in analysis.metrics}
     return _measurements(analysis.model, analysis, values)
 
 
@@ -132,7 +162,7 @@ def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> pd.DataFr
             "images"
         )
     values = {}
-    for metric in analyses[0].statistics.metrics:
+    for metric in analyses[0].metrics:
         layers = zip(*(_ranked(analysis, metric) for analysis in analyses), strict=True)
         values[metric] = [torch.stack(trainings) for trainings in layers]
     return _measurements(name, analyses[0], values)
@@ -145,7 +175,7 @@ def _same_chance(one: DistanceAnalysis, other: DistanceAnalysis) -> bool:
 
 def _ranked(analysis: DistanceAnalysis, metric: str) -> list[Float64[Tensor, " head"]]:
     """Means over images, layer by layer, of heads in the order of their distance."""
-    means = [layer.nanmean(0) for layer in analysis.statistics.values(metric)]
+    means = [layer.nanmean(0) for layer in analysis.values(metric)]
     if metric in PER_LAYER:
         return means
     ranks = [layer.nanmean(0).argsort() for layer in analysis.statistics.values("distance")]
@@ -166,7 +196,7 @@ def _measurements(
                 layer=layer + 1,
                 head=pd.array([*heads, None], dtype="Int64"),
                 metric=metric,
-                unit=UNITS[metric],
+                unit=_UNITS[metric],
                 norm=analysis.statistics.norm,
             )
             for unit, scale in units[metric].items():
@@ -178,13 +208,13 @@ def _measurements(
 def values_of_images(analysis: DistanceAnalysis) -> pd.DataFrame:
     """Every metric of every image, layer and head in its first unit; all count from 1."""
     frames = []
-    for metric in analysis.statistics.metrics:
-        for layer, values in enumerate(analysis.statistics.values(metric), 1):
+    for metric in analysis.metrics:
+        for layer, values in enumerate(analysis.values(metric), 1):
             frame = pd.DataFrame(values.numpy(), columns=range(1, values.shape[1] + 1))
             frame.insert(0, "image", range(1, len(frame) + 1))
             frame = frame.melt("image", var_name="head")
             frame["head"] = pd.NA if metric in PER_LAYER else frame["head"].astype("Int64")
-            frames.append(frame.assign(layer=layer, metric=metric, unit=UNITS[metric]))
+            frames.append(frame.assign(layer=layer, metric=metric, unit=_UNITS[metric]))
     table = pd.concat(frames, ignore_index=True).assign(model=analysis.model)
     return table[["model", "image", "layer", "head", "metric", "unit", "value"]]
 
@@ -207,15 +237,42 @@ def sink_tokens(analysis: DistanceAnalysis) -> pd.DataFrame:
     """The token that each head attends to most, on average over queries and images.
 
     ``times_uniform`` is its share over that of uniform attention; rows and columns count from 1.
+    ``value_norm`` is the norm of its value over the mean of all tokens of the head, missing where
+    values are not known, and ``kind`` says what the head does there: ``no operation`` if the norm
+    is below half the mean (the head adds little), ``broadcast`` if not (it gives one value to
+    all), ``no sink`` if the token gets less than three times what uniform attention gives.
     """
     rows = []
+    norms = analysis.by_values.relative_norms()
+    layers = analysis.statistics.layers
     even = [math.exp(-nats) for nats in analysis.statistics.chance()["uniform"]["entropy"]]
     for layer, heads in enumerate(analysis.statistics.sinks()):
         for head, (row, column, share) in enumerate(heads, 1):
-            place = layer + 1, head, row + 1, column + 1
-            rows.append((analysis.model, *place, share, share / even[layer]))
-    columns = ["model", "layer", "head", "row", "column", "share", "times_uniform"]
-    return pd.DataFrame(rows, columns=columns)
+            token = row * analysis.statistics.grid_of(layers[layer]).columns + column
+            times_uniform = share / even[layer]
+            value_norm = float(norms[layer][head - 1, token]) if norms else math.nan
+            rows.append(
+                {
+                    "model": analysis.model,
+                    "layer": layer + 1,
+                    "head": head,
+                    "row": row + 1,
+                    "column": column + 1,
+                    "share": share,
+                    "times_uniform": times_uniform,
+                    "value_norm": value_norm,
+                    "kind": _kind_of_sink(times_uniform, value_norm),
+                }
+            )
+    return pd.DataFrame(rows, columns=_SINK_COLUMNS)
+
+
+def _kind_of_sink(times_uniform: float, value_norm: float) -> str | None:
+    if times_uniform < _NO_SINK:
+        return "no sink"
+    if math.isnan(value_norm):
+        return None
+    return "no operation" if value_norm < _NO_OPERATION else "broadcast"
 
 
 def special_tokens(analysis: DistanceAnalysis, names: Sequence[str]) -> pd.DataFrame:
@@ -263,4 +320,5 @@ def scales(statistics: AttentionStatistics) -> dict[str, dict[str, list[float]]]
         "share of uniform": units["distance"]["share of uniform"],
         "share of diagonal": [math.hypot(*statistics.grid.image_size)] * len(patches),
     }
+    units[VALUE_DISTANCE] = units["distance"]
     return units

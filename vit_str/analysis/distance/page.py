@@ -53,14 +53,18 @@ _CAUTION = (
 )
 _TERMS = (
     "Entropy is that of the attention of a token, in nats: 0 if it attends to one token only, ln N "
-    "for uniform attention to N tokens. NMI, the normalized mutual information of query and key, "
-    "is 0 if all tokens attend to the same tokens, and 1 if each attends to one of its own. The "
-    "sink is the token that a head attends to most, on average. Head divergence is the "
+    "for uniform attention to N tokens. Weighted by values is the distance of attention times the "
+    "norm of the value that it is given to. NMI, the normalized mutual information of query and "
+    "key, is 0 if all tokens attend to the same tokens, and 1 if each attends to one of its own. "
+    "The sink is the token that a head attends to most, on average. Head divergence is the "
     "Jensen-Shannon divergence of the heads of a layer: 0 if their attention is the same."
 )
 _SINKS = (
     "The sink of every layer: the head and token of the largest share, on average over queries and "
-    "images; sinks.csv has all heads."
+    "images; sinks.csv has all heads. Its value norm is over the mean of the head's tokens: with "
+    "less than half of it the head adds little there (no operation), with more it gives one value "
+    "to all (broadcast). A token with less than three times the share of uniform attention is no "
+    "sink."
 )
 _GROUP = (
     "The models are trainings of one architecture: every value is the mean over images of one "
@@ -73,6 +77,7 @@ _STAGES = 3  # weights of one run, from which on its course is drawn
 _UNITS = {"px": "pixels", "share of diagonal": "shares of the diagonal of the model's input"}
 _COLUMNS = {
     "distance": "distance (px)",
+    "value_distance": "weighted by values (px)",
     "distance_x": "sideways (px)",
     "distance_y": "up and down (px)",
     "entropy": "entropy (nats)",
@@ -305,8 +310,9 @@ def _gallery(analysis: DistanceAnalysis) -> Figure:
 def _layer_table(analysis: DistanceAnalysis) -> Table:
     """Means of layers; with those of uniform attention where it is not the same in all layers."""
     columns = {
-        title: [float(layer.nanmean()) for layer in analysis.statistics.values(name)]
+        title: [float(layer.nanmean()) for layer in analysis.values(name)]
         for name, title in _COLUMNS.items()
+        if name in analysis.metrics
     }
     uniform = analysis.statistics.chance()["uniform"]
     for name in ("distance", "entropy", "nmi"):

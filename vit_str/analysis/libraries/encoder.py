@@ -12,7 +12,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from vit_str.analysis.geometry import TokenGrid, Windows
-from vit_str.analysis.probe import Callback, Keys, Queries, probe
+from vit_str.analysis.probe import Callback, Keys, Queries, ValueCallback, Values, probe
 from vit_str.models import Encoder
 from vit_str.runtime.images import Preprocessing
 
@@ -121,22 +121,28 @@ def special_names(module: nn.Module) -> list[str]:
 
 
 @contextmanager
-def probe_layers(encoder: nn.Module, *callbacks: Callback) -> Iterator[None]:
+def probe_layers(
+    encoder: nn.Module, *callbacks: Callback, with_values: Sequence[ValueCallback] = ()
+) -> Iterator[None]:
     """As `probe`; of models of other libraries the self-attention of every layer, nothing else."""
     if not isinstance(encoder, LibraryEncoder):
-        with probe(encoder, *callbacks):
+        with probe(encoder, *callbacks, with_values=with_values):
             yield
         return
     calls = dict.fromkeys(encoder.block_names, 0)
 
-    def pass_on(name: str, queries: Queries, keys: Keys, mask: Tensor | None) -> None:
+    def pass_on(
+        name: str, queries: Queries, keys: Keys, mask: Tensor | None, values: Values | None
+    ) -> None:
         for block in calls:
             if name == block or name.startswith(f"{block}."):
                 calls[block] += 1
                 for callback in callbacks:
                     callback(block, queries, keys, mask)
+                for value_callback in with_values:
+                    value_callback(block, queries, keys, mask, values)
 
-    with probe(encoder, pass_on):
+    with probe(encoder, with_values=[pass_on]):
         yield
     if len(set(calls.values())) > 1 or 0 in calls.values():
         wrong = min(calls, key=lambda name: calls[name])

@@ -1,0 +1,145 @@
+"""Values: distance weighted by their norms, and what a sink carries."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from vit_str.analysis.distance.api import attention_distance
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.probe import map_of, probe
+from vit_str.analysis.values import ValueStatistics
+from vit_str.models import VisionTransformer
+
+GRID = TokenGrid(4, 6, (4, 8))
+TOKENS = len(GRID)
+
+
+def by_hand(weights, norms, grid=GRID):
+    """Attention times norms, of the grid, scaled to rows of 1, times distances; in float64."""
+    carried = weights.double() * norms.double()[:, :, None]
+    carried = carried[:, :, grid.special_tokens :, grid.special_tokens :]
+    carried = carried / carried.sum(-1, keepdim=True)
+    return (carried * grid.distances().double()).sum(-1).mean(-1)
+
+
+@pytest.mark.parametrize("special", [0, 2])
+@pytest.mark.parametrize("masked", [None, "bool", "bias"])
+def test_the_distance_is_that_of_attention_times_norms(special, masked):
+    grid = TokenGrid(4, 6, (4, 8), special)
+    tokens = TOKENS + special
+    queries, keys, values = torch.randn(3, 2, 3, tokens, 8).unbind(0)
+    mask = None
+    if masked:
+        allowed = torch.rand(tokens, tokens) < 0.7
+        allowed |= torch.eye(tokens, dtype=torch.bool)
+        mask = allowed[None, None] if masked == "bool" else torch.randn(1, 3, tokens, tokens)
+    statistics = ValueStatistics(grid)
+    statistics.update("first", queries, keys, mask, values)
+    expected = by_hand(map_of(queries, keys, mask), values.norm(dim=-1), grid)
+    assert statistics.known
+    torch.testing.assert_close(
+        statistics.weighted.values("distance")[0], expected, atol=1e-4, rtol=1e-5
+    )
+
+
+def test_a_token_without_a_value_does_not_count():
+    queries = torch.zeros(1, 1, TOKENS, 2)
+    keys = torch.zeros(1, 1, TOKENS, 2)
+    keys[..., 0, 0] = 40.0
+    queries[..., 0] = 1.0  # all look at the first token
+    values = torch.ones(1, 1, TOKENS, 2)
+    values[..., 0, :] = 0.0
+    statistics = ValueStatistics(GRID)
+    statistics.update("first", queries, keys, None, values)
+    others = torch.ones(1, 1, TOKENS, TOKENS)
+    others[..., 0] = 0.0
+    expected = by_hand(others, torch.ones(1, 1, TOKENS))
+    torch.testing.assert_close(
+        statistics.weighted.values("distance")[0], expected, atol=1e-4, rtol=1e-5
+    )
+    assert float(statistics.relative_norms()[0][0, 0]) == 0
+
+
+def encoder(**options):
+    return VisionTransformer(32, 2, 4, (16, 48), (4, 8), **options).eval()
+
+
+def test_a_model_has_the_row_with_its_units():
+    result = attention_distance(encoder(), torch.randn(4, 3, 16, 48))
+    rows = result.to_frame().query("metric == 'value_distance'")
+    assert set(rows["unit"]) == {"px", "patches", "share of uniform", "share of diagonal"}
+    assert rows["mean"].notna().all()
+    per_image = result.to_frame(per_image=True)
+    assert "value_distance" in set(per_image["metric"])
+    fewer = attention_distance(encoder(), torch.randn(2, 3, 16, 48), metrics=["entropy"])
+    assert "value_distance" not in set(fewer.to_frame()["metric"])
+    assert fewer.sinks().empty
+
+
+class Sink(nn.Module):
+    """Attention of two heads to the third token, whose value is nothing in the first head."""
+
+    grid = (4, 6)
+    special_tokens = 0
+    image_size = (16, 48)
+    special_names = ()
+
+    def forward(self, images):
+        batch = len(images)
+        queries = torch.ones(batch, 2, TOKENS, 1)
+        keys = torch.zeros(batch, 2, TOKENS, 1)
+        keys[:, :, 2] = 10.0
+        values = torch.ones(batch, 2, TOKENS, 1)
+        values[:, 0, 2] = 0.01
+        return nn.functional.scaled_dot_product_attention(queries, keys, values)
+
+
+def test_kinds_of_sinks():
+    sinks = attention_distance(nn.Sequential(Sink()), torch.rand(2, 3, 16, 48), grid=GRID).sinks()
+    assert sinks["kind"].tolist() == ["no operation", "broadcast"]
+    assert sinks[["row", "column"]].values.tolist() == [[1, 3], [1, 3]]
+    assert sinks["value_norm"].iloc[0] == pytest.approx(0.01 / (23.01 / 24), rel=1e-4)
+    assert sinks["value_norm"].iloc[1] == pytest.approx(1)
+
+
+class ByHand(Sink):
+    """The same by a softmax of its own, which `register_attention` makes known without values."""
+
+
+def test_without_values_there_is_no_kind():
+    from vit_str.analysis.probe import register_attention
+
+    @register_attention(ByHand)
+    def _(_module, images):
+        keys = torch.zeros(len(images), 1, TOKENS, 1)
+        keys[:, :, 2] = 10.0
+        return torch.ones_like(keys), keys
+
+    result = attention_distance(ByHand(), torch.rand(2, 3, 16, 48), grid=GRID)
+    assert "value_distance" not in set(result.to_frame()["metric"])
+    sinks = result.sinks()
+    assert sinks["value_norm"].isna().all()
+    assert sinks["kind"].isna().all()
+
+
+def test_even_attention_has_no_sink():
+    model = encoder()
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.zeros_(module.weight)
+    sinks = attention_distance(model, torch.rand(2, 3, 16, 48)).sinks()
+    assert set(sinks["kind"]) == {"no sink"}
+
+
+def test_multi_head_attention_of_torch_shows_its_values():
+    module = nn.MultiheadAttention(8, 2, batch_first=True).eval()
+    tokens = torch.randn(3, 5, 8)
+    found = []
+    with torch.no_grad(), probe(module, with_values=[lambda *of: found.append(of)]):
+        output = module(tokens, tokens, tokens, need_weights=False)[0]
+    _, queries, keys, mask, values = found[0]
+    mixed = (map_of(queries, keys, mask) @ values).transpose(1, 2).flatten(2)
+    torch.testing.assert_close(module.out_proj(mixed), output, atol=1e-5, rtol=1e-5)
+    assert math.isfinite(float(values.norm()))

@@ -1,0 +1,88 @@
+"""What attention carries: its weights times the norms of the values that they are given to.
+
+A token that gets much attention and has a value of next to nothing adds nothing: the head that
+attends to it does nothing there. Norms are of the values of a head, before its output projection
+(Kobayashi et al. 2020 have it in the norm).
+"""
+
+from collections.abc import Mapping
+
+import torch
+from jaxtyping import Bool, Float, Float64
+from torch import Tensor
+
+from vit_str.analysis.geometry import TokenGrid, Windows
+from vit_str.analysis.probe import Keys, Queries
+from vit_str.analysis.statistics import AttentionStatistics
+
+
+class ValueStatistics:
+    """Norms of values, and attention distance weighted by them, updated batch by batch.
+
+    Args:
+        grid: of the tokens.
+        norm: of the rows, see `vit_str.analysis.statistics`.
+        windows: layer -> its windows.
+    """
+
+    def __init__(
+        self,
+        grid: TokenGrid,
+        norm: str = "renormalized",
+        windows: Mapping[str, Windows] | None = None,
+    ) -> None:
+        self.weighted = AttentionStatistics(grid, ["distance"], norm, windows=windows)
+        self._sums: dict[str, Tensor] = {}
+        self._missing = False
+
+    @property
+    def known(self) -> bool:
+        """Whether every layer so far has said its values: a softmax alone does not."""
+        return bool(self._sums) and not self._missing
+
+    def only(self, queries: Bool[Tensor, "batch token"] | None) -> None:
+        """See `AttentionStatistics.only`."""
+        self.weighted.only(queries)
+
+    @torch.no_grad()
+    def update(
+        self,
+        layer: str,
+        queries: Queries,
+        keys: Keys,
+        mask: Tensor | None = None,
+        values: Float[Tensor, "batch head key value_dim"] | None = None,
+    ) -> None:
+        """Add a batch of images, see `probe`."""
+        if values is None:
+            self._missing = True
+            return
+        precise = values.float() if values.itemsize < 4 else values
+        norms = torch.linalg.vector_norm(precise, dim=-1)
+        self.weighted.update(layer, queries, keys, _with_norms(mask, norms))
+        tokens = len(self.weighted.grid_of(layer))
+        of_grid = norms[..., -tokens:].cpu().double().sum(0)
+        self._sums[layer] = self._sums.get(layer, 0) + of_grid
+
+    def relative_norms(self) -> list[Float64[Tensor, "head token"]]:
+        """Layer by layer the norm of every token of the grid over the mean of all of its head.
+
+        Of layers with windows the tokens are places in a window. Empty if values are not known.
+        """
+        if not self.known:
+            return []
+        tiny = torch.finfo(torch.float64).tiny
+        return [sums / sums.mean(-1, keepdim=True).clamp(min=tiny) for sums in self._sums.values()]
+
+
+def _with_norms(mask: Tensor | None, norms: Float[Tensor, "batch head key"]) -> Tensor:
+    """A mask with norms as factors of what the softmax gives: their logarithms are a bias.
+
+    Rows still sum to 1 after it.
+    """
+    bias = norms.clamp(min=torch.finfo(norms.dtype).tiny).log()[:, :, None]
+    if mask is None:
+        return bias
+    if mask.dtype == torch.bool:
+        return bias.masked_fill(~mask, -torch.inf)
+    return bias + mask
