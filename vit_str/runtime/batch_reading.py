@@ -46,6 +46,11 @@ class BatchReader:
         decoder = self.decoder.with_temperature(temperature)
         return replace(self, decoder=decoder, rereader=replace(self.rereader, decoder=decoder))
 
+    def without_views(self) -> BatchReader:
+        """The same, which reads no other views of doubtful images."""
+        options = replace(self.rereader.options, rounds=())
+        return replace(self, rereader=replace(self.rereader, options=options))
+
     def read(
         self, images: Sequence[DecodedImage], boxes: bool = False, attention: bool = False
     ) -> list[Reading]:

@@ -11,7 +11,7 @@ from vit_str.runtime.charset import PADDING
 from vit_str.runtime.hypotheses import Hypothesis
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, Int64
+    from jaxtyping import Float, Int64
 
     from vit_str.runtime.constraints import Constraint
     from vit_str.runtime.interface import Steps
@@ -69,7 +69,7 @@ def beam_search(
     states = [constraint.start] * count if constraint else []
     symbols = np.full(count, end)
     for position in range(longest + 1):
-        scores = steps.step(symbols, position).astype(np.float64) / temperature
+        scores = steps.step(symbols, position) / temperature
         logs = log_softmax(scores)
         allowed_logs = logs
         if constraint:
@@ -121,25 +121,22 @@ def _cut(
 
 
 class _Choice(NamedTuple):
-    """The best continuations of the texts of all images, ``width`` for each image."""
+    """The best continuations of the texts of all images, image by image, the best first."""
 
-    sources: Int64[np.ndarray, " place"]  # places of the texts that go on
-    symbols: Int64[np.ndarray, " place"]  # what they go on with
-    log_probabilities: Float[np.ndarray, " place"]  # of the texts that result
-    is_kept: Bool[np.ndarray, " place"]  # False where no text is possible, or one far behind
+    sources: Int64[np.ndarray, " text"]  # which texts go on
+    symbols: Int64[np.ndarray, " text"]  # what they go on with; the end for what has ended
+    log_probabilities: Float[np.ndarray, " text"]  # of the texts that result
 
 
 class _Beam:
-    """The texts so far: places for each image, and a row of the steps for each unfinished text.
+    """The texts so far, image by image; each that has not ended is a row of the steps.
 
     Attributes:
+        images: which image each text is of.
         labels: ids of the characters of each text.
         logs: of the confidence of each character and of the end, among what is allowed.
         log_probabilities: of each text, if every text were allowed.
-        is_used: which places hold a text.
         has_ended: which texts have ended.
-        writing: the place of each row.
-        first_places: the first place of each image.
     """
 
     def __init__(self, count: int, width: int, end: int, longest: int, margin: float) -> None:
@@ -147,15 +144,11 @@ class _Beam:
         self.width = width
         self.end = end
         self.margin = margin
-        places = count * width
-        self.labels = np.full((places, longest + 1), PADDING)
-        self.logs = np.zeros((places, longest + 1))
-        self.log_probabilities = np.zeros(places)
-        self.first_places = np.arange(0, places, width)[:, None]
-        self.writing = np.arange(0, places, width)  # one text for each image, without characters
-        self.is_used = np.zeros(places, dtype=bool)
-        self.is_used[self.writing] = True
-        self.has_ended = np.zeros(places, dtype=bool)
+        self.images = np.arange(count)  # one text for each image, without characters
+        self.labels = np.full((count, longest + 1), PADDING)
+        self.logs = np.zeros((count, longest + 1))
+        self.log_probabilities = np.zeros(count)
+        self.has_ended = np.zeros(count, dtype=bool)
 
     def extend(
         self,
@@ -170,62 +163,71 @@ class _Beam:
             allowed_logs: of its confidence, among what is allowed; minus infinity forbids.
             position: number of characters so far.
         """
-        chosen = self._choose(logs, np.isfinite(allowed_logs))
-        row_of_place = np.full(len(self.labels), -1)
-        row_of_place[self.writing] = np.arange(len(self.writing))
-        rows = row_of_place[chosen.sources]
-        had_ended = self.has_ended[chosen.sources]
-        is_longer = chosen.is_kept & ~had_ended
-        self.labels = self.labels[chosen.sources]
-        self.logs = self.logs[chosen.sources]
-        self.logs[is_longer, position] = allowed_logs[rows[is_longer], chosen.symbols[is_longer]]
-        self.log_probabilities = chosen.log_probabilities
-        self.is_used = chosen.is_kept
-        self.has_ended = had_ended | (chosen.symbols == self.end)
-        self.writing = np.flatnonzero(is_longer & ~self.has_ended)
-        self.labels[self.writing, position] = chosen.symbols[self.writing]
-        return rows[self.writing], chosen.symbols[self.writing]
+        if allowed_logs is not logs:
+            logs = np.where(np.isfinite(allowed_logs), logs, -np.inf)
+        sources, symbols, log_probabilities = self._choose(logs)
+        row_of_text = np.cumsum(~self.has_ended) - 1
+        rows = row_of_text[sources]
+        had_ended = self.has_ended[sources]
+        is_longer = ~had_ended
+        self.images = self.images[sources]
+        self.labels = self.labels[sources]
+        self.logs = self.logs[sources]
+        self.logs[is_longer, position] = allowed_logs[rows[is_longer], symbols[is_longer]]
+        self.log_probabilities = log_probabilities
+        self.has_ended = had_ended | (symbols == self.end)
+        is_written = ~self.has_ended
+        self.labels[is_written, position] = symbols[is_written]
+        return rows[is_written], symbols[is_written]
 
-    def _choose(
-        self,
-        logs: Float[np.ndarray, "row symbol"],
-        may_follow: Bool[np.ndarray, "row symbol"],
-    ) -> _Choice:
-        """The most probable texts of each image with one more symbol, and those that have ended."""
-        symbols = logs.shape[1]
-        totals = np.full((len(self.labels), symbols), -np.inf)
-        ended = np.flatnonzero(self.is_used & self.has_ended)
-        totals[ended, self.end] = self.log_probabilities[ended]
-        longer = self.log_probabilities[self.writing, None] + logs
-        totals[self.writing] = np.where(may_follow, longer, -np.inf)
-        best = _largest(totals.reshape(self.count, -1), self.width)
-        sources = (self.first_places + best // symbols).ravel()
-        written = (best % symbols).ravel()
-        log_probabilities = totals[sources, written]
-        of_images = log_probabilities.reshape(best.shape)
-        is_near = (of_images >= of_images[:, :1] - self.margin).ravel()
-        return _Choice(
-            sources, written, log_probabilities, np.isfinite(log_probabilities) & is_near
-        )
+    def _choose(self, logs: Float[np.ndarray, "row symbol"]) -> _Choice:
+        """The most probable texts of each image with one more symbol, and those that have ended.
+
+        Args:
+            logs: of the probability of each symbol; minus infinity forbids.
+        """
+        writing = np.flatnonzero(~self.has_ended)
+        ended = np.flatnonzero(self.has_ended)
+        before = self.log_probabilities[writing]
+        is_near = logs >= self._least(logs, writing)[:, None]
+        rows, symbols = np.nonzero(is_near)  # few: only these are sorted
+        sources = np.concatenate([writing[rows], ended])
+        longer = before[rows] + logs[rows, symbols]
+        totals = np.concatenate([longer, self.log_probabilities[ended]])
+        symbols = np.concatenate([symbols, np.full(len(ended), self.end)])
+        order = np.lexsort([-totals, self.images[sources]])
+        images = self.images[sources[order]]
+        ranks = np.arange(len(order)) - np.searchsorted(images, images)
+        kept = order[ranks < self.width]
+        return _Choice(sources[kept], symbols[kept], totals[kept])
+
+    def _least(
+        self, logs: Float[np.ndarray, "row symbol"], writing: Int64[np.ndarray, " row"]
+    ) -> Float[np.ndarray, " row"]:
+        """The least logarithm that a symbol may have after each text.
+
+        With a margin, no text is kept that falls behind the best of its image by more; without
+        one, no text goes on in more ways than a beam holds.
+        """
+        if math.isinf(self.margin):
+            width = min(self.width, logs.shape[1])
+            least = np.partition(logs, -width, axis=1)[:, -width]
+        else:
+            best = np.full(self.count, -np.inf)
+            np.maximum.at(best, self.images[self.has_ended], self.log_probabilities[self.has_ended])
+            before = self.log_probabilities[writing]
+            images = self.images[writing]
+            np.maximum.at(best, images, before + logs.max(1))
+            least = (best[images] - self.margin - before).astype(logs.dtype)
+        return np.maximum(least, np.finfo(logs.dtype).min)  # above what is forbidden
 
     def hypotheses(self) -> list[list[Hypothesis]]:
         """The texts of each image, the most probable first."""
         found: list[list[Hypothesis]] = [[] for _ in range(self.count)]
-        for place in np.flatnonzero(self.is_used):
-            length = int((self.labels[place] != PADDING).sum())
+        lengths = (self.labels != PADDING).sum(1).tolist()
+        for text, (image, length) in enumerate(zip(self.images.tolist(), lengths, strict=True)):
             hypothesis = Hypothesis.from_logs(
-                self.labels[place, :length], self.logs[place], self.log_probabilities[place]
+                self.labels[text, :length], self.logs[text], self.log_probabilities[text]
             )
-            found[place // self.width].append(hypothesis)
+            found[image].append(hypothesis)
         return found
-
-
-def _largest(
-    values: Float[np.ndarray, "image value"], count: int
-) -> Int64[np.ndarray, "image rank"]:
-    """Indices of the ``count`` largest values of each row, the largest first."""
-    if count == 1:
-        return values.argmax(1)[:, None]
-    best = np.argpartition(-values, count - 1, axis=1)[:, :count]
-    order = np.argsort(-np.take_along_axis(values, best, 1), axis=1, kind="stable")
-    return np.take_along_axis(best, order, 1)

@@ -45,12 +45,11 @@ def greedy_from_drafts(
         remaining = encoded
         if len(rows) < count:
             remaining = scorer.select(encoded, rows.tolist())
-        scores = scorer.verify(remaining, labels).astype(np.float64) / temperature
-        logs = log_softmax(scores.reshape(-1, scores.shape[2])).reshape(scores.shape)
-        texts = _until_end(logs.argmax(2), end)
+        scores = scorer.verify(remaining, labels) / temperature
+        texts = _until_end(scores.argmax(2), end)
         agreed = _equal(texts, labels)
-        for row, ids, log in zip(rows[agreed], texts[agreed], logs[agreed], strict=True):
-            found[row] = [_hypothesis(ids[ids != PADDING], log, end)]
+        for row, ids, of_row in zip(rows[agreed], texts[agreed], scores[agreed], strict=True):
+            found[row] = [_hypothesis(ids[ids != PADDING], of_row, end)]
         rows = rows[~agreed]
         texts = texts[~agreed]
         if not len(rows):
@@ -77,9 +76,10 @@ def _equal(
 
 
 def _hypothesis(
-    ids: Int64[np.ndarray, " character"], logs: Float[np.ndarray, "position symbol"], end: int
+    ids: Int64[np.ndarray, " character"], scores: Float[np.ndarray, "position symbol"], end: int
 ) -> Hypothesis:
     """A text that the decoder would have written, from its scores at every position."""
     written = np.append(ids, end)
+    logs = log_softmax(scores[: len(written)])
     chosen = logs[np.arange(len(written)), written]
     return Hypothesis.from_logs(ids, chosen, float(chosen.sum()))

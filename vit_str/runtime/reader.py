@@ -136,6 +136,7 @@ class Reader:
         is_constrained: whether it reads only what a lexicon, pattern or alphabet allows.
         reads_lines: whether it reads lines of any width, not words.
         language: of the search, which letters that look alike follow.
+        effort: how much work a reading may take, see ``load``.
 
     Args:
         model: an engine; or weights, which are copied and run in torch.
@@ -173,6 +174,7 @@ class Reader:
         search = search or Search()
         self.is_constrained = search.is_constrained
         self.language = search.language
+        self.effort = effort
         self._other = once(other) if other else None
         self._has_scripts = len(scripts_in(self.charset.characters)) > 1
         self._batches = self._batch_reader(search, effort)
@@ -309,6 +311,15 @@ class Reader:
         other = copy.copy(self)
         other._model = self._model.with_temperature(temperature)
         other._batches = self._batches.with_temperature(temperature)
+        return other
+
+    def without_views(self) -> Reader:
+        """The same reader, which reads no other views of doubtful images; with the same engine.
+
+        The frequency of words still decides between the texts that an image leaves.
+        """
+        other = copy.copy(self)
+        other._batches = self._batches.without_views()
         return other
 
     def open_other(self) -> None:

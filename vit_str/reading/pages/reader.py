@@ -37,7 +37,7 @@ from vit_str.runtime.weights_choice import DOUBTFUL, choose_weights, is_surer, l
 
 MINIMUM_CONFIDENCE = 0.8
 """Geometric mean of the characters of a word: long words have more places to be wrong in."""
-_PRINT = 40  # words from which on a picture is one of print
+_PRINT = 40  # words from which on a picture is one of print, not of signs
 _SENTENCE = 3  # words of a line of print from which on they are judged together
 _LONG = 1.5  # length over height from which the direction of a line shows in its shape
 _CROP_HEIGHT = 300  # pixels up to which a flat picture may be a crop of a line that fills it
@@ -83,7 +83,9 @@ class PageReader:
     """Finds the words of whole pictures and reads them.
 
     Lines are read as a whole, which says where their words are. What a reader of lines doubts, a
-    reader of words looks at too, and the surer of both is kept.
+    reader of words looks at too, and the surer of both is kept. In pictures of 40 words and more,
+    which are print, it does so without other views of the words, unless its effort is "careful":
+    they take two thirds of its time, and what they help with is perspective and blur.
 
     Args:
         reader: reads words; or lines, which are then left as it reads them.
@@ -227,12 +229,17 @@ class PageReader:
     def _look_again(self, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
         """Lines whose doubtful words are as the surer of both of its readers reads them."""
         renewed = list(lines)
+        is_print = _is_print(lines)
         for readers in dict.fromkeys(line.readers for line in lines):
             places = [place for place, line in enumerate(lines) if line.readers is readers]
-            if readers.words is not None:
-                again = self._words_again(readers.words, [lines[place] for place in places], boxes)
-                for place, line in zip(places, again, strict=True):
-                    renewed[place] = line
+            reader = readers.words
+            if reader is None:
+                continue
+            if is_print and reader.effort != "careful":
+                reader = reader.without_views()
+            again = self._words_again(reader, [lines[place] for place in places], boxes)
+            for place, line in zip(places, again, strict=True):
+                renewed[place] = line
         return renewed
 
     def _words_again(self, reader: Reader, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
@@ -263,7 +270,7 @@ class PageReader:
         Where there are many words, three and more of a line are judged together: in print, short
         words and marks are as right as their neighbors; photographs hold much that is no text.
         """
-        is_print = sum(len(line.words) for line in lines) >= _PRINT
+        is_print = _is_print(lines)
         sure = []
         for line in lines:
             together = is_print and len(line.words) >= _SENTENCE
@@ -311,6 +318,11 @@ class PageReader:
             words = with_low_quotes(words)
         following = iter(words)
         return tuple(tuple(islice(following, len(row))) for row in rows)
+
+
+def _is_print(lines: Sequence[_Line]) -> bool:
+    """Whether a picture holds as many words as a page of print, and is no photograph of signs."""
+    return sum(len(line.words) for line in lines) >= _PRINT
 
 
 def _surest(own: Sequence[_Line], other: Sequence[_Line]) -> list[_Line]:
