@@ -11,7 +11,7 @@ from onnx import ModelProto, TensorProto, numpy_helper
 from vit_str import console
 from vit_str.export.folder import describe_graphs, identify, quantized, write_files
 from vit_str.export.graphs import export_graphs
-from vit_str.export.static import external_shapes, static_encoder
+from vit_str.export.static import external_shapes, static_graphs
 from vit_str.models import describe
 from vit_str.runtime.graph_files import GRAPHS, INT8, STATIC, description_digest
 from vit_str.runtime.initializers import QUANTIZED, SCALE
@@ -46,10 +46,10 @@ def write_bundled(weights: WeightsFile) -> Path:
     }
     tensors |= {name: _strip(graph, state) for name, graph in graphs.items()}
     others = dict(in_int8)
-    if static := static_encoder(weights.recognizer):
-        identify(static, digest)
-        others[f"encoder{STATIC}"] = static
-        tensors[f"encoder{STATIC}"] = external_shapes(static)
+    for name, graph in static_graphs(weights.recognizer).items():
+        identify(graph, digest)
+        others[f"{name}{STATIC}"] = graph
+        tensors[f"{name}{STATIC}"] = external_shapes(graph)
     write_files(
         GRAPHS / digest,
         graphs | others,

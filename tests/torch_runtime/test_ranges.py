@@ -1,6 +1,7 @@
 """How far the numbers inside a model reach."""
 
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -13,22 +14,30 @@ from vit_str.runtime import machine
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import CPU_DTYPE
 from vit_str.runtime.ranges import PIXELS
-from vit_str.runtime.weights_contents import is_intact, load_header
-from vit_str.torch_runtime.ranges import measure_ranges
+from vit_str.runtime.weights_contents import is_intact, load_header, resolve
+from vit_str.synthesis import glyphs
+from vit_str.torch_runtime.ranges import measure_ranges, rendered_words
 from vit_str.torch_runtime.weights_file import load_weights, renew_weights, save_weights
 
 SAMPLES = sorted((Path(__file__).parents[2] / "data" / "samples" / "images").iterdir())
+
+
+def with_texts(batches, symbols: int = 90):
+    """Batches of images with random texts."""
+    generator = torch.Generator().manual_seed(0)
+    for images in batches:
+        yield images, torch.randint(0, symbols, (len(images), 5), generator=generator)
 
 
 def test_one_image_in_a_hundred_may_go_beyond(small_recognizer):
     recognizer = small_recognizer()
     preprocessing = Preprocessing()
     pixels = torch.full((301, 3, 32, 128), 128, dtype=torch.uint8)
-    usual = measure_ranges(recognizer, preprocessing, pixels.split(100))
+    usual = measure_ranges(recognizer, preprocessing, with_texts(pixels.split(100)))
     pixels[7] = 255
-    with_one = measure_ranges(recognizer, preprocessing, pixels.split(100))
+    with_one = measure_ranges(recognizer, preprocessing, with_texts(pixels.split(100)))
     pixels[:30] = 255
-    with_many = measure_ranges(recognizer, preprocessing, pixels.split(100))
+    with_many = measure_ranges(recognizer, preprocessing, with_texts(pixels.split(100)))
     assert usual[PIXELS] == with_many[PIXELS] == (-1, 1)
     point = "encoder.embed_patches.input"
     assert usual[point] == with_one[point] == pytest.approx((1 / 255, 1 / 255), rel=1e-4)
@@ -41,8 +50,8 @@ def test_a_model_in_training_is_measured_as_it_reads(small_recognizer):
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.5
     pixels = [torch.randint(0, 256, (4, 3, 32, 128), dtype=torch.uint8)]
-    expected = measure_ranges(recognizer.eval(), Preprocessing(), pixels)
-    assert measure_ranges(recognizer.train(), Preprocessing(), pixels) == expected
+    expected = measure_ranges(recognizer.eval(), Preprocessing(), with_texts(pixels))
+    assert measure_ranges(recognizer.train(), Preprocessing(), with_texts(pixels)) == expected
     assert recognizer.training
 
 
@@ -78,10 +87,12 @@ def test_ranges_that_are_none(tmp_path, weights, limits):
 
 
 @pytest.fixture(scope="module")
-def static_path(tmp_path_factory):
-    """The weights of the package, with ranges."""
+def static_path(tmp_path_factory, font_folder):
+    """The weights of the package, with ranges, of words in one font."""
     path = tmp_path_factory.mktemp("weights") / "static.safetensors"
-    assert main(["calibrate", "tiny", "--ranges", "--out", str(path)]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(glyphs, "find_fonts", lambda _: [font_folder / "Sans.ttf"])
+        assert main(["calibrate", "tiny", "--ranges", "--out", str(path)]) == 0
     return path
 
 
@@ -129,15 +140,37 @@ def test_a_file_whose_ranges_leave_out_a_point(static_path, tmp_path):
     del ranges["encoder.stem.0.0.output"]
     path = tmp_path / "a.safetensors"
     renew_weights(static_path, path, replace(file, ranges=ranges))
-    with pytest.raises(ValueError, match=r"no range of encoder\.stem\.0\.0\.output; run"):
-        vit_str.load(path, "cpu")
+    images = np.full((1, 3, 32, 128), 0.5, np.float32)
+    partly, usual, static = (
+        vit_str.load(each, "cpu").engine for each in (path, "tiny", static_path)
+    )
+    logits = [engine.encode(images)["logits"] for engine in (partly, usual)]
+    np.testing.assert_array_equal(*logits)
+    encoded = usual.encode(images)
+    labels = np.array([[3, 4, 5]])
+    verified = [engine.verify(encoded, labels) for engine in (partly, static)]
+    np.testing.assert_array_equal(*verified)
 
 
-def test_ranges_need_no_labeled_words(tmp_path, run):
+@pytest.mark.usefixtures("_fast_int8")
+def test_a_reader_of_lines_has_ranges_too(tmp_path, font_folder):
+    file = load_weights(resolve("line"))
+    words = rendered_words(file.charset, file.preprocessing, [font_folder])
+    path = tmp_path / "line.safetensors"
+    ranges = measure_ranges(file.recognizer, file.preprocessing, islice(words, 4))
+    renew_weights(resolve("line"), path, replace(file, ranges=ranges))
+    static, usual = (vit_str.load(each, "cpu") for each in (path, "line"))
+    for image in SAMPLES:
+        assert static.read(image).text == usual.read(image).text
+
+
+def test_ranges_need_no_labeled_words(tmp_path, run, weights):
     out = tmp_path / "a.safetensors"
+    other = tmp_path / "other.safetensors"
+    save_weights(other, weights.recognizer, weights.charset, weights.preprocessing, {})
     for wrong, trouble in (
         (["tiny", "--ranges", SAMPLES[0].parents[1]], "give it without labeled ones"),
-        (["line", "--ranges"], "the package has no graph of this model for ranges"),
+        ([other, "--ranges"], "the package has no graph of this model for ranges"),
     ):
         code, _, err = run("calibrate", *wrong, "--out", out)
         assert (code, trouble in err) == (2, True)

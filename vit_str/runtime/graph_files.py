@@ -36,7 +36,7 @@ INT8 = ".int8"
 """Variant of the graphs: behind the name of one whose matrix products are quantized."""
 
 STATIC = ".static"
-"""Variant of ``encoder`` that is in 8 bits throughout, for weights that know their ranges."""
+"""Variant of the graphs that is in 8 bits throughout, for weights that know their ranges."""
 
 _ON_ONE_THREAD = ("step", "verify")  # graphs with too little work to share
 _SILENT = 4  # level of the log of onnxruntime: what is wrong comes as an exception
@@ -51,7 +51,7 @@ class GraphFiles:
         values: of their description.
         variant: which of them, ``""`` or ``INT8``.
         weights: the file whose tensors they take; None if they hold their own.
-        ranges: of the weights file; with some, those graphs are `STATIC` that can be.
+        ranges: of the weights file; graphs are `STATIC` that need no others.
     """
 
     folder: Path
@@ -77,7 +77,7 @@ class GraphFiles:
     def _session(self, name: str, threads: int, tensors: Tensors | None) -> InferenceSession:
         import onnxruntime
 
-        path = self.folder / f"{name}{self._variant_of(name)}.onnx"
+        path = self.folder / f"{name}{self.variant_of(name)}.onnx"
         options = onnxruntime.SessionOptions()
         options.log_severity_level = _SILENT
         options.intra_op_num_threads = 1 if name in _ON_ONE_THREAD else threads
@@ -98,10 +98,10 @@ class GraphFiles:
             raise ValueError(f"{path}: of another model than {DESCRIPTION}; export the model again")
         return session
 
-    def _variant_of(self, name: str) -> str:
-        """Of one graph."""
-        is_static = self.ranges and name + STATIC in self.values["tensors"]
-        return STATIC if is_static else self.variant
+    def variant_of(self, name: str) -> str:
+        """Of one graph: the static one if there is one, and the ranges of its points are known."""
+        points = points_of(self.values, name)
+        return STATIC if points and points <= {*self.ranges} else self.variant
 
     def _check_file(self, path: Path) -> None:
         """Refuse a graph that is missing, or not as it was written."""
@@ -145,12 +145,7 @@ def misfit(values: Mapping[str, Any], tensors: Tensors) -> str | None:
     return min(odd, default=None)
 
 
-def missing_point(values: Mapping[str, Any], ranges: Ranges) -> str | None:
-    """The first point by name whose range the graphs need, if there are ranges, but not of it."""
-    if not ranges:
-        return None
-    names = [
-        name for graph in values["graphs"] for name in values["tensors"].get(graph + STATIC, {})
-    ]
-    points = {name.removesuffix(STEP) for name in names if name.endswith(STEP)}
-    return min(points - {*ranges}, default=None)
+def points_of(values: Mapping[str, Any], graph: str) -> set[str]:
+    """The points whose ranges the static variant of a graph needs; none if there is no such."""
+    names = values["tensors"].get(graph + STATIC, {}) if "tensors" in values else {}
+    return {name.removesuffix(STEP) for name in names if name.endswith(STEP)}

@@ -8,7 +8,7 @@ another, ``.T`` behind it stands for the transpose, and behind a colon stands wh
 ``w:scale``           that scale
 ``w:int8-outputs``    the weights in 8 bits, every output on a scale of its own
 ``w:scale-outputs``   those scales
-``point:step``        how far apart the numbers of 8 bits are at a point of the encoder, from its
+``point:step``        how far apart the numbers of 8 bits are at a point of the model, from its
                       range there
 ``point:zero``        the number that stands for 0 there
 ``b:int32@point``     a bias on the scale of sums of products: that of the weights beside it, times

@@ -15,16 +15,17 @@ from vit_str.runtime.graph_files import (
     DESCRIPTION,
     FORMAT,
     INT8,
+    STATIC,
     VERSION,
     GraphFiles,
     find_graphs,
     misfit,
-    missing_point,
 )
 from vit_str.runtime.images import Preprocessing
-from vit_str.runtime.interface import Interface, Model, Steps
+from vit_str.runtime.interface import Interface, Model
 from vit_str.runtime.labels import teacher_forcing_inputs, teacher_forcing_scores
 from vit_str.runtime.machine import has_static_int8, thread_count
+from vit_str.runtime.onnx_steps import Graph, GroupedSteps, OnnxSteps, as_past, rows_of
 from vit_str.runtime.weights_contents import WeightsHeader, load_contents, unusable
 
 if TYPE_CHECKING:
@@ -32,11 +33,8 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
     from vit_str.runtime.initializers import Tensors
+    from vit_str.runtime.onnx_steps import Arrays
 
-    Arrays = dict[str, Float[np.ndarray, "batch ..."]]
-
-_PAST, _PRESENT = "past_key_values", "present"
-_OF_IMAGE = ".encoder."  # in the names of keys and values that stay while a text is written
 _NAMES = {"encoder", "step", "refine", "verify"}
 
 
@@ -79,15 +77,15 @@ class OnnxEngine:
         self._opened = self._open(tensors)
         self._process = os.getpid()
 
-    def _open(self, tensors: Tensors | None = None) -> dict[str, _Graph]:
+    def _open(self, tensors: Tensors | None = None) -> dict[str, Graph]:
         sessions = self._graphs.open(self.threads, tensors)
-        return {name: _Graph(session) for name, session in sessions.items()}
+        return {name: Graph(session) for name, session in sessions.items()}
 
     def session(self, name: str) -> InferenceSession:
         """What runs a graph."""
         return self._graph(name).session
 
-    def _graph(self, name: str) -> _Graph:
+    def _graph(self, name: str) -> Graph:
         """A graph; opened anew in a forked process, where the threads of a session are missing."""
         if self._process != os.getpid():
             self._opened = self._open()
@@ -100,11 +98,13 @@ class OnnxEngine:
 
     def select(self, encoded: Arrays, rows: Sequence[int]) -> Arrays:
         """See `Engine`."""
-        return _rows(encoded, rows)
+        return rows_of(encoded, rows)
 
-    def begin(self, encoded: Arrays) -> _OnnxSteps:
+    def begin(self, encoded: Arrays) -> OnnxSteps:
         """See `Engine`."""
-        return _OnnxSteps(self._graph("step"), encoded)
+        takes_groups = self._graphs.variant_of("step") == STATIC
+        steps = GroupedSteps if takes_groups else OnnxSteps
+        return steps(self._graph("step"), encoded)
 
     def scores(self, encoded: Arrays) -> Float[np.ndarray, "batch position symbol"]:
         """See `Engine`."""
@@ -116,14 +116,14 @@ class OnnxEngine:
         """See `Engine`."""
         missing = self.model.interface.maximum_length - labels.shape[1]
         labels = np.pad(labels, ((0, 0), (0, missing)), constant_values=-1)
-        return self._graph("refine").run({"input_ids": labels, **_as_past(encoded)})["logits"]
+        return self._graph("refine").run({"input_ids": labels, **as_past(encoded)})["logits"]
 
     def verify(
         self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
     ) -> Float[np.ndarray, "batch position_and_end symbol"]:
         """See `Engine`."""
         inputs = teacher_forcing_inputs(labels, len(self.model.charset))
-        return self._graph("verify").run({"input_ids": inputs, **_as_past(encoded)})["logits"]
+        return self._graph("verify").run({"input_ids": inputs, **as_past(encoded)})["logits"]
 
     def attention(
         self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
@@ -132,45 +132,6 @@ class OnnxEngine:
         steps = self.begin(encoded)
         teacher_forcing_scores(steps, labels, len(self.model.charset))
         return np.stack(steps.attention, 1)[:, : labels.shape[1]]
-
-
-class _OnnxSteps(Steps):
-    """Texts that the step graph writes; see `Steps`.
-
-    The graph broadcasts the keys and values of a single image over its beams. Those of several
-    are copied for every row, but only when rows get other images.
-    """
-
-    def __init__(self, graph: _Graph, encoded: Arrays) -> None:
-        self._graph = graph
-        state = _as_past(encoded)
-        self._image = {name: values for name, values in state.items() if _OF_IMAGE in name}
-        self._written = {name: values for name, values in state.items() if name not in self._image}
-        batch = len(next(iter(encoded.values())))
-        self._images = np.arange(batch)
-        self._of_rows = self._image
-        for name, (_, heads, _, head_dim) in graph.past_shapes.items():
-            if name not in state:
-                self._written[name] = np.zeros((batch, heads, 0, head_dim), np.float32)
-        self.attention: list[Float[np.ndarray, "row token"]] = []
-
-    def step(
-        self, symbols: Int64[np.ndarray, " row"], position: int
-    ) -> Float[np.ndarray, "row symbol"]:
-        inputs = {"input_ids": symbols[:, None], **self._of_rows, **self._written}
-        found = self._graph.run(inputs)
-        self._written |= _as_past(found)
-        if "cross_attentions" in found:
-            self.attention.append(found["cross_attentions"])
-        return found["logits"][:, -1]
-
-    def keep(self, rows: Int64[np.ndarray, " row"]) -> None:
-        images = self._images[rows]
-        if not np.array_equal(images, self._images):
-            is_shared = (images == images[0]).all()
-            self._of_rows = _rows(self._image, images[:1] if is_shared else images)
-        self._images = images
-        self._written = _rows(self._written, rows)
 
 
 def load_with_graphs(
@@ -209,9 +170,6 @@ def load_with_graphs(
         interface=Interface.from_dict(values["interface"]),
     )
     ranges = contents.ranges if variant == INT8 and has_static_int8() else {}
-    point = missing_point(values, ranges)
-    if point is not None:
-        raise unusable(path, f"no range of {point}; run vit-str calibrate --ranges on it again")
     graphs = GraphFiles(folder=folder, values=values, variant=variant, weights=path, ranges=ranges)
     return OnnxEngine(graphs, model, contents.tensors, threads)
 
@@ -264,33 +222,3 @@ def _symbols(session: InferenceSession) -> int:
     """How many symbols a graph has scores of."""
     logits = next(output for output in session.get_outputs() if output.name == "logits")
     return int(logits.shape[-1])
-
-
-class _Graph:
-    """A session, and the names of what it takes and gives: asking for them at every run is slow."""
-
-    def __init__(self, session: InferenceSession) -> None:
-        self.session = session
-        self.outputs = [value.name for value in session.get_outputs()]
-        self.past_shapes = {
-            value.name: value.shape
-            for value in session.get_inputs()
-            if value.name.startswith(_PAST)
-        }
-
-    def run(self, inputs: Mapping[str, np.ndarray]) -> Arrays:
-        """What the graph gives, by name."""
-        return dict(zip(self.outputs, self.session.run(self.outputs, inputs), strict=True))
-
-
-def _rows(arrays: Arrays, rows: Sequence[int] | np.ndarray) -> Arrays:
-    return {name: values[rows] for name, values in arrays.items()}
-
-
-def _as_past(arrays: Arrays) -> Arrays:
-    """What one call gives for the next, under the names that it takes."""
-    return {
-        _PAST + name.removeprefix(_PRESENT): values
-        for name, values in arrays.items()
-        if name.startswith(_PRESENT)
-    }

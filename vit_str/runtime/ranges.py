@@ -1,6 +1,6 @@
 """Ranges of the numbers inside a model, which a weights file can know.
 
-They make an encoder in 8 bits that measures nothing while it reads.
+They make graphs in 8 bits that measure nothing while they read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measuring how far the numbers inside a model reach, for its encoder in 8 bits."""
+"""Measuring how far the numbers inside a model reach, for its graphs in 8 bits."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -6,50 +6,64 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Float, Int64, UInt8
 from torch import Tensor, nn
 
-from vit_str.models import Recognizer, TransformerDecoder
+from vit_str.models import CtcDecoder, Recognizer, TransformerDecoder
 from vit_str.models.attention import forward_hooks
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.ranges import PIXELS, input_of, output_of
+from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import Renderer
 
 WORDS = 256
-"""Rendered words that ranges are measured on."""
+"""Rendered words, or lines, that ranges are measured on."""
 
-_BATCH = 32
+_BATCH = 16
+_APART = 4  # numbers of batches; those of lines in a row have one width
 _SEED = 77
 _LEAST, _LARGEST = 0.01, 0.99  # of the extremes of the images; what is beyond is cut off
 _DIGITS = 6  # of an end of a range
 
 Images = UInt8[Tensor, "batch 3 height width"]
+Labels = Int64[Tensor, "batch position"]
 
 
 def rendered_words(
     charset: Charset, preprocessing: Preprocessing, fonts: list[Path] | None = None
-) -> Iterator[Images]:
-    """Batches of `WORDS` words, always the same ones for the same characters and fonts."""
+) -> Iterator[tuple[Images, Labels]]:
+    """Batches of `WORDS` words, always the same ones for the same characters and fonts.
+
+    For a reader of lines they are lines.
+    """
     from vit_str.synthesis.glyphs import GlyphAtlas
     from vit_str.synthesis.lexicon import Lexicon
+    from vit_str.synthesis.line_texts import LineTexts
 
     atlas = GlyphAtlas.load_or_build(charset, fonts)
+    lexicon = Lexicon(charset)
     size = preprocessing.height, preprocessing.width
-    yield from batches_of(Renderer(atlas, Lexicon(charset), size))
+    if preprocessing.width_step:
+        yield from batches_of(TextLineRenderer(atlas, LineTexts(charset, lexicon), *size))
+    else:
+        yield from batches_of(Renderer(atlas, lexicon, size))
 
 
-def batches_of(renderer: Renderer) -> Iterator[Images]:
-    """Batches of `WORDS` words that a renderer draws."""
-    for index in range(WORDS // _BATCH):
-        yield renderer.batch(_BATCH, _SEED, index).images
+def batches_of(renderer: Renderer | TextLineRenderer) -> Iterator[tuple[Images, Labels]]:
+    """Batches of `WORDS` words or lines that a renderer draws, with the ids of their texts."""
+    for number in range(WORDS // _BATCH):
+        batch = renderer.batch(_BATCH, _SEED, number * _APART)
+        yield batch.images, batch.labels
 
 
 @torch.no_grad()
 def measure_ranges(
-    recognizer: Recognizer, preprocessing: Preprocessing, batches: Iterable[Images]
+    recognizer: Recognizer,
+    preprocessing: Preprocessing,
+    batches: Iterable[tuple[Images, Labels]],
 ) -> dict[str, tuple[float, float]]:
-    """Ranges at every layer that images go through, once per image.
+    """Ranges at every layer that images and their texts go through, once per image.
 
     A range holds the least number in an image and the largest one, but for one image in a hundred
     at either end: what few images reach would make the steps coarser for all. That of the pixels
@@ -58,7 +72,7 @@ def measure_ranges(
     Args:
         recognizer: the model.
         preprocessing: what images go through before they come to it.
-        batches: of images.
+        batches: of images, and ids of their texts.
 
     Returns:
         See `Ranges`.
@@ -80,10 +94,14 @@ def measure_ranges(
     was_training = recognizer.training
     recognizer.eval()  # dropout would make numbers larger
     with forward_hooks(modules, note):
-        for images in batches:
+        for images, labels in batches:
             features = recognizer.encode(preprocessing.normalize(images.to(device)))
             if isinstance(decoder, TransformerDecoder):
-                decoder.begin(features)
+                decoder.logits(features, labels[:, : decoder.maximum_length].to(device))
+                if decoder.draft:
+                    decoder.draft(features)
+            elif isinstance(decoder, CtcDecoder):
+                decoder.logits(features)
     recognizer.train(was_training)
     ranges = {point: _range(torch.cat(found, 1).cpu().numpy()) for point, found in extremes.items()}
     return {PIXELS: _pixel_range(preprocessing), **ranges}
