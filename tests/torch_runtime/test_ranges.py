@@ -10,9 +10,10 @@ import torch
 
 import vit_str
 from vit_str.cli import main
-from vit_str.runtime import machine
+from vit_str.runtime import Search, machine, onnx_engine
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import CPU_DTYPE
+from vit_str.runtime.onnx_steps import OnnxSteps
 from vit_str.runtime.ranges import PIXELS
 from vit_str.runtime.weights_contents import is_intact, load_header, resolve
 from vit_str.synthesis import glyphs
@@ -121,6 +122,33 @@ def test_weights_with_ranges_are_read_with_the_static_encoder(static_path):
         found, expected = reader.read(image), exact.read(image)
         assert found.text == expected.text
         assert found.confidence == pytest.approx(expected.confidence, abs=0.05)
+
+
+@pytest.mark.usefixtures("_fast_int8")
+def test_rows_of_an_image_together_write_what_rows_alone_do(static_path, monkeypatch):
+    paths = [*SAMPLES, *SAMPLES[:4]]
+
+    def read() -> list[tuple[str, float]]:
+        reader = vit_str.load(static_path, "cpu", search=Search(beam_width=7, n_best=3))
+        alternatives = [reading.alternatives for reading in reader.read(paths)]
+        return [(text.text, text.confidence) for texts in alternatives for text in texts]
+
+    together = read()
+    monkeypatch.setattr(onnx_engine, "GroupedSteps", OnnxSteps)
+    alone = read()
+    assert [text for text, _ in together] == [text for text, _ in alone]
+    confidences = [[confidence for _, confidence in each] for each in (together, alone)]
+    np.testing.assert_allclose(*confidences, rtol=1e-3)
+
+
+@pytest.mark.usefixtures("_fast_int8")
+def test_readings_do_not_depend_on_their_batch(static_path):
+    reader = vit_str.load(static_path, "cpu")
+    together = reader.read(SAMPLES)
+    alone = [reader.read(path) for path in SAMPLES]
+    assert [reading.text for reading in together] == [reading.text for reading in alone]
+    confidences = [[reading.confidence for reading in each] for each in (together, alone)]
+    np.testing.assert_allclose(*confidences, rtol=1e-3)
 
 
 @pytest.mark.usefixtures("_fast_int8")

@@ -81,7 +81,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--care",
         choices=("fast", "careful"),
         help="fast: read no doubtful image a second time, and decode in "
-        "parallel if the model can (default: as the model was saved)",
+        "parallel if the model can; careful: read doubtful words of pages of print in other views "
+        "too (default: as the model was saved)",
     )
 
 

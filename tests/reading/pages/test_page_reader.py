@@ -129,6 +129,37 @@ def test_a_reader_of_words_looks_at_what_the_reader_of_lines_doubts(draw, tiny):
     assert (doubted, sure) == ("\n".join(lines), "\n".join(wrong))
 
 
+def reader_of_words(text: str, **others: object) -> SimpleNamespace:
+    """Reads the same text in every word, surely."""
+
+    def read(images: Sequence[Image.Image], boxes: bool) -> list[Reading]:
+        return [Reading(text, 0.99, (Character(text, 0.99),)) for _ in images]
+
+    return SimpleNamespace(
+        read=read,
+        maximum_length=25,
+        reads_lines=False,
+        is_constrained=False,
+        language=None,
+        charset=charset_of("european"),
+        **others,
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "effort", "expected"),
+    [(10, None, "s"), (9, None, "v"), (10, "careful", "v")],
+)
+def test_words_of_print_are_read_without_other_views(draw, count, effort, expected):
+    lines = ["one two six ten"] * count
+    image, detector = draw(lines)
+    simply = reader_of_words("s")
+    with_views = reader_of_words("v", effort=effort, without_views=lambda: simply)
+    doubtful = cast(Reader, LineReader(lines, confidence=0.5))
+    page = PageReader(cast(Reader, with_views), detector, doubtful, 0.0).read(image)
+    assert {word.text for word in page.words} == {expected}
+
+
 class CyrillicReader(LineReader):
     """Reads Cyrillic and ASCII; its page is that of another reader."""
 

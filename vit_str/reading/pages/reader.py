@@ -85,7 +85,7 @@ class PageReader:
     Lines are read as a whole, which says where their words are. What a reader of lines doubts, a
     reader of words looks at too, and the surer of both is kept. In pictures of 40 words and more,
     which are print, it does so without other views of the words, unless its effort is "careful":
-    they take two thirds of its time, and what they help with is perspective and blur.
+    these take a quarter of the time, and help with perspective and blur.
 
     Args:
         reader: reads words; or lines, which are then left as it reads them.
