@@ -49,6 +49,15 @@ def test_with_a_lexicon_and_a_pattern(tmp_path):
     assert '"alternatives": [{' in done.stdout
 
 
+def test_reading_loads_nothing_that_only_annotations_need():
+    program = (
+        "import sys, vit_str; vit_str.load().read('data/samples/images/word-01.png'); "
+        "print({'jaxtyping', 'asyncio', 'unittest'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert (done.stdout, done.stderr) == ("set()\n", "")
+
+
 @pytest.mark.parametrize("arguments", [("evaluate", "data/samples"), ("read", "--help")])
 def test_what_needs_no_torch(arguments):
     done = run(*arguments)

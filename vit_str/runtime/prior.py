@@ -10,12 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
-from jaxtyping import Float, UInt8, UInt32
 
 from vit_str.runtime.alphabets import ALPHABETS
+
+if TYPE_CHECKING:
+    from jaxtyping import Float, UInt8, UInt32
 
 TABLE = Path(__file__).with_name("words.safetensors")
 """Zipf frequencies of words, by language; ``data/make_word_frequencies.py`` writes it."""

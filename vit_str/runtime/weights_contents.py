@@ -224,7 +224,9 @@ def _digest(header: dict[str, Any], data: BinaryIO) -> str:
     metadata = header.get("__metadata__", {})
     said = {name: value for name, value in metadata.items() if name != CHECKSUM}
     described = json.dumps(header | {"__metadata__": said}, sort_keys=True)
-    return hashlib.sha256(described.encode() + data.read()).hexdigest()
+    digest = hashlib.sha256(described.encode())
+    digest.update(data.read())
+    return digest.hexdigest()
 
 
 def _parsed(text: str) -> Any:
