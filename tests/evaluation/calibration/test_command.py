@@ -64,7 +64,7 @@ def test_progress_shows_where_results_go_to_a_terminal_too(
     asked = []
 
     class Watched(console.Progress):
-        def __init__(self, total: int = 0, alone: bool = False) -> None:
+        def __init__(self, total: int, alone: bool = False) -> None:
             asked.append((total > 0, alone))
             super().__init__(total, alone)
 

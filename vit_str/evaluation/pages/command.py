@@ -9,11 +9,10 @@ from typing import Any
 from vit_str import console
 from vit_str.evaluation.pages.labels import labeled_pictures, on_page, read_labels
 from vit_str.evaluation.pages.scores import PageScore, compare, score_page, summary
-from vit_str.files import write_atomically
 from vit_str.reading.options import load_page_reader
 from vit_str.reading.pages.output import overlay
 from vit_str.reading.pages.reader import PageReader
-from vit_str.reports.sheets import Captioned, check_picture, framed, sheet
+from vit_str.reports.sheets import Captioned, check_picture, framed, sheet, write_picture
 from vit_str.runtime.images import UnreadableImage, load_pages
 
 _WORST = 12
@@ -99,5 +98,4 @@ def write_worst(
         cells.append(
             Captioned(shown, f"{picture.name}: {score.read} of {score.labels} labels read")
         )
-    with write_atomically(path) as temporary:
-        sheet(cells, _COLUMNS).save(temporary)
+    write_picture(path, sheet(cells, _COLUMNS))

@@ -16,7 +16,7 @@ from vit_str.evaluation.words.reading import open_sets, read_words, remarks
 from vit_str.evaluation.words.report import Report
 from vit_str.files import check_writable, write_atomically
 from vit_str.reading.options import search_of
-from vit_str.reports.sheets import check_picture
+from vit_str.reports.sheets import check_picture, write_picture
 from vit_str.runtime import Reader, load
 
 
@@ -148,8 +148,7 @@ def _write_sheet(path: Path, report: Report, sets: Mapping[str, WordSource]) -> 
         reason = "no mistake to show: every word that can be judged is read right"
         console.warn(f"{path} is not written: {reason}")
         return
-    with write_atomically(path) as temporary:
-        picture.save(temporary)
+    write_picture(path, picture)
 
 
 def _name(model: str) -> str:
