@@ -72,22 +72,28 @@ def attention_distance(
         images = pixels_in(images)
     if not isinstance(model, Model) and not isinstance(images, str | Path | Tensor):
         images = list(images)  # every training takes them
-    measure = partial(
-        _measured,
-        given=GivenImages(images, queries, count, batch_size, device, seed),
-        grid=grid,
-        analyze=partial(
-            DistanceAnalysis,
-            norm=norm,
-            metrics=list(dict.fromkeys(["distance", *metrics])),
-            grid=grid,
-            keep_maps=maps,
-        ),
+    given = GivenImages(
+        source=images,
+        queries=queries,
+        count=count,
+        batch_size=batch_size,
+        device=device,
+        seed=seed,
     )
+    analyze = partial(
+        DistanceAnalysis,
+        norm=norm,
+        metrics=list(dict.fromkeys(["distance", *metrics])),
+        grid=grid,
+        keep_maps=maps,
+    )
+    measure = partial(_measured, given=given, grid=grid, analyze=analyze)
     if isinstance(model, Model):
         return measure(model, name)
     check_group(len(model))
-    trainings = [measure(*training) for training in zip(model, _names(model), strict=True)]
+    trainings = [
+        measure(training, called) for training, called in zip(model, _names(model), strict=True)
+    ]
     return of_trainings(name or f"{len(model)} trainings", trainings)
 
 
