@@ -39,8 +39,8 @@ from variant_run import WEIGHTS, Budget, RunFailedError, VariantRun, copy_code
 
 from vit_str.console import positive
 from vit_str.datasets import open_words
-from vit_str.evaluation.run import read_words
-from vit_str.evaluation.words import ReadWords
+from vit_str.evaluation.words.reading import read_words
+from vit_str.evaluation.words.results import ReadWords
 from vit_str.runtime import load
 
 Runs = Mapping[str, list[VariantRun]]

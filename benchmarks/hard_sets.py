@@ -28,8 +28,8 @@ from torch import Tensor
 from vit_str.console import positive
 from vit_str.datasets import open_words
 from vit_str.evaluation.metrics import Scores
-from vit_str.evaluation.run import read_words
 from vit_str.evaluation.statistics import wilson_interval
+from vit_str.evaluation.words.reading import read_words
 from vit_str.reports.sheets import Captioned, sheet
 from vit_str.runtime import Reader, load
 from vit_str.runtime.charset import CHARSETS, PRINTABLE_ASCII, Charset

@@ -6,7 +6,8 @@ from typing import Any
 
 from shapely import Polygon, STRtree, union_all
 
-from vit_str.evaluation.page_scores import Label, parts_of, plain
+from vit_str.evaluation.pages.labels import Label
+from vit_str.evaluation.pages.scores import parts_of, plain
 from vit_str.reading.pages.page import Word
 
 KINDS = (

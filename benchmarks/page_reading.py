@@ -26,8 +26,8 @@ from typing import Any
 
 from page_losses import KINDS, losses
 
-from vit_str.evaluation.page_scores import read_labels, score_page, summary
-from vit_str.evaluation.pages import labelled_pictures
+from vit_str.evaluation.pages.labels import labeled_pictures, read_labels
+from vit_str.evaluation.pages.scores import score_page, summary
 from vit_str.reading.pages.page import Page, Word
 
 Found = list[tuple[str, list[tuple[float, float]]]]
@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("--system", choices=SYSTEMS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     try:
-        pictures = {f: labelled_pictures(f)[:: options.every] for f in options.folders}
+        pictures = {f: labeled_pictures(f)[:: options.every] for f in options.folders}
     except ValueError as error:
         parser.error(str(error))
     if options.system:

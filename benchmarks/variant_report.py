@@ -18,7 +18,7 @@ from vit_str.evaluation.statistics import (
     plain_values,
     wilson_interval,
 )
-from vit_str.evaluation.words import ReadWords, together
+from vit_str.evaluation.words.results import ReadWords, together
 
 Words = dict[str, ReadWords]
 

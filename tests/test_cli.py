@@ -201,6 +201,24 @@ def test_progress_shows_on_a_terminal_when_it_takes_long(monkeypatch):
     assert console.Progress(3)._bar is None
 
 
+def test_progress_counts_what_is_asked_for_from_where_it_was(monkeypatch):
+    from vit_str import console
+
+    monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)  # no thread of its own
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with console.Progress(9, alone=True, unit="cut", done=5, name="tiny") as progress:
+        progress._bar.start_t -= 5
+        progress._bar.last_print_t -= 5
+        assert list(progress.over("abc")) == ["a", "b", "c"]
+        assert progress._bar.n == 8
+    assert "tiny:" in terminal.getvalue() and "6/9" in terminal.getvalue()
+    assert "cut/s" in terminal.getvalue() or "s/cut" in terminal.getvalue()
+    monkeypatch.setattr(sys, "stderr", None)
+    with console.Progress(None) as progress:
+        assert list(progress.over("abc")) == ["a", "b", "c"]
+
+
 def test_the_version_names_the_weights(run):
     code, out, _ = run("--version")
     digest = hashlib.sha256((BUNDLED / "tiny.safetensors").read_bytes()).hexdigest()

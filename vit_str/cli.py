@@ -211,7 +211,9 @@ COMMANDS = {
     "data": Command(
         "inspect, convert and show labeled word images on disk", "datasets.command", "train"
     ),
-    "calibrate": Command("make confidences mean what they say", "evaluation.calibrate", "torch"),
+    "calibrate": Command(
+        "make confidences mean what they say", "evaluation.calibration.command", "torch"
+    ),
     "export": Command("write a model for onnxruntime", "export.command", "export"),
     "serve": Command("read pictures that come over HTTP", "serving.command", "serve"),
 }

@@ -6,8 +6,10 @@ import io
 import os
 import re
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
 
 _LONGEST = 2000  # characters of a line on standard error
 # Control characters, ends of lines and paragraphs, and what turns the direction of text (UAX 9).
@@ -71,17 +73,38 @@ class Progress:
     """A bar on standard error for what takes longer than two seconds.
 
     Only where it does not get in the way: standard error is a terminal, and alone there, or the
-    results do not go to one as well.
+    results do not go to one as well. The bar goes when all is done.
+
+    Args:
+        total: how many are to come; None if nobody knows.
+        alone: the results do not come while the bar is there, and may go to the same terminal.
+        unit: what is counted.
+        done: how many were done before.
+        name: to show before the bar.
     """
 
-    def __init__(self, total: int = 0, alone: bool = False) -> None:
+    def __init__(
+        self,
+        total: int | None = 0,
+        alone: bool = False,
+        unit: str = "image",
+        done: int = 0,
+        name: str | None = None,
+    ) -> None:
         self._bar: Any = None
         shared = sys.stdout and sys.stdout.isatty() and not alone
         if sys.stderr and sys.stderr.isatty() and not shared:
             from tqdm import tqdm
 
             self._bar = tqdm(
-                total=total, delay=2, unit="image", leave=False, file=sys.stderr, miniters=0
+                desc=name,
+                total=total,
+                initial=done,
+                unit=unit,
+                delay=2,
+                leave=False,
+                file=sys.stderr,
+                miniters=0,
             )
 
     def __enter__(self) -> "Progress":
@@ -101,6 +124,12 @@ class Progress:
         """So many images more are done."""
         if self._bar is not None:
             self._bar.update(count)
+
+    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The items, each of which is done when the next is asked for."""
+        for item in items:
+            yield item
+            self.advance()
 
     def note(self, text: str) -> None:
         """Show a text behind the bar, such as where in an image of many pages the work is."""

@@ -12,7 +12,8 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from vit_str.analysis import attention_distance
 from vit_str.analysis.compare import differences, holm
-from vit_str.analysis.distance.measure import DistanceAnalysis, measurements, over_trainings
+from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.distance.tables import measurements, over_trainings
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import load_images
 from vit_str.analysis.subjects import load_subject
@@ -142,6 +143,32 @@ def test_the_command_writes_tables_pictures_and_a_page(small_weights, labeled_fo
     }
 
 
+@pytest.mark.parametrize("seeds", [[0], [0, 1, 2]])
+def test_the_command_measures_what_python_does(seeds, small_weights, labeled_folder, tmp_path):
+    files = [str(small_weights(f"run-{seed}", seed=seed)) for seed in seeds]
+    group = ["--group", "runs"] if len(files) > 1 else []
+    options = ["--gradients", "0", "--maps", "2", "--per-image", "--data", str(labeled_folder)]
+    assert main(["analyze", "distance", *files, *group, *options, "--out", str(tmp_path)]) == 0
+    model = files if group else files[0]
+    name = "runs" if group else None
+    found = attention_distance(model, labeled_folder, name=name, maps=2)
+    found.save(tmp_path / "python.csv")
+    written = (tmp_path / "distance.csv").read_text()
+    assert written == (tmp_path / "python.csv").read_text()
+    sinks = pd.read_csv(tmp_path / "sinks.csv")
+    pd.testing.assert_frame_equal(sinks, found.sinks(), check_dtype=False, rtol=1e-4)
+    assert len(pd.read_csv(tmp_path / "per-image.csv")) == len(found.to_frame(per_image=True))
+
+
+def test_a_module_is_left_in_the_mode_it_was_in(small_weights):
+    encoder = load_subject(str(small_weights())).encoder.train()
+    expected = attention_distance(encoder, torch.ones(2, 3, 16, 64), metrics=[])
+    assert all(module.training for module in encoder.modules())
+    found = attention_distance(encoder.eval(), torch.ones(2, 3, 16, 64), metrics=[])
+    assert not encoder.training
+    pd.testing.assert_frame_equal(found.rows, expected.rows)
+
+
 def test_values_of_images_maps_and_queries_on_text(small_weights, two_fonts, tmp_path):
     path, out = str(small_weights()), tmp_path / "out"
     more = ["--count", "6", "--gradients", "0", "--fonts", str(two_fonts)]
@@ -193,7 +220,8 @@ def test_a_group_is_all_of_its_trainings(small_weights, tmp_path):
         assert len(maps) == 3 * 2
         assert not np.allclose(maps["training_01_layer_01"], maps["training_03_layer_01"])
     files = [str(small_weights(name, seed=2)) for name in ("x", "y", "z")]
-    named = attention_distance(files, images, metrics=["sink_mass", "entropy"])
+    batch = {"pixel_values": images}
+    named = attention_distance(files, batch, metrics=["sink_mass", "entropy"])
     assert named.sinks()["model"].unique().tolist() == ["x", "y", "z"]
 
 

@@ -15,7 +15,8 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor, nn
 
-from vit_str.analysis.distance.measure import DistanceAnalysis, measurements
+from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.distance.tables import measurements
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, probe_layers
 from vit_str.analysis.libraries.load import encoder_of, load_library_model

@@ -13,7 +13,7 @@ from PIL import Image
 from torch import nn
 
 from vit_str.analysis import AttentionDistance, attention_distance
-from vit_str.analysis.distance.measure import measurements
+from vit_str.analysis.distance.tables import measurements
 from vit_str.torch_runtime.weights_file import load_weights
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -44,9 +44,17 @@ def test_refusal(arguments, message, small_weights, labeled_folder, tmp_path, ca
     assert main(["analyze", *arguments, *data, "--out", str(out)]) == 2
     *progress, error = capsys.readouterr().err.splitlines()
     assert all("image" in line for line in progress)
-    assert error.startswith(f"vit-str analyze {arguments[0]}: ")
+    assert error.startswith("vit-str analyze: ")
     assert message in error
     assert not out.exists()
+
+
+def test_a_page_that_cannot_be_written(small_weights, labeled_folder, tmp_path, capsys):
+    (tmp_path / "out").write_text("a file")
+    options = ["--data", str(labeled_folder), "--out", str(tmp_path / "out")]
+    assert main(["analyze", "rollout", str(small_weights()), *options]) == 1
+    (error,) = capsys.readouterr().err.splitlines()
+    assert error == f"vit-str analyze: {tmp_path / 'out'}: File exists"
 
 
 def patch_timm(monkeypatch: pytest.MonkeyPatch) -> None:

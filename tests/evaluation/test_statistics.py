@@ -29,8 +29,14 @@ def test_wilson_interval_against_published_values():
     assert wilson_interval(20, 20)[1] == 1
 
 
+@pytest.mark.parametrize("n", [1, 12, 257, 6725])
+def test_wilson_interval_against_scipy(n):
+    for successes in {0, 1, n // 3, n - 1, n}:
+        expected = stats.binomtest(successes, n).proportion_ci(method="wilson")
+        assert wilson_interval(successes, n) == pytest.approx((*expected,), abs=1e-7)
+
+
 def test_bootstrap_against_scipy():
-    stats = pytest.importorskip("scipy.stats")
     numbers = np.random.default_rng(0)
     errors, lengths = numbers.integers(0, 4, 300).astype(float), numbers.integers(4, 9, 300)
 
@@ -51,7 +57,6 @@ def test_bootstrap_against_scipy():
 
 
 def test_mcnemar_against_scipy():
-    stats = pytest.importorskip("scipy.stats")
     for split in [(1, 0), (6, 6), (5, 21), (300, 240), (1200, 1100), (0, 40), (3000, 2000)]:
         expected = stats.binomtest(split[0], sum(split)).pvalue
         assert mcnemar(*split) == pytest.approx(expected, rel=1e-6)

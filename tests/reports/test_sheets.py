@@ -1,6 +1,7 @@
+import pytest
 from PIL import Image, ImageFont
 
-from vit_str.reports.sheets import Captioned, caption_font, sheet
+from vit_str.reports.sheets import Captioned, caption_font, sheet, write_picture
 
 
 def colors(picture: Image.Image, box: tuple[int, int, int, int]) -> set[object]:
@@ -38,3 +39,13 @@ def test_english_captions_look_for_no_font():
         raise AssertionError
 
     assert caption_font("Word 1%", find).getname() == ImageFont.load_default(11).getname()
+
+
+def test_a_picture_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "new" / "sheet.jpg"
+    write_picture(path, Image.new("RGB", (40, 20), "red"))
+    before = path.read_bytes()
+    with pytest.raises(OSError, match="cannot write mode RGBA as JPEG"):
+        write_picture(path, Image.new("RGBA", (40, 20)))
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]

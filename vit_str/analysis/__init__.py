@@ -10,14 +10,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vit_str.analysis.distance.api import AttentionDistance, attention_distance
+    from vit_str.analysis.distance.api import attention_distance
+    from vit_str.analysis.distance.result import AttentionDistance
     from vit_str.analysis.geometry import TokenGrid
     from vit_str.analysis.probe import register_attention
 
 __all__ = ["AttentionDistance", "TokenGrid", "attention_distance", "register_attention"]
 
 _ROOMS = {
-    "AttentionDistance": "distance.api",
+    "AttentionDistance": "distance.result",
     "TokenGrid": "geometry",
     "attention_distance": "distance.api",
     "register_attention": "probe",

@@ -1,7 +1,6 @@
 """``vit-str analyze``: look into models. A file or folder for each analysis."""
 
 import argparse
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from inspect import signature
@@ -273,20 +272,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the analysis and print where the page is; returns the exit code."""
+    from vit_str.analysis.results import AnalysisRun
+    from vit_str.analysis.subjects import with_untrained
+
     given = vars(options)
     analysis = ANALYSES[options.command]
-    try:
-        from vit_str.analysis.results import AnalysisRun
-        from vit_str.analysis.subjects import with_untrained
-
-        page = import_module(f"vit_str.analysis.{analysis.module or options.command}")
-        two = analysis.models is None
-        names = [options.first, options.second] if two else options.models
-        names = with_untrained(*names) if analysis.with_untrained else names
-        started = AnalysisRun(given, names)
-        _, *own = signature(page.report).parameters
-        return page.report(started, **{name: given[name] for name in own})
-    except (ValueError, OSError) as error:
-        line = " ".join(str(error).split())
-        sys.stderr.write(f"vit-str analyze {options.command}: {line}\n")
-        return 2
+    page = import_module(f"vit_str.analysis.{analysis.module or options.command}")
+    two = analysis.models is None
+    names = [options.first, options.second] if two else options.models
+    names = with_untrained(*names) if analysis.with_untrained else names
+    started = AnalysisRun(given, names)
+    _, *own = signature(page.report).parameters
+    code: int = page.report(started, **{name: given[name] for name in own})
+    return code

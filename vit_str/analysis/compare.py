@@ -10,7 +10,8 @@ from scipy.special import stdtr
 from torch import Tensor
 
 from vit_str.analysis.distance.figures import differences_by_layer
-from vit_str.analysis.distance.measure import DistanceAnalysis, scales
+from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.distance.tables import scales
 from vit_str.analysis.results import AnalysisRun, cells_of, means_table
 from vit_str.analysis.statistics import PER_LAYER, UNITS
 from vit_str.reports.tables import write_frame

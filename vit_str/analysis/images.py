@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
-from tqdm import tqdm
 
+from vit_str import console
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.subjects import Subject
 from vit_str.console import one_line
@@ -122,11 +122,11 @@ def batches_of(
     device = choose_device(str(device))
     subject.model.to(device)
     seen = 0
-    with tqdm(total=images.count, unit="image", desc=subject.name, disable=None) as bar:
+    with console.Progress(images.count, alone=True, name=subject.name) as progress:
         for batch in images.batches(batch_size):
             yield batch, subject.preprocessing.normalize(batch.pixels.to(device))
             seen += len(batch)
-            bar.update(len(batch))
+            progress.advance(len(batch))
     if not seen:
         raise ValueError(f"none of {images.description} could be read")
 

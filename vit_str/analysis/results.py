@@ -11,6 +11,7 @@ import pandas as pd
 from jaxtyping import Float, Float64
 from torch import Tensor
 
+from vit_str import console
 from vit_str.analysis.images import Batch, ImageSet, batches_of, load_images
 from vit_str.analysis.statistics import mean_over
 from vit_str.analysis.subjects import Subject, load_subjects
@@ -81,8 +82,8 @@ class AnalysisRun:
         write_json(self.folder / "summary.json", summary)
         path = page.write(self.folder)
         for reason in skipped or ():
-            sys.stderr.write(f"vit-str analyze: {reason}\n")
-        sys.stdout.write(f"{path}\n")
+            console.warn(reason, "analyze")
+        console.write(str(path))
         return 0
 
 

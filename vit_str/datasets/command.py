@@ -8,8 +8,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from vit_str import console
 from vit_str.console import positive, whole_number
 from vit_str.datasets.formats import (
@@ -159,11 +157,11 @@ def _usable(
     unknown = [source for source in sources if source.known_length is None]
     total = None if unknown else sum(length or 0 for length in lengths)
     entries = words_from(sources, start)
-    with tqdm(entries, total=total, initial=start, unit="word", disable=None) as bar:
-        for words in judged(bar, rules, lambda word, _: word, report):
+    with console.Progress(total, alone=True, unit="word", done=start) as progress:
+        for words in judged(progress.over(entries), rules, lambda word, _: word, report):
             if unknown:
                 share = sum(source.share_read for source in unknown) / len(unknown)
-                bar.set_postfix_str(f"{share:.0%} of what is compressed", refresh=False)
+                progress.note(f"{share:.0%} of what is compressed")
             yield words
 
 
@@ -183,14 +181,13 @@ def _say_converted(target: Path, words: int, report: SkipReport) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from vit_str.datasets.show import word_sheet
-    from vit_str.reports.sheets import check_picture
+    from vit_str.reports.sheets import check_picture, write_picture
 
     check_picture(options.out)
     source = open_words(options.source, options.source_format, options.images)
     rules = _rules(options)
     picture, words = word_sheet(source, rules, options.count, options.seed, options.augment)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    picture.save(options.out)
+    write_picture(options.out, picture)
     console.write(f"{options.out}: {words:,} words")
     return 0
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 from PIL import Image
-from tqdm import tqdm
 
+from vit_str import console
 from vit_str.datasets.rules import Rules, SkipReport, judged
 from vit_str.datasets.source import LabeledWord, WordStream
 from vit_str.runtime.images import TALL
@@ -39,10 +39,10 @@ def inspect(
     lengths = (source.known_length, limit)
     total = min((length for length in lengths if length is not None), default=None)
     entries = islice(source, limit)
-    bar = tqdm(entries, total=total, unit="word", disable=None, leave=False, delay=2)
     words = Seen()
-    for some in judged(bar, rules, properties, report):
-        words.add(some)
+    with console.Progress(total, alone=True, unit="word") as progress:
+        for some in judged(progress.over(entries), rules, properties, report):
+            words.add(some)
     skipped = {
         str(reason): {
             "count": count,

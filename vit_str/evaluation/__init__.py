@@ -1,7 +1,5 @@
-"""A reader and labeled images -> how well it reads them, with 95 % intervals.
+"""A reader and labeled images -> how well it reads them: a room for each command.
 
-Images come from `vit_str.datasets`; ``words`` has what was read in them, ``report`` scores it;
-``breakdown``, ``confusions`` and ``mistakes`` say where it goes wrong, ``markdown`` and ``changes``
-write that down; ``comparison`` is about two models, ``calibration`` and ``temperature`` are about
-what a confidence means.
+``words`` is ``vit-str evaluate``, ``pages`` the same with ``--page``, ``calibration`` is ``vit-str
+calibrate``. ``metrics`` and ``statistics`` are what all of them measure with.
 """

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image
-from tqdm import tqdm
 
+from vit_str import console
 from vit_str.datasets import WRITERS, LabeledWord, Layout
 from vit_str.datasets.unfinished import Unfinished
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
@@ -79,7 +79,7 @@ def _batches(
     encode = partial(_encode, **_ENCODINGS[layout.suffix])
     with (
         ThreadPoolExecutor(_ENCODERS) as pool,
-        tqdm(total=count, initial=done, unit="word", disable=None) as bar,
+        console.Progress(count, alone=True, unit="word", done=done) as progress,
     ):
         for index in range(first // BATCH, -(-end // BATCH)):
             batch = renderer.batch(BATCH, seed, index)
@@ -90,7 +90,7 @@ def _batches(
                 LabeledWord(image, label, tuple(sides[: len(label)]))
                 for image, label, sides in words
             ]
-            bar.update(len(labels))
+            progress.advance(len(labels))
 
 
 def labeled_images(renderer: Renderer, batch: RenderedBatch) -> list[tuple[Image.Image, str]]:

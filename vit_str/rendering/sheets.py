@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 
 from PIL import Image
-from tqdm import tqdm
 
+from vit_str import console
 from vit_str.rendering.dataset import BATCH, labeled_images
-from vit_str.reports.sheets import Captioned, sheet
+from vit_str.reports.sheets import Captioned, sheet, write_picture
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.synthesis.renderer import Renderer
 
@@ -30,13 +29,12 @@ def write_word_sheet(
 ) -> None:
     """Words with their labels."""
     indices = range(start // BATCH, -(-(start + count) // BATCH))
-    words = (
-        word
-        for index in tqdm(indices, unit="batch", disable=None, leave=False, delay=2)
-        for word in labeled_images(renderer, renderer.batch(BATCH, seed, index))
-    )
+    words: list[tuple[Image.Image, str]] = []
+    with console.Progress(len(indices), alone=True, unit="batch") as progress:
+        for index in progress.over(indices):
+            words += labeled_images(renderer, renderer.batch(BATCH, seed, index))
     skipped = start % BATCH
-    cells = [Captioned(image, label) for image, label in islice(words, skipped, skipped + count)]
+    cells = [Captioned(image, label) for image, label in words[skipped : skipped + count]]
     _save(path, cells, _WORD_COLUMNS, fonts)
 
 
@@ -98,5 +96,4 @@ def _changes(renderer: Renderer, name: str, seed: int, index: int) -> Sequence[S
 
 
 def _save(path: Path, cells: Sequence[Captioned], columns: int, fonts: Fonts) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    sheet(cells, columns, lambda: find_fonts(fonts)).save(path)
+    write_picture(path, sheet(cells, columns, lambda: find_fonts(fonts)))

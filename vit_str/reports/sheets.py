@@ -7,6 +7,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.console import warn
+from vit_str.files import write_atomically
 
 _GAP, _CAPTION = 6, 18  # pixels between cells, and below them for a caption
 _FONT_SIZE = 11  # pixels
@@ -56,6 +57,12 @@ def check_picture(path: Path) -> None:
     """Refuse a name that Pillow would not know how to write."""
     if path.suffix.lower() not in {".png", ".jpg", ".jpeg", ".webp"}:
         raise ValueError(f"a picture needs a name that ends in .png, .jpg or .webp, found {path}")
+
+
+def write_picture(path: Path, picture: Image.Image) -> None:
+    """Write a picture, whole or not at all, into a folder that is made if it is missing."""
+    with write_atomically(path) as temporary:
+        picture.save(temporary)
 
 
 def caption_font(text: str, find_fonts: FindFonts) -> Font:

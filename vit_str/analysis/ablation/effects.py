@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from vit_str.analysis.ablation.cut import Head
 from vit_str.analysis.compare import holm
-from vit_str.evaluation.statistics import Interval, wilson_interval
+from vit_str.evaluation.statistics import Interval, mcnemar, wilson_interval
 
 WHOLE = "no head"
 """What is cut where nothing is."""
@@ -39,7 +38,7 @@ def effects(whole: Reading, readings: Sequence[Reading]) -> pd.DataFrame:
         after = np.array(reading.right)
         lost, gained = int((before & ~after).sum()), int((after & ~before).sum())
         low, high = difference_interval(int((before & after).sum()), lost, gained, n)
-        p = stats.binomtest(lost, lost + gained).pvalue if lost + gained else 1.0
+        p = mcnemar(lost, gained)
         layer, head = reading.heads[0] if len(reading.heads) == 1 else (pd.NA, pd.NA)
         numbers = float(after.mean()), (gained - lost) / n, low, high, lost, gained, p, n
         rows.append((reading.cut, len(reading.heads), layer, head, *numbers))

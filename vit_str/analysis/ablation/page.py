@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy import stats
 from torch import Tensor
-from tqdm import tqdm
 
+from vit_str import console
 from vit_str.analysis.ablation.cut import WAYS, Head, HeadOutputs, without_heads
 from vit_str.analysis.ablation.effects import WHOLE, Reading, effects, random_sets
 from vit_str.analysis.distance.measure import DistanceAnalysis
@@ -91,9 +91,10 @@ def report(run: AnalysisRun, by: str, orders: int) -> int:
     }
     cuts = [*_cuts(distances, orders, run.seed), *_matched(distances, orders, run.seed)]
     cuts.insert(0, (WHOLE, ()))
-    with tqdm(cuts, unit="cut", desc=subject.name, disable=None) as bar:
+    with console.Progress(len(cuts), alone=True, unit="cut", name=subject.name) as progress:
         whole, *readings = [
-            read_without(subject, batches, labels, name, heads, outputs, by) for name, heads in bar
+            read_without(subject, batches, labels, name, heads, outputs, by)
+            for name, heads in progress.over(cuts)
         ]
     table = effects(whole, readings)
     places = zip(table["layer"], table["head"], strict=True)

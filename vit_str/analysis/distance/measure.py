@@ -1,12 +1,8 @@
-"""Attention distance and its companions: models + images -> tidy rows with intervals."""
+"""Attention distance and its companions: a model + images -> numbers of every image and head."""
 
-import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import torch
 from jaxtyping import Bool, Float, Float64
 from torch import Tensor, nn
@@ -15,16 +11,9 @@ from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.probe import map_of
-from vit_str.analysis.results import means_table
-from vit_str.analysis.statistics import (
-    METRICS,
-    PER_LAYER,
-    UNITS,
-    AttentionStatistics,
-)
+from vit_str.analysis.statistics import METRICS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
 from vit_str.analysis.values import ValueStatistics
-from vit_str.files import write_atomically
 from vit_str.models.attention import ScaledDotProductAttention
 
 VALUE_DISTANCE = "value_distance"
@@ -33,20 +22,19 @@ to 1, in pixels. Models that compute their softmax by hand do not show their val
 
 METRICS_OF_DISTANCE = (*METRICS, VALUE_DISTANCE)
 
-_UNITS = {**UNITS, VALUE_DISTANCE: UNITS["distance"]}
-_SINK_COLUMNS = [
-    *("model", "layer", "head", "row", "column"),
-    *("share", "times_uniform", "value_norm", "kind"),
-]
-_TRAININGS = 3  # of which an interval says something
-_NO_SINK = 3.0  # times uniform attention, below which no token is a sink; by eye
-_NO_OPERATION = 0.5  # of the mean norm, below which a sink carries little; by eye
-
 
 class DistanceAnalysis:
     """Self-attention of a model in numbers, updated batch by batch.
 
-    Models with windows have no maps by offset. ``metrics`` are of `METRICS_OF_DISTANCE`.
+    Models with windows have no maps by offset.
+
+    Args:
+        model: its name.
+        encoder: with the attention.
+        norm: ``renormalized`` or ``raw``, see `vit_str.analysis.statistics`.
+        metrics: of `METRICS_OF_DISTANCE`.
+        grid: of the tokens, if the encoder has no attribute ``grid``.
+        keep_maps: images whose attention maps are kept.
     """
 
     def __init__(
@@ -59,7 +47,7 @@ class DistanceAnalysis:
         keep_maps: int = 0,
     ) -> None:
         self.model = model
-        self._encoder = encoder
+        self.encoder = encoder
         self.grid = grid or TokenGrid.of(encoder)  # type: ignore[arg-type]
         windows: Any = getattr(encoder, "windows", {})
         of_maps = [metric for metric in metrics if metric != VALUE_DISTANCE]
@@ -87,8 +75,8 @@ class DistanceAnalysis:
         self.by_values.only(queries)
         keep = [self._keep] if self._kept > 0 else []
         callbacks = [*self._callbacks, *keep]
-        with probe_layers(self._encoder, *callbacks, with_values=self._with_values):
-            self._encoder(images)
+        with probe_layers(self.encoder, *callbacks, with_values=self._with_values):
+            self.encoder(images)
         self._kept -= len(images)
 
     @property
@@ -118,207 +106,3 @@ def attends(subject: Subject) -> bool:
     """Whether the encoder has attention to measure; a convolution has none."""
     modules = subject.encoder.modules()
     return not subject.reads or any(isinstance(m, ScaledDotProductAttention) for m in modules)
-
-
-def measurements(analysis: DistanceAnalysis) -> pd.DataFrame:
-    """Every metric of every head, and of every layer as the mean of its heads.
-
-    A row has ``model``, ``layer`` and ``head`` (from 1; missing for what is of the whole layer),
-    ``metric``, ``unit``, ``norm``, and the ``mean`` over ``n`` images with its 95 % interval
-    (``low``, ``high``). Distance comes in pixels, in patches (sides of the square as large as
-    one), and as a share of that of uniform attention in the layer and of the diagonal of the image.
-    """
-    values = {metric: analysis.values(metric) for metric in analysis.metrics}
-    return _measurements(analysis.model, analysis, values)
-
-
-def check_group(trainings: int) -> None:
-    """Refuse a group of fewer trainings than an interval between them needs."""
-    if trainings < _TRAININGS:
-        raise ValueError(
-            f"intervals between trainings need {_TRAININGS} or more, found {trainings}: give "
-            "more, or measure each by itself"
-        )
-
-
-def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> pd.DataFrame:
-    """`measurements` of several trainings of one architecture, with intervals between them.
-
-    A value is the mean over images of one training, ``n`` counts trainings. Heads have no order
-    that trainings share: head 1 is the one that looks least far in its layer, in every training.
-
-    Raises:
-        ValueError: fewer than three trainings, or of other layers, heads, tokens or chance lines.
-    """
-    check_group(len(analyses))
-    if len({tuple(map(len, _ranked(analysis, "distance"))) for analysis in analyses}) > 1:
-        raise ValueError(f"{name}: trainings of one group have the same layers and heads")
-    first = analyses[0]
-    if any(
-        analysis.grid != first.grid or not _same_chance(analysis, first) for analysis in analyses
-    ):
-        raise ValueError(
-            f"{name}: trainings of one group have the same tokens, windows and masks, on the same "
-            "images"
-        )
-    values = {}
-    for metric in analyses[0].metrics:
-        layers = zip(*(_ranked(analysis, metric) for analysis in analyses), strict=True)
-        values[metric] = [torch.stack(trainings) for trainings in layers]
-    return _measurements(name, analyses[0], values)
-
-
-def _same_chance(one: DistanceAnalysis, other: DistanceAnalysis) -> bool:
-    lines, others = (each.statistics.chance()["uniform"]["distance"] for each in (one, other))
-    return lines == others
-
-
-def _ranked(analysis: DistanceAnalysis, metric: str) -> list[Float64[Tensor, " head"]]:
-    """Means over images, layer by layer, of heads in the order of their distance."""
-    means = [layer.nanmean(0) for layer in analysis.values(metric)]
-    if metric in PER_LAYER:
-        return means
-    ranks = [layer.nanmean(0).argsort() for layer in analysis.statistics.values("distance")]
-    return [heads[order] for heads, order in zip(means, ranks, strict=True)]
-
-
-def _measurements(
-    name: str, analysis: DistanceAnalysis, values: dict[str, list[Float64[Tensor, "case head"]]]
-) -> pd.DataFrame:
-    tables = []
-    units = scales(analysis.statistics)
-    for metric, layers in values.items():
-        for layer, of_heads in enumerate(layers):
-            heads = [] if metric in PER_LAYER else [*range(1, of_heads.shape[1] + 1)]
-            means = means_table(
-                torch.cat([of_heads[:, : len(heads)], of_heads.mean(1, keepdim=True)], 1),
-                model=name,
-                layer=layer + 1,
-                head=pd.array([*heads, None], dtype="Int64"),
-                metric=metric,
-                unit=_UNITS[metric],
-                norm=analysis.statistics.norm,
-            )
-            for unit, scale in units[metric].items():
-                numbers = means[["mean", "low", "high"]] / scale[layer]
-                tables.append(means.assign(unit=unit, **numbers))
-    return pd.concat(tables, ignore_index=True)
-
-
-def values_of_images(analysis: DistanceAnalysis) -> pd.DataFrame:
-    """Every metric of every image, layer and head in its first unit; all count from 1."""
-    frames = []
-    for metric in analysis.metrics:
-        for layer, values in enumerate(analysis.values(metric), 1):
-            frame = pd.DataFrame(values.numpy(), columns=range(1, values.shape[1] + 1))
-            frame.insert(0, "image", range(1, len(frame) + 1))
-            frame = frame.melt("image", var_name="head")
-            frame["head"] = pd.NA if metric in PER_LAYER else frame["head"].astype("Int64")
-            frames.append(frame.assign(layer=layer, metric=metric, unit=_UNITS[metric]))
-    table = pd.concat(frames, ignore_index=True).assign(model=analysis.model)
-    return table[["model", "image", "layer", "head", "metric", "unit", "value"]]
-
-
-def save_maps(path: Path, *analyses: DistanceAnalysis) -> None:
-    """Write the maps that were kept as ``.npz``: layer -> image (or window), head, query, key.
-
-    The layers of several models have ``training_01_`` and so on before them.
-    """
-    layers = {}
-    for number, analysis in enumerate(analyses, 1):
-        start = f"training_{number:02d}_" if len(analyses) > 1 else ""
-        for layer, parts in enumerate(analysis.maps.values(), 1):
-            layers[f"{start}layer_{layer:02d}"] = torch.cat(parts).numpy()
-    with write_atomically(path) as file, file.open("wb") as stream:
-        np.savez(stream, **layers)  # type: ignore[arg-type]
-
-
-def sink_tokens(analysis: DistanceAnalysis) -> pd.DataFrame:
-    """The token that each head attends to most, on average over queries and images.
-
-    ``times_uniform`` is its share over that of uniform attention; rows and columns count from 1.
-    ``value_norm`` is the norm of its value over the mean of all tokens of the head, missing where
-    values are not known, and ``kind`` says what the head does there: ``no operation`` if the norm
-    is below half the mean (the head adds little), ``broadcast`` if not (it gives one value to
-    all), ``no sink`` if the token gets less than three times what uniform attention gives.
-    """
-    rows = []
-    norms = analysis.by_values.relative_norms()
-    layers = analysis.statistics.layers
-    even = [math.exp(-nats) for nats in analysis.statistics.chance()["uniform"]["entropy"]]
-    for layer, heads in enumerate(analysis.statistics.sinks()):
-        for head, (row, column, share) in enumerate(heads, 1):
-            token = row * analysis.statistics.grid_of(layers[layer]).columns + column
-            times_uniform = share / even[layer]
-            value_norm = float(norms[layer][head - 1, token]) if norms else math.nan
-            rows.append(
-                {
-                    "model": analysis.model,
-                    "layer": layer + 1,
-                    "head": head,
-                    "row": row + 1,
-                    "column": column + 1,
-                    "share": share,
-                    "times_uniform": times_uniform,
-                    "value_norm": value_norm,
-                    "kind": _kind_of_sink(times_uniform, value_norm),
-                }
-            )
-    return pd.DataFrame(rows, columns=_SINK_COLUMNS)
-
-
-def _kind_of_sink(times_uniform: float, value_norm: float) -> str | None:
-    if times_uniform < _NO_SINK:
-        return "no sink"
-    if math.isnan(value_norm):
-        return None
-    return "no operation" if value_norm < _NO_OPERATION else "broadcast"
-
-
-def special_tokens(analysis: DistanceAnalysis, names: Sequence[str]) -> pd.DataFrame:
-    """What the class token and registers attend to, means over images with intervals.
-
-    Metrics are those of ``AttentionStatistics.special_queries``.
-    """
-    tables = []
-    for metric, layers in analysis.statistics.special_queries().items():
-        for layer, values in enumerate(layers, 1):
-            heads = range(1, values.shape[1] + 1)
-            table = means_table(
-                values,
-                model=analysis.model,
-                query=[*names] * len(heads),
-                layer=layer,
-                head=np.repeat(heads, len(names)),
-                metric=metric,
-                unit=UNITS[metric],
-            )
-            tables.append(table)
-    return pd.concat(tables, ignore_index=True)
-
-
-def chance_distances(statistics: AttentionStatistics, unit: str) -> dict[str, list[float]]:
-    """Attention distance of each chance line in one of its units, layer by layer."""
-    by_layer = scales(statistics)["distance"][unit]
-    return {
-        name: [value / scale for value, scale in zip(metrics["distance"], by_layer, strict=True)]
-        for name, metrics in statistics.chance().items()
-    }
-
-
-def scales(statistics: AttentionStatistics) -> dict[str, dict[str, list[float]]]:
-    """Metric -> its units -> how many of the first unit one is, layer by layer."""
-    uniform = statistics.chance()["uniform"]
-    patches = [statistics.grid_of(layer).patch_size for layer in statistics.layers]
-    ones = [1.0] * len(patches)
-    units = {metric: {UNITS[metric]: ones} for metric in METRICS}
-    for metric in ("distance", "entropy"):  # a token that can attend to itself only has 0 of both
-        units[metric]["share of uniform"] = [value or 1.0 for value in uniform[metric]]
-    units["distance"] = {
-        "px": ones,
-        "patches": [math.sqrt(height * width) for height, width in patches],
-        "share of uniform": units["distance"]["share of uniform"],
-        "share of diagonal": [math.hypot(*statistics.grid.image_size)] * len(patches),
-    }
-    units[VALUE_DISTANCE] = units["distance"]
-    return units

@@ -1,7 +1,7 @@
 """The report of ``vit-str analyze distance``."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,19 +14,10 @@ from vit_str.analysis.distance.figures import (
     models_on_one_scale,
     offsets_gallery,
 )
-from vit_str.analysis.distance.measure import (
-    DistanceAnalysis,
-    attends,
-    chance_distances,
-    check_group,
-    measurements,
-    over_trainings,
-    save_maps,
-    sink_tokens,
-    special_tokens,
-    values_of_images,
-)
+from vit_str.analysis.distance.measure import DistanceAnalysis, attends
 from vit_str.analysis.distance.offsets import by_offset
+from vit_str.analysis.distance.result import AttentionDistance, measure_distance, of_trainings
+from vit_str.analysis.distance.tables import check_group
 from vit_str.analysis.geometry import TokenGrid, uniform_attention
 from vit_str.analysis.images import queries_of
 from vit_str.analysis.receptive_field.figures import distance_by_depth
@@ -37,6 +28,7 @@ from vit_str.analysis.receptive_field.gradients import (
 )
 from vit_str.analysis.results import AnalysisRun, cells_of, table_of
 from vit_str.analysis.subjects import Subject
+from vit_str.models import Encoder
 from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_frame
 
@@ -103,89 +95,48 @@ def report(
     if group is not None:
         check_group(len(subjects))
     attending = [subject for subject in subjects if attends(subject)] or subjects
-    analyses = [_measured(run, subject, norm, queries, maps) for subject in attending]
-    _write_details(run, analyses, per_image)
+    results = [_measured(run, subject, norm, queries, maps) for subject in attending]
+    _write_details(run, results, per_image)
+    said = _said(queries, results[0])
     if group is not None:
-        return _group_report(run, group, analyses, _said(queries, analyses[0]))
-    rows = pd.concat([measurements(analysis) for analysis in analyses])
+        return _group_report(run, of_trainings(group, results), said)
     fields = {}
     for subject in subjects if gradients > 0 else []:
         fields[subject.name] = _gradients(run, subject, gradients, queries)
-    by_gradients = [
-        gradient_measurements(name, of_model, ["gradient_distance"])
-        for name, of_model in fields.items()
-    ]
+    by_gradients = _gradient_rows(fields)
+    rows = pd.concat([result.rows for result in results])
     write_frame(run.folder / "distance.csv", pd.concat([rows, *by_gradients]))
-    lines = {analysis.model: analysis.statistics.chance() for analysis in analyses}
-    n = f"n = {analyses[0].images:,} images"
-    page = run.page("Attention distance", f"{_LEAD}{_said(queries, analyses[0])}")
+    page = run.page("Attention distance", f"{_LEAD}{said}")
     course = _course(subjects)
     # Of the run, the other figures show the last weights.
     passed = sorted(course, key=course.__getitem__)[:-1]
-    shown = [analysis for analysis in analyses if analysis.model not in passed]
+    shown = [result for result in results if result.model not in passed]
     _by_depth(page, shown, rows[~rows["model"].isin(passed)], norm)
     if course:
-        page.heading("While learning")
-        first = next(analysis for analysis in analyses if analysis.model in course)
-        page.figure(
-            along_training(rows, course, chance_distances(first.statistics, "px")),
-            "distance-training",
-            "Attention distance in pixels by the number of images that the weights had been "
-            "trained on, a panel for each layer: its heads (thin lines) and their mean with its "
-            f"95 % interval over {n}.",
-            vector=True,
-        )
-    page.heading("Attention by offset")
-    for number, analysis in enumerate(shown, 1):
-        if analysis.statistics.windows:
-            page.paragraph(f"{analysis.model}: not drawn, as its windows differ by layer.")
-            continue
-        page.figure(
-            _gallery(analysis),
-            f"offsets-{number}",
-            f"{analysis.model}: mean attention by offset from the query, relative to uniform "
-            "attention.",
-        )
-    page.heading("In numbers")
-    page.paragraph(_TERMS)
-    for analysis in shown:
-        page.table(*_layer_table(analysis), f"{analysis.model}: means over heads, {norm}, {n}")
-    page.paragraph(_SINKS)
-    sinks = pd.concat([sink_tokens(analysis) for analysis in shown])
-    largest = sinks.sort_values("share", ascending=False).groupby(["model", "layer"]).head(1)
-    largest = largest.sort_values(["model", "layer"])
-    page.table(*cells_of(largest), f"Sinks, {norm}, {n}")
-    if by_gradients:
-        page.heading("In the unit of convolutions")
-        gradient_rows = pd.concat(by_gradients)
-        weights = fields[subjects[0].name].token_weights
-        even = uniform_gradient_distance(subjects[0].encoder, weights)
-        page.figure(
-            distance_by_depth(gradient_rows, {"uniform": even}),
-            "gradient-distance",
-            "How far the pixels lie that the output of a layer depends on, by gradients, in "
-            f"pixels; 95 % intervals over n = {gradient_rows['n'].iloc[0]:,} images. It is about "
-            "all layers up to that one, and skip connections hold it near the token.",
-            vector=True,
-        )
-    places = {analysis.model: analysis.statistics.sinks() for analysis in analyses}
+        _while_learning(page, results, rows, course)
+    _by_offset(page, shown)
+    _in_numbers(page, shown, norm)
+    if fields:
+        _by_gradients(page, subjects[0].encoder, pd.concat(by_gradients), fields[subjects[0].name])
     return run.finish(
         page,
-        n=analyses[0].images,
-        chance=lines,
-        sinks=places,
-        share_of_queries=analyses[0].statistics.share_of_queries,
+        n=results[0].images,
+        chance={result.model: result.chance for result in results},
+        sinks={result.model: result.analysis.statistics.sinks() for result in results},
+        share_of_queries=results[0].analysis.statistics.share_of_queries,
     )
 
 
 def _measured(
     run: AnalysisRun, subject: Subject, norm: str, queries: str, maps: int
-) -> DistanceAnalysis:
+) -> AttentionDistance:
     """The attention of a model on all images."""
     analysis = DistanceAnalysis(subject.name, subject.encoder, norm, keep_maps=maps)
-    for batch, pixels in run.batches(subject):
-        analysis.update(pixels, queries_of(batch, analysis.grid, queries))
-    return analysis
+    batches = (
+        (pixels, queries_of(batch, analysis.grid, queries))
+        for batch, pixels in run.batches(subject)
+    )
+    return measure_distance(analysis, batches)
 
 
 def _gradients(run: AnalysisRun, subject: Subject, count: int, queries: str) -> GradientFields:
@@ -197,65 +148,73 @@ def _gradients(run: AnalysisRun, subject: Subject, count: int, queries: str) -> 
     return fields
 
 
-def _said(queries: str, analysis: DistanceAnalysis) -> str:
+def _gradient_rows(fields: Mapping[str, GradientFields]) -> list[pd.DataFrame]:
+    """A table for each model."""
+    return [
+        gradient_measurements(model, of_model, ["gradient_distance"])
+        for model, of_model in fields.items()
+    ]
+
+
+def _said(queries: str, result: AttentionDistance) -> str:
     """Which tokens count as queries, if not all."""
     if queries == "all":
         return ""
     return (
         f" Only tokens on {_CHOSEN[queries]} count as queries, "
-        f"{analysis.statistics.share_of_queries:.0%} of all; chance lines, offsets and gradients "
-        "are of the same tokens."
+        f"{result.analysis.statistics.share_of_queries:.0%} of all; chance lines, offsets and "
+        "gradients are of the same tokens."
     )
 
 
-def _write_details(run: AnalysisRun, analyses: Sequence[DistanceAnalysis], images: bool) -> None:
+def _write_details(run: AnalysisRun, results: Sequence[AttentionDistance], images: bool) -> None:
     """Tables of sinks and of special tokens as queries; on request of all images, and maps."""
-    write_frame(run.folder / "sinks.csv", pd.concat(map(sink_tokens, analyses)))
+    write_frame(run.folder / "sinks.csv", pd.concat([result.sinks() for result in results]))
     names = {subject.name: subject.encoder.special_names for subject in run.subjects}
-    special = [special_tokens(a, names[a.model]) for a in analyses if names[a.model]]
+    special = [
+        result.special_queries(names[result.model]) for result in results if names[result.model]
+    ]
     if special:
         write_frame(run.folder / "special-queries.csv", pd.concat(special))
     if images:
-        write_frame(run.folder / "per-image.csv", pd.concat(map(values_of_images, analyses)))
-    for number, analysis in enumerate(analyses, 1):
-        if analysis.maps:
-            save_maps(run.folder / f"maps-{number}.npz", analysis)
+        tables = [result.to_frame(per_image=True) for result in results]
+        write_frame(run.folder / "per-image.csv", pd.concat(tables))
+    for number, result in enumerate(results, 1):
+        if result.analysis.maps:
+            result.save(run.folder / f"maps-{number}.npz")
 
 
-def _group_report(
-    run: AnalysisRun, group: str, analyses: Sequence[DistanceAnalysis], said: str
-) -> int:
+def _group_report(run: AnalysisRun, group: AttentionDistance, said: str) -> int:
     """The page of several trainings of one architecture: intervals between them."""
-    rows = over_trainings(group, analyses)
-    write_frame(run.folder / "distance.csv", rows)
-    lines = analyses[0].statistics.chance()
-    n = f"n = {len(analyses)} trainings"
-    page = run.page(f"Attention distance of {group}", f"{_LEAD} {_GROUP}{said}")
+    write_frame(run.folder / "distance.csv", group.rows)
+    trainings = len(group.analyses)
+    n = f"n = {trainings} trainings"
+    page = run.page(f"Attention distance of {group.model}", f"{_LEAD} {_GROUP}{said}")
     page.figure(
-        heads_by_depth(rows, {group: chance_distances(analyses[0].statistics, "px")}),
+        heads_by_depth(group.rows, {group.model: group.chance_distances("px")}),
         "distance-by-depth",
         f"Attention distance of every head and layer in pixels; 95 % intervals between {n}.",
         vector=True,
     )
-    page.table(*table_of(rows[rows["head"].isna()]), f"Means over heads, {n}")
-    return run.finish(page, n=len(analyses), chance=lines)
+    page.table(*table_of(group.rows[group.rows["head"].isna()]), f"Means over heads, {n}")
+    return run.finish(page, n=trainings, chance=group.chance)
 
 
 def _by_depth(
     page: Page,
-    shown: Sequence[DistanceAnalysis],
+    shown: Sequence[AttentionDistance],
     rows: pd.DataFrame,
     norm: str,
 ) -> None:
+    """Heads and layers of all models that are shown."""
     n = f"n = {shown[0].images:,} images"
     page.heading("By depth")
-    for analysis in shown:
-        page.paragraph(_finding(analysis))
-    one_size = len({analysis.grid.image_size for analysis in shown}) == 1
+    for result in shown:
+        page.paragraph(_finding(result))
+    one_size = len({result.analysis.grid.image_size for result in shown}) == 1
     unit = "px" if one_size else "share of diagonal"
-    chance = {analysis.model: chance_distances(analysis.statistics, unit) for analysis in shown}
     page.figure(
-        heads_by_depth(rows, chance, unit),
+        heads_by_depth(rows, {each.model: each.chance_distances(unit) for each in shown}, unit),
         "distance-by-depth",
         f"Attention distance of every head (dot; in a browser, the pointer on it shows its number) "
         f"and layer (line, the mean of its heads) in {_UNITS[unit]}, {norm}; bars and bands are "
@@ -275,6 +234,75 @@ def _by_depth(
         )
 
 
+def _while_learning(
+    page: Page,
+    results: Sequence[AttentionDistance],
+    rows: pd.DataFrame,
+    course: Mapping[str, int],
+) -> None:
+    """The weights that one run has kept, by the number of images."""
+    first = next(result for result in results if result.model in course)
+    page.heading("While learning")
+    page.figure(
+        along_training(rows, course, first.chance_distances("px")),
+        "distance-training",
+        "Attention distance in pixels by the number of images that the weights had been "
+        "trained on, a panel for each layer: its heads (thin lines) and their mean with its "
+        f"95 % interval over n = {first.images:,} images.",
+        vector=True,
+    )
+
+
+def _by_offset(page: Page, shown: Sequence[AttentionDistance]) -> None:
+    """Mean maps of every model."""
+    page.heading("Attention by offset")
+    for number, result in enumerate(shown, 1):
+        if result.analysis.statistics.windows:
+            page.paragraph(f"{result.model}: not drawn, as its windows differ by layer.")
+            continue
+        page.figure(
+            _gallery(result.analysis),
+            f"offsets-{number}",
+            f"{result.model}: mean attention by offset from the query, relative to uniform "
+            "attention.",
+        )
+
+
+def _in_numbers(page: Page, shown: Sequence[AttentionDistance], norm: str) -> None:
+    """Tables of layers and of sinks."""
+    n = f"n = {shown[0].images:,} images"
+    page.heading("In numbers")
+    page.paragraph(_TERMS)
+    for result in shown:
+        page.table(*_layer_table(result.analysis), f"{result.model}: means over heads, {norm}, {n}")
+    page.paragraph(_SINKS)
+    sinks = pd.concat([result.sinks() for result in shown])
+    largest = sinks.sort_values("share", ascending=False).groupby(["model", "layer"]).head(1)
+    largest = largest.sort_values(["model", "layer"])
+    page.table(*cells_of(largest), f"Sinks, {norm}, {n}")
+
+
+def _by_gradients(page: Page, encoder: Encoder, rows: pd.DataFrame, fields: GradientFields) -> None:
+    """Gradient distance of all models, which convolutions have too.
+
+    Args:
+        page: to write on.
+        encoder: of the first model, on whose grid ``uniform`` is.
+        rows: of all models.
+        fields: of the first model.
+    """
+    even = uniform_gradient_distance(encoder, fields.token_weights)
+    page.heading("In the unit of convolutions")
+    page.figure(
+        distance_by_depth(rows, {"uniform": even}),
+        "gradient-distance",
+        "How far the pixels lie that the output of a layer depends on, by gradients, in "
+        f"pixels; 95 % intervals over n = {rows['n'].iloc[0]:,} images. It is about "
+        "all layers up to that one, and skip connections hold it near the token.",
+        vector=True,
+    )
+
+
 def _course(subjects: Sequence[Subject]) -> dict[str, int]:
     """Model -> images trained on, of the weights that one run has kept; empty if too few."""
     stages = [subject for subject in subjects if _STAGE.fullmatch(subject.name)]
@@ -282,16 +310,16 @@ def _course(subjects: Sequence[Subject]) -> dict[str, int]:
     return course if len(course) >= _STAGES else {}
 
 
-def _finding(analysis: DistanceAnalysis) -> str:
+def _finding(result: AttentionDistance) -> str:
     """The main numbers in a sentence."""
-    uniform = analysis.statistics.chance()["uniform"]["distance"]
-    by_layer = [layer.nanmean(0) for layer in analysis.statistics.values("distance")]
+    uniform = result.chance["uniform"]["distance"]
+    by_layer = [layer.nanmean(0) for layer in result.analysis.values("distance")]
     heads = torch.cat(by_layer)
     layers = [float(layer.mean()) for layer in by_layer]
     near = sum(int((layer < even / 2).sum()) for layer, even in zip(by_layer, uniform, strict=True))
     ends = dict.fromkeys(f"{end:.1f}" for end in (min(uniform), max(uniform)))
     return (
-        f"{analysis.model}: from {layers[0]:.1f} px in the first layer to {layers[-1]:.1f} px in "
+        f"{result.model}: from {layers[0]:.1f} px in the first layer to {layers[-1]:.1f} px in "
         f"the last (lowest {min(layers):.1f}, highest {max(layers):.1f}); uniform "
         f"attention has {' to '.join(ends)} px. Heads are from {float(heads.min()):.1f} px to "
         f"{float(heads.max()):.1f} px; {near} of {len(heads)} have less than half the distance of "

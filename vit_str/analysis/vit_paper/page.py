@@ -8,7 +8,8 @@ import pandas as pd
 from jaxtyping import Float64
 from torch import Tensor
 
-from vit_str.analysis.distance.measure import DistanceAnalysis, attends, measurements
+from vit_str.analysis.distance.measure import DistanceAnalysis, attends
+from vit_str.analysis.distance.tables import measurements
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.results import AnalysisRun
 from vit_str.analysis.subjects import Subject

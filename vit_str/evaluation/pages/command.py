@@ -1,0 +1,101 @@
+"""``vit-str evaluate --page``: how well whole pictures are read."""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from vit_str import console
+from vit_str.evaluation.pages.labels import labeled_pictures, on_page, read_labels
+from vit_str.evaluation.pages.scores import PageScore, compare, score_page, summary
+from vit_str.reading.options import load_page_reader
+from vit_str.reading.pages.output import overlay
+from vit_str.reading.pages.reader import PageReader
+from vit_str.reports.sheets import Captioned, check_picture, framed, sheet, write_picture
+from vit_str.runtime.images import UnreadableImage, load_pages
+
+_WORST = 12
+_COLUMNS = 3
+_CELL = (640, 420)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read labeled pictures and print how many of their words are found and read."""
+    pictures = [pair for source in options.sources for pair in labeled_pictures(Path(source))]
+    models = [options.model, *([options.against] if options.against else [])]
+    readers = [load_page_reader(options, model) for model in models]
+    with console.Progress(len(models) * len(pictures), alone=True) as progress:
+        scores = [score_pictures(reader, pictures, progress.advance) for reader in readers]
+    values = summary(scores[0])
+    if options.against:
+        values["against"] = summary(scores[1])
+        values["difference"] = compare(scores[1], scores[0])
+    console.write(json.dumps(values, indent=2) if options.json else table(values))
+    if options.sheet:
+        write_worst(options.sheet, [picture for picture, _ in pictures], scores[0], readers[0])
+    return 1 if None in scores[0] else 0
+
+
+def score_pictures(
+    reader: PageReader,
+    pictures: Sequence[tuple[Path, Path]],
+    advance: Callable[[], object],
+) -> list[PageScore | None]:
+    """Read pictures and compare them with their labels; None for what cannot be read."""
+    scores: list[PageScore | None] = []
+    for picture, labels in pictures:
+        try:
+            page = reader.read(picture)
+            scores.append(score_page(page, on_page(read_labels(labels), picture, page)))
+        except UnreadableImage as error:
+            console.warn(str(error))
+            scores.append(None)
+        advance()
+    return scores
+
+
+def table(values: dict[str, Any]) -> str:
+    """The figures of `summary` as text."""
+    rows = [f"{values['pictures']:,} pictures, {values['labels']:,} labels"]
+    names = ["bag_of_words", "letters_and_digits"]
+    if not values["labels_are_lines"]:  # words cannot match the places of lines
+        names = ["detection", "end_to_end", *names]
+    rows.append(f"{'':18}{'precision':>10}{'recall':>8}{'harmonic mean':>15}")
+    for name in names:
+        score = values[name]
+        low, high = (100 * end for end in score["interval"])
+        rows.append(
+            f"{name.replace('_', ' '):18}{100 * score['precision']:10.1f}"
+            f"{100 * score['recall']:8.1f}{100 * score['harmonic_mean']:15.1f}"
+            f"  [{low:.1f}, {high:.1f}]"
+        )
+    if not values["labels_are_lines"]:
+        outcomes = (f"{name} {count:,}" for name, count in values["outcomes"].items())
+        rows.append("labels: " + ", ".join(outcomes))
+    if "difference" in values:
+        low, high = (100 * end for end in values["difference"]["interval"])
+        gain = 100 * values["difference"]["end_to_end"]
+        rows += ["against:", table(values["against"])]
+        rows.append(f"difference in end to end: {gain:+.1f} [{low:+.1f}, {high:+.1f}]")
+    return "\n".join(rows)
+
+
+def write_worst(
+    path: Path,
+    pictures: Sequence[Path],
+    scores: Sequence[PageScore | None],
+    reader: PageReader,
+) -> None:
+    """A sheet of the pictures of which most labels were lost, with what was read."""
+    check_picture(path)
+    scored = [(s, picture) for picture, s in zip(pictures, scores, strict=True) if s is not None]
+    worst = sorted(scored, key=lambda pair: pair[0].read - pair[0].labels)[:_WORST]
+    cells = []
+    for score, picture in worst:
+        image = next(load_pages(picture))
+        shown = framed(overlay(image, reader.read(image)), _CELL, "white")
+        cells.append(
+            Captioned(shown, f"{picture.name}: {score.read} of {score.labels} labels read")
+        )
+    write_picture(path, sheet(cells, _COLUMNS))

@@ -1,0 +1,97 @@
+"""The worst mistakes: words that were read wrong and surely."""
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from PIL import Image
+
+from vit_str.console import one_line
+from vit_str.datasets import LabeledWord, WordSource
+from vit_str.evaluation.metrics import FULL, Protocol, normalize_label
+from vit_str.evaluation.words.results import ReadWords
+from vit_str.reports.sheets import Captioned, framed, sheet
+from vit_str.runtime.images import UnreadableImage, load_image
+from vit_str.synthesis.fonts import find_fonts
+
+_COLUMNS = 4  # of a sheet
+_SIZE, _BACKGROUND = (256, 64), "#e7e5df"  # width and height of a picture on the sheet, in pixels
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A word that was read wrong."""
+
+    set: str
+    place: int
+    label: str
+    text: str
+    confidence: float
+
+    def caption(self) -> str:
+        """One line about it for the sheet."""
+        label = one_line(self.label)
+        name = one_line(self.set)
+        return f"{self.confidence:.3f} labeled {label}, read {shown(self.text)}, {name}"
+
+
+def surest_mistakes(words: Mapping[str, ReadWords], most: int = 60) -> list[Mistake]:
+    """Words read wrong, the surest first.
+
+    Case and symbols make no mistake here where `fitting_protocol` can do without them.
+    """
+    mistakes = [
+        Mistake(name, place, label, text, confidence)
+        for name, part in words.items()
+        for place, label, text, confidence in zip(
+            part.places, part.labels, part.texts, part.confidences, strict=True
+        )
+        if confidence is not None and label and is_wrong(label, text)
+    ]
+    return sorted(mistakes, key=lambda mistake: -mistake.confidence)[:most]
+
+
+def fitting_protocol(label: str) -> Protocol:
+    """36 where the letters and digits of a label are among its characters, else the full one."""
+    characters = "".join(filter(str.isalnum, unicodedata.normalize("NFKD", label)))
+    return 36 if characters and characters.isascii() else FULL
+
+
+def is_wrong(label: str, text: str) -> bool:
+    """Whether a text is not what a label says, under `fitting_protocol`."""
+    protocol = fitting_protocol(label)
+    return normalize_label(label, protocol) != normalize_label(text, protocol)
+
+
+def picture_sheet(
+    captions: Mapping[tuple[str, int], str], sets: Mapping[str, WordSource]
+) -> Image.Image | None:
+    """Pictures of words with captions, by set and place in it; None if none can be had."""
+    cells = []
+    pictures = {
+        name: _images_at(source, {place for of, place in captions if of == name})
+        for name, source in sets.items()
+    }
+    for (name, place), caption in captions.items():
+        if place in pictures[name]:
+            cells.append(Captioned(_framed(pictures[name][place]), caption))
+    return sheet(cells, min(_COLUMNS, len(cells)), find_fonts) if cells else None
+
+
+def shown(text: str) -> str:
+    """What was read, in one line."""
+    return one_line(text) or "(nothing)"
+
+
+def _images_at(source: WordSource, places: set[int]) -> dict[int, bytes]:
+    words = enumerate(islice(source, max(places, default=-1) + 1))
+    return {i: word.image for i, word in words if i in places and isinstance(word, LabeledWord)}
+
+
+def _framed(picture: bytes) -> Image.Image:
+    """An image as it is, as large as it fits in the middle of a frame."""
+    try:
+        return framed(load_image(picture), _SIZE, _BACKGROUND)
+    except UnreadableImage:  # it could be read before; the sheet has a gap then
+        return Image.new("RGB", _SIZE, _BACKGROUND)
