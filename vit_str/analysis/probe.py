@@ -62,7 +62,7 @@ _EXPLICIT = re.compile(
     r"|timm\.models\.swin_transformer(_v2)?\.WindowAttention"
     r"|torchvision\.models\.swin_transformer\.ShiftedWindowAttention(V2)?"
     r"|transformers\.models\.(vit|deit|dinov2|dinov2_with_registers|dinov3_vit|vit_mae|ijepa|beit"
-    r"|clip|siglip|swin|swinv2|donut|trocr|mbart)\.\w+Attention"
+    r"|clip|siglip|swin|swinv2|donut|trocr|mbart|llama|mistral|qwen2|qwen2_vl|gemma)\.\w+Attention"
 )
 
 
