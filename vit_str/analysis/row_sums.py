@@ -11,19 +11,21 @@ from vit_str.analysis.geometry import TokenGrid
 
 
 class Geometry:
-    """Constants of a grid on one device; rows are queries.
+    """Constants of queries in a grid, and keys in the same or another, on one device.
 
     In float64, as are all sums over a row and over rows, where the device has it.
     """
 
-    def __init__(self, grid: TokenGrid, device: torch.device) -> None:
+    def __init__(self, grid: TokenGrid, keys: TokenGrid, device: torch.device) -> None:
         dtype = torch.float32 if device.type == "mps" else torch.float64
-        centers = grid.centers
-        along_x = centers[:, :1] - centers[: grid.columns, 0]
-        along_y = centers[:, 1:] - centers[:: grid.columns, 1]
+        centers, of_keys = grid.centers, keys.centers
+        along_x = centers[:, :1] - of_keys[: keys.columns, 0]
+        along_y = centers[:, 1:] - of_keys[:: keys.columns, 1]
+        distances = grid.distances(keys)
         self.grid = grid
-        self.tokens = len(grid)
-        self.distances = grid.distances().to(device, dtype)
+        self.keys = keys
+        self.nearest = distances.argmin(1).to(device)  # the key of a token's own place
+        self.distances = distances.to(device, dtype)
         # Zero for special columns: maps need not be cut for it, which would copy them.
         self.padded_distances = F.pad(self.distances, (grid.special_tokens, 0))
         self.along_x = along_x.abs().to(device, dtype)
@@ -56,7 +58,7 @@ class RowSums:
 
     def add(self, weights: Float[Tensor, "batch head query key"], chosen: slice) -> None:
         """Add the rows ``chosen``, special columns first."""
-        special = weights.shape[-1] - self.geometry.tokens
+        special = weights.shape[-1] - len(self.geometry.keys)
         as_it_is = self.norm == "raw" or not special
         counted = None if self._queries is None else self._queries[:, None, chosen, None]
         if counted is not None and as_it_is:
@@ -89,7 +91,7 @@ class RowSums:
         if metrics.isdisjoint({"distance_x", "distance_y", "rms"}):
             return
         # What a row gives to every column and to every row of the grid is all these need.
-        over_grid = weights.reshape(*weights.shape[:-1], geometry.grid.rows, -1)
+        over_grid = weights.reshape(*weights.shape[:-1], geometry.keys.rows, -1)
         parts = (
             ("x", over_grid.sum(-2), geometry.along_x[chosen]),
             ("y", over_grid.sum(-1), geometry.along_y[chosen]),
@@ -102,8 +104,8 @@ class RowSums:
 
     def _add_masses(self, weights: Tensor, chosen: slice) -> None:
         if "self_mass" in self.metrics:
-            diagonal = weights[..., chosen].diagonal(dim1=-2, dim2=-1)
-            self._add("self_mass", _sum(diagonal, -1))
+            own = self.geometry.nearest[chosen, None].expand(*weights.shape[:-1], 1)
+            self._add("self_mass", _sum(weights.gather(-1, own), (-2, -1)))
         if "sink_mass" in self.metrics:
             self._add("received", _sum(weights, -2))
 
@@ -119,7 +121,7 @@ class RowSums:
 
     def finish(self) -> dict[str, Float[Tensor, "batch head"]]:
         """The metrics of every image, from the sums over its rows; NaN where no row counts."""
-        rows: Tensor = torch.tensor(float(self.geometry.tokens))
+        rows: Tensor = torch.tensor(float(len(self.geometry.grid)))
         if self._queries is not None:
             rows = self._queries.sum(-1)[:, None].to(self.geometry.distances)
         means = {
