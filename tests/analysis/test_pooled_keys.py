@@ -76,6 +76,13 @@ def own_maps(model: Any, images: Tensor, monkeypatch: pytest.MonkeyPatch) -> lis
     return maps
 
 
+def probed_maps(encoder: LibraryEncoder, images: Tensor) -> list[Tensor]:
+    maps: list[Tensor] = []
+    with torch.no_grad(), probe_layers(encoder, lambda _, *what: maps.append(map_of(*what))):
+        encoder(images)
+    return maps
+
+
 def places(rows: int, columns: int, stride: float) -> Tensor:
     """(x, y) of tokens as two channels of a map."""
     y, x = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
@@ -115,13 +122,12 @@ def test_a_family_against_its_own_maps_and_the_places_of_its_keys(name, monkeypa
         for module in model.modules():
             if hasattr(module, "fused_attn"):
                 module.fused_attn = fused
-        found: list[Tensor] = []
-        collect = (lambda found: lambda _, *what: found.append(map_of(*what)))(found)
-        with torch.no_grad(), probe_layers(encoder, collect, *[statistics.update] * fused):
-            encoder(images)
+        found = probed_maps(encoder, images)
         assert len(found) == len(expected) == len(encoder.blocks)
         for one, other in zip(found, expected, strict=True):
             torch.testing.assert_close(one, other.view_as(one), atol=1e-5, rtol=1e-5)
+    with torch.no_grad(), probe_layers(encoder, statistics.update):
+        encoder(images)
     measured = statistics.values("distance"), statistics.values("self_mass")
     layers = zip(expected, true_places(name, size), *measured, strict=True)
     for maps, (queries, keys), distance, own in layers:
@@ -195,7 +201,7 @@ def test_statistics_of_other_keys_than_the_grid_has_are_refused():
     windows = {"layer": Windows.of_pooled(grid, grid.pooled(2, 2))}
     statistics = AttentionStatistics(grid, windows=windows)
     statistics.update_maps("layer", torch.full((1, 1, 16, 4), 0.25))
-    with pytest.raises(ValueError, match="16 and 16 tokens.* and 2 x 2 keys"):
+    with pytest.raises(ValueError, match=r"16 and 16 tokens.* and 2 x 2 keys"):
         statistics.update_maps("layer", torch.full((1, 1, 16, 16), 1 / 16))
 
 

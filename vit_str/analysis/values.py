@@ -67,7 +67,8 @@ class ValueStatistics:
     def relative_norms(self) -> list[Float64[Tensor, "head token"]]:
         """Layer by layer the norm of every token of the grid over the mean of all of its head.
 
-        Of layers with windows the tokens are places in a window, of pooled keys those. Empty if values are not known.
+        Of layers with windows the tokens are places in a window, of pooled keys those. Empty if
+        values are not known.
         """
         if not self.known:
             return []

@@ -138,7 +138,9 @@ def report(
     page.heading("Attention by offset")
     for number, analysis in enumerate(shown, 1):
         if analysis.statistics.windows:
-            page.paragraph(f"{analysis.model}: not drawn, as its windows differ by layer.")
+            page.paragraph(
+                f"{analysis.model}: not drawn, as its windows or tokens differ by layer."
+            )
             continue
         page.figure(
             _gallery(analysis),
