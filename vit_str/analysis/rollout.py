@@ -59,7 +59,7 @@ def encoder_rollout(
     """The rollout of a Vision Transformer after each of its layers; ``callbacks`` as of `probe`."""
     if encoder.windows:
         raise ValueError(
-            "attention inside windows or to pooled keys: rollout needs the same tokens in all layers"
+            "attention inside windows or to pooled keys: rollout needs the same tokens everywhere"
         )
     maps: dict[str, Tensor] = {}
 
