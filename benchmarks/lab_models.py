@@ -118,10 +118,10 @@ def check(name: str) -> tuple[int, float, float, float]:
 
 def distance(encoder: LibraryEncoder, layer: int, maps: Tensor) -> Tensor:
     """Mean distance by head, from whole maps."""
-    tokens = encoder.blocks[layer].windows().grid
-    maps = maps[..., -len(tokens) :, -len(tokens) :].double()
+    windows = encoder.blocks[layer].windows()
+    maps = maps[..., -len(windows.grid) :, -len(windows.keys) :].double()
     maps = maps / maps.sum(-1, keepdim=True)
-    return (maps * tokens.distances()).sum(-1).mean((0, 2))
+    return (maps * windows.grid.distances(windows.keys)).sum(-1).mean((0, 2))
 
 
 @torch.no_grad()

@@ -88,6 +88,40 @@ def test_after_an_interruption_the_page_has_what_is_done(
     capsys.readouterr()
 
 
+def test_a_refused_model_is_asked_for_again_by_another_version(
+    tmp_path, labeled_folder, small_weights, monkeypatch, capsys
+):
+    weights = small_weights()
+    out = tmp_path / "out"
+    refused = "untrained:timm:resnet18"
+    assert atlas(out, labeled_folder, weights, refused) == 0
+    path = out / "atlas.json"
+    found = json.loads(path.read_text())
+    versions = found["refused_by"][refused]
+    assert versions == {"vit-str": versions["vit-str"], "timm": timm.__version__}
+    load = atlas_page.load_subject
+    asked = []
+
+    def supported(name, *rest, **named):
+        asked.append(name)
+        return load(str(weights), *rest)
+
+    monkeypatch.setattr(atlas_page, "load_subject", supported)
+    assert atlas(out, labeled_folder, weights) == 0
+    assert not asked  # what refused it is still installed
+
+    for older in ({"refused_by": {refused: versions | {"vit-str": "0.0"}}}, {"refused_by": {}}):
+        asked.clear()
+        path.write_text(json.dumps(found | older))
+        (out / "models" / "untrained%3Atimm%3Aresnet18.json").unlink(missing_ok=True)
+        assert atlas(out, labeled_folder, weights) == 0
+        assert asked == [refused]
+        again = json.loads(path.read_text())
+        assert refused in [record["model"] for record in again["models"]]
+        assert not again["refused"]
+    capsys.readouterr()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

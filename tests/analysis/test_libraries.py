@@ -354,7 +354,7 @@ def test_unsupported_models_are_refused():
     with pytest.raises(ValueError, match="subtracts one softmax from another"):
         encoder_of(different)
     cait = timm_model("cait", "Cait", patch_size=8, **SIZES | {"num_heads": 2})
-    with pytest.raises(ValueError, match="Cait is not supported: the lab knows"):
+    with pytest.raises(ValueError, match="Cait is not supported: its heads are mixed"):
         encoder_of(cait)
     with pytest.raises(ValueError, match="bert of transformers"):
         load_library_model("untrained:hf:bert")

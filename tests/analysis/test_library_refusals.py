@@ -16,11 +16,12 @@ REASONS = {
     "coat_tiny": "factorized",
     "efficientvit_b0": "linear",
     "efficientvit_m0": "one after another",
-    "pvt_v2_b0": "keys are pooled",
-    "twins_svt_small": "keys are pooled",
     "levit_128s": "queries are pooled",
-    "hiera_tiny_224": "queries are pooled",
-    "mvitv2_tiny": "queries and keys are pooled",
+    "hiera_tiny_224": "order of mask units",
+    "cait_xxs24_224": "mixed after the softmax",
+    "maxvit_tiny_tf_224": "grids of far tokens",
+    "fastvit_ma36": "only some of its blocks",
+    "mvitv2_base_cls": "a class token among pooled tokens",
     "tnt_s_legacy_patch16_224": "pixels of a token",
     "naflexvit_base_patch16_gap": "patches together with their places",
     "vit_dwee_patch16_reg1_gap_256": "subtracts one softmax",
@@ -30,6 +31,7 @@ MEASURED = (
     *("vit_tiny_patch16_224", "eva02_tiny_patch14_224", "vit_relpos_small_patch16_224"),
     *("vit_tiny_r_s16_p8_224", "swin_tiny_patch4_window7_224", "swinv2_tiny_window8_256"),
     *("beit_base_patch16_224", "vit_small_patch16_dinov3"),
+    *("pvt_v2_b0", "pvt_v2_b2_li", "twins_svt_small", "twins_pcpvt_small", "mvitv2_tiny"),
 )
 
 

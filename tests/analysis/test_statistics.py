@@ -62,6 +62,27 @@ def test_oracles(name, dtype):
             )
 
 
+@pytest.mark.parametrize("special", [0, 2])
+@pytest.mark.parametrize("chunk", [None, 100_000])
+def test_sums_of_float32_blocks_are_those_of_float64(special, chunk, monkeypatch):
+    """What GPUs compute, on the CPU, for rows and columns of a thousand tokens."""
+    grid = TokenGrid(30, 35, (4, 8), special)
+    maps = random_maps(1, 2, len(grid) + special).float()
+    exact = of_maps(maps.double(), grid)
+    used = []
+
+    def in_blocks(values: Tensor) -> bool:
+        used.append(values.dtype)
+        return values.dtype == torch.float32
+
+    monkeypatch.setattr("vit_str.analysis.row_sums.in_blocks", in_blocks)
+    found = of_maps(maps, grid, chunk=chunk)
+    assert torch.float32 in used
+    for metric, values in exact.items():
+        assert found[metric].dtype == torch.float64
+        torch.testing.assert_close(found[metric], values, rtol=1e-6, atol=2e-7, msg=metric)
+
+
 def test_rms_masses_and_divergence():
     uniform = of_maps(UNIFORM)
     assert float(uniform["rms"]) == pytest.approx(53.740115, abs=1e-5)

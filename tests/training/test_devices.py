@@ -1,6 +1,7 @@
 """Several processes train as one does: other words each, the same losses, the same parameters."""
 
 import csv
+import json
 import os
 import signal
 import subprocess
@@ -21,14 +22,53 @@ from vit_str.training.data import RenderedWords
 
 pytestmark = pytest.mark.filterwarnings("default")
 
-# Without dropout, and with nothing that depends on where a leg ends.
-PLAIN = [
-    *("--model.recognizer.init_args.decoder.init_args.dropout", "0"),
+# With nothing that depends on where a leg ends.
+SAME = [
     *("--model.dense_weight", "0", "--model.schedule.decay_share", "0.01"),
     *("--trainer.limit_val_batches", "0"),
 ]
+PLAIN = ["--model.recognizer.init_args.decoder.init_args.dropout", "0", *SAME]
 TWO_PROCESSES = ["--trainer.devices", "2", "--trainer.strategy", "ddp"]
 TWO_BATCHES = ["--trainer.accumulate_grad_batches", "2"]
+
+
+def part(name: str, **arguments: Any) -> dict[str, Any]:
+    """A part of a model as a configuration says it."""
+    return {"class_path": f"vit_str.models.{name}", "init_args": arguments}
+
+
+def recurrent(encoder: dict[str, Any]) -> dict[str, Any]:
+    return part("RecurrentEncoder", encoder=encoder, cell="lstm", depth=1, bidirectional=True)
+
+
+# As the configurations of these names, smaller.
+MODELS = {
+    "crnn_ctc": part(
+        "Recognizer",
+        encoder=recurrent(
+            part("PlainConvolutionalEncoder", widths=[8, 8, 8, 8, 32], depths=[1, 1, 1, 1, 1])
+        ),
+        decoder=part("CtcDecoder", dim=32),
+    ),
+    "conv_attention": part(
+        "Recognizer",
+        encoder=recurrent(
+            part(
+                "ConvolutionalEncoder",
+                widths=[8, 8, 32],
+                depths=[1, 1, 1],
+                strides=[[2, 2], [2, 2], [4, 1]],
+            )
+        ),
+        decoder=part("RecurrentDecoder", dim=32, cell="gru", attention="additive"),
+    ),
+    # Two orders are the same in every process; of more, each process draws its own.
+    "vit_permuted": part(
+        "Recognizer",
+        encoder=part("VisionTransformer", dim=32, depth=1, heads=2, patch_size=[8, 8]),
+        decoder=part("PermutedDecoder", dim=32, heads=2, orders=2),
+    ),
+}
 
 
 def losses(folder: Path) -> list[float]:
@@ -68,10 +108,30 @@ def test_two_processes_equal_one_and_a_run_resumes_with_either(run):
     first, second = checkpoint(one), checkpoint(changing)
     assert first["global_step"] == second["global_step"] == 6
     assert first["images_seen"] == second["images_seen"] == 48
-    assert losses(changing) == pytest.approx(losses(one), abs=1e-6)
-    assert len(losses(one)) == 6
-    for name, tensor in first["state_dict"].items():
-        expected, found = determined(name, tensor), determined(name, second["state_dict"][name])
+    check_same(one, changing, steps=6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_two_processes_equal_one_with_other_models(name, run):
+    few = ["--model.recognizer", json.dumps(MODELS[name]), *SAME, "--trainer.max_steps", "3"]
+    one = run("one", *few, *TWO_BATCHES)
+    two = one.parent / "two"
+    two.mkdir()
+    text = (one / "config-in.yaml").read_text().replace(str(one), str(two))
+    (two / "config-in.yaml").write_text(text)
+    train(two, *few, *TWO_PROCESSES)
+    assert checkpoint(two)["images_seen"] == 24
+    check_same(one, two, steps=3)
+
+
+def check_same(one: Path, other: Path, steps: int) -> None:
+    """The same losses in every step, and the same weights after the last."""
+    assert losses(other) == pytest.approx(losses(one), abs=1e-6)
+    assert len(losses(one)) == steps
+    first, second = checkpoint(one)["state_dict"], checkpoint(other)["state_dict"]
+    for name, tensor in first.items():
+        expected, found = determined(name, tensor), determined(name, second[name])
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-6, msg=name)
 
 

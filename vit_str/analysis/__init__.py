@@ -13,15 +13,23 @@ if TYPE_CHECKING:
     from vit_str.analysis.distance.api import attention_distance
     from vit_str.analysis.distance.result import AttentionDistance
     from vit_str.analysis.geometry import TokenGrid
+    from vit_str.analysis.libraries.text_attention import text_attention
     from vit_str.analysis.probe import register_attention
 
-__all__ = ["AttentionDistance", "TokenGrid", "attention_distance", "register_attention"]
+__all__ = [
+    "AttentionDistance",
+    "TokenGrid",
+    "attention_distance",
+    "register_attention",
+    "text_attention",
+]
 
 _ROOMS = {
     "AttentionDistance": "distance.result",
     "TokenGrid": "geometry",
     "attention_distance": "distance.api",
     "register_attention": "probe",
+    "text_attention": "libraries.text_attention",
 }
 
 

@@ -3,7 +3,7 @@
 Lengths are pixels of the model's input; images and patches of any height and width.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from einops import rearrange
@@ -22,6 +22,9 @@ class TokenGrid:
     columns: int  # of tokens
     patch_size: tuple[float, float]  # height and width of a token in pixels
     special_tokens: int = 0  # before those of the grid, without a position
+    # Pixels by which the middles of tokens lie down and to the right of those of their cells: a
+    # convolution with a stride takes its middle from the first token of each cell
+    offset: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         if min(self.rows, self.columns) < 1 or min(self.patch_size) <= 0:
@@ -45,8 +48,31 @@ class TokenGrid:
         """A grid of tokens that stand for two rows and two columns of tokens each."""
         if self.rows % 2 or self.columns % 2:
             raise ValueError(f"{self.rows} x {self.columns} tokens cannot be merged two by two")
+        return self.pooled(2, 2)
+
+    def pooled(self, rows: int, columns: int) -> "TokenGrid":
+        """A grid of tokens that stand for so many whole rows and columns, as averages do.
+
+        Rows and columns that are left over at the end belong to none of them.
+        """
         height, width = self.patch_size
-        return TokenGrid(self.rows // 2, self.columns // 2, (2 * height, 2 * width))
+        return replace(
+            self,
+            rows=self.rows // rows,
+            columns=self.columns // columns,
+            patch_size=(rows * height, columns * width),
+        )
+
+    def strided(self, rows: int, columns: int) -> "TokenGrid":
+        """A grid of every so many rows and columns, whose middles stay those of these tokens."""
+        (height, width), (down, right) = self.patch_size, self.offset
+        return replace(
+            self,
+            rows=-(-self.rows // rows),
+            columns=-(-self.columns // columns),
+            patch_size=(rows * height, columns * width),
+            offset=(down - (rows - 1) / 2 * height, right - (columns - 1) / 2 * width),
+        )
 
     @property
     def image_size(self) -> tuple[float, float]:
@@ -56,19 +82,18 @@ class TokenGrid:
     @property
     def centers(self) -> Float64[Tensor, "token 2"]:
         """Middle (x, y) of every token in reading order."""
-        height, width = self.patch_size
-        y = (torch.arange(self.rows, dtype=torch.float64) + 0.5) * height
-        x = (torch.arange(self.columns, dtype=torch.float64) + 0.5) * width
+        (height, width), (down, right) = self.patch_size, self.offset
+        y = (torch.arange(self.rows, dtype=torch.float64) + 0.5) * height + down
+        x = (torch.arange(self.columns, dtype=torch.float64) + 0.5) * width + right
         return torch.stack(torch.meshgrid(x, y, indexing="xy"), -1).reshape(-1, 2)
 
-    def differences(self) -> Float64[Tensor, "query key 2"]:
-        """(x, y) from every token to every other."""
-        centers = self.centers
-        return centers[None] - centers[:, None]
+    def differences(self, keys: "TokenGrid | None" = None) -> Float64[Tensor, "query key 2"]:
+        """(x, y) from every token to every other, or to every one of other ``keys``."""
+        return (keys or self).centers[None] - self.centers[:, None]
 
-    def distances(self) -> Float64[Tensor, "query key"]:
-        """Euclidean distance between the middles of every two tokens."""
-        return self.differences().square().sum(-1).sqrt()
+    def distances(self, keys: "TokenGrid | None" = None) -> Float64[Tensor, "query key"]:
+        """Euclidean distance between the middles of every two tokens, see `differences`."""
+        return self.differences(keys).square().sum(-1).sqrt()
 
     def uniform_distance(self) -> float:
         """Mean attention distance of uniform attention."""
@@ -77,13 +102,17 @@ class TokenGrid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Windows:
-    """The windows of a layer whose tokens attend to tokens of their own window only."""
+    """The windows of a layer whose tokens attend to tokens of their own window only.
+
+    Of a layer with keys of their own places the image is one window.
+    """
 
     grid: TokenGrid  # of the tokens of one window
     # Whether a query may attend to a key, for every window of the image. In a shifted layer, a
     # window at the border holds tokens from opposite sides of the image, which may not attend to
     # each other
     allowed: Bool[Tensor, "window query key"]
+    pooled: TokenGrid | None = None  # of the keys, if they lie elsewhere than the queries
 
     @classmethod
     def of(cls, grid: TokenGrid, window: tuple[int, int], shift: tuple[int, int]) -> "Windows":
@@ -96,11 +125,22 @@ class Windows:
         tokens = rearrange(regions, "(a row) (b col) -> (a b) (row col)", row=rows, col=columns)
         return cls(TokenGrid(rows, columns, grid.patch_size), tokens[:, :, None] == tokens[:, None])
 
+    @classmethod
+    def of_pooled(cls, grid: TokenGrid, keys: TokenGrid) -> "Windows":
+        """The whole image, in which queries attend to all keys of other places."""
+        return cls(grid, torch.ones(1, len(grid), len(keys), dtype=torch.bool), keys)
 
-def neighborhood(grid: TokenGrid) -> Bool[Tensor, "query key"]:
-    """The 3 x 3 tokens around each, cut at the border."""
-    steps = grid.differences().abs() / torch.tensor(grid.patch_size[::-1], dtype=torch.float64)
-    return (steps <= 1.5).all(-1)
+    @property
+    def keys(self) -> TokenGrid:
+        """Where the keys of one window lie."""
+        return self.pooled or self.grid
+
+
+def neighborhood(grid: TokenGrid, keys: TokenGrid | None = None) -> Bool[Tensor, "query key"]:
+    """The 3 x 3 keys around each token, cut at the border."""
+    sides = torch.tensor((keys or grid).patch_size[::-1], dtype=torch.float64)
+    steps = grid.differences(keys).abs() / sides
+    return (steps <= 1.5 + 1e-9).all(-1)
 
 
 def uniform_attention(allowed: Bool[Tensor, "*any query key"]) -> Float64[Tensor, "*any query key"]:

@@ -60,10 +60,15 @@ _EXPLICIT = re.compile(
     r"timm\.layers\.attention\.Attention(Rope)?"
     r"|timm\.models\.(beit\.Attention|eva\.EvaAttention|vision_transformer_relpos\.RelPosAttention)"
     r"|timm\.models\.swin_transformer(_v2)?\.WindowAttention"
+    r"|timm\.models\.(pvt_v2\.Attention|mvitv2\.MultiScaleAttention)"
+    r"|timm\.models\.twins\.(LocallyGrouped|GlobalSubSample)Attn"
     r"|torchvision\.models\.swin_transformer\.ShiftedWindowAttention(V2)?"
     r"|transformers\.models\.(vit|deit|dinov2|dinov2_with_registers|dinov3_vit|vit_mae|ijepa|beit"
-    r"|clip|siglip|swin|swinv2|donut|trocr|mbart)\.\w+Attention"
+    r"|clip|siglip|swin|swinv2|donut|trocr|mbart|llama|mistral|qwen2|qwen2_vl|gemma)\.\w+Attention"
 )
+
+# Modules whose queries and keys are of batch, window, head, token, head_dim.
+_OF_WINDOWS = re.compile(r"timm\.models\.twins\.LocallyGroupedAttn")
 
 
 def register_attention(module_type: type[nn.Module]) -> Callable[[Inputs], Inputs]:
@@ -186,9 +191,11 @@ class _SoftmaxRecorder(TorchFunctionMode):
         if func in _OBSERVED and self._running and not self._busy and not self._in_registered():
             running = self._innermost()
             if func is F.scaled_dot_product_attention:
-                self._record(running, _fused(*args, **kwargs))
-            elif _is_explicit(running.module):
-                self._record(running, _scores(running.module, *args))
+                inputs = _without_windows(running.module, args)
+                self._record(running, _fused(*inputs, **kwargs))
+            elif _is(_EXPLICIT, running.module):
+                scores, *_ = _without_windows(running.module, args)
+                self._record(running, _scores(running.module, scores))
         return func(*args, **kwargs)
 
     def enter(self, module: nn.Module, _: Any) -> None:
@@ -228,11 +235,18 @@ def _registered(module: nn.Module) -> Inputs | None:
     return next((_REGISTERED[of] for of in type(module).__mro__ if of in _REGISTERED), None)
 
 
-def _is_explicit(module: nn.Module) -> bool:
+def _is(classes: re.Pattern[str], module: nn.Module) -> bool:
     # Files of transformers are left out: modeling_vit.ViTAttention is vit.ViTAttention here.
     of = type(module)
     name = re.sub(r"\.modeling_\w+", "", f"{of.__module__}.{of.__qualname__}")
-    return bool(_EXPLICIT.fullmatch(name))
+    return bool(classes.fullmatch(name))
+
+
+def _without_windows(module: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Tensors of a softmax with windows in the batch, image by image."""
+    if not _is(_OF_WINDOWS, module):
+        return inputs
+    return tuple(x.flatten(0, 1) if isinstance(x, Tensor) else x for x in inputs)
 
 
 def _fused(
@@ -262,7 +276,7 @@ def _fused(
     return query, key, attn_mask, value
 
 
-def _scores(module: Any, scores: Tensor, *_: Any) -> Attended:
+def _scores(module: Any, scores: Tensor) -> Attended:
     """From what goes into a softmax: scores are a bias on queries and keys of zeros."""
     if scores.ndim == 3:  # heads along the batch
         scores = rearrange(scores, "(b h) query key -> b h query key", h=module.num_heads)

@@ -58,7 +58,9 @@ def encoder_rollout(
 ) -> list[Mixed]:
     """The rollout of a Vision Transformer after each of its layers; ``callbacks`` as of `probe`."""
     if encoder.windows:
-        raise ValueError("attention inside windows: rollout needs the same tokens everywhere")
+        raise ValueError(
+            "attention inside windows or to pooled keys: rollout needs the same tokens everywhere"
+        )
     maps: dict[str, Tensor] = {}
 
     def keep(layer: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:

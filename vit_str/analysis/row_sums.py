@@ -1,4 +1,8 @@
-"""Sums over the rows of attention maps, from which `statistics` makes its metrics."""
+"""Sums over the rows of attention maps, from which `statistics` makes its metrics.
+
+Sums are in float64. GPUs for games and most others have 1/32 or 1/64 of their speed in it: there
+short blocks are summed in float32, a row or some rows of one column, and the blocks in float64.
+"""
 
 from collections.abc import Sequence
 
@@ -9,21 +13,25 @@ from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
 
+_BLOCK = 64  # rows of one column that are summed in float32
+
 
 class Geometry:
-    """Constants of a grid on one device; rows are queries.
+    """Constants of queries in a grid, and keys in the same or another, on one device.
 
-    In float64, as are all sums over a row and over rows, where the device has it.
+    In float64, where the device has it.
     """
 
-    def __init__(self, grid: TokenGrid, device: torch.device) -> None:
+    def __init__(self, grid: TokenGrid, keys: TokenGrid, device: torch.device) -> None:
         dtype = torch.float32 if device.type == "mps" else torch.float64
-        centers = grid.centers
-        along_x = centers[:, :1] - centers[: grid.columns, 0]
-        along_y = centers[:, 1:] - centers[:: grid.columns, 1]
+        centers, of_keys = grid.centers, keys.centers
+        along_x = centers[:, :1] - of_keys[: keys.columns, 0]
+        along_y = centers[:, 1:] - of_keys[:: keys.columns, 1]
+        distances = grid.distances(keys)
         self.grid = grid
-        self.tokens = len(grid)
-        self.distances = grid.distances().to(device, dtype)
+        self.keys = keys
+        self.nearest = distances.argmin(1).to(device)  # the key of a token's own place
+        self.distances = distances.to(device, dtype)
         # Zero for special columns: maps need not be cut for it, which would copy them.
         self.padded_distances = F.pad(self.distances, (grid.special_tokens, 0))
         self.along_x = along_x.abs().to(device, dtype)
@@ -56,7 +64,7 @@ class RowSums:
 
     def add(self, weights: Float[Tensor, "batch head query key"], chosen: slice) -> None:
         """Add the rows ``chosen``, special columns first."""
-        special = weights.shape[-1] - self.geometry.tokens
+        special = weights.shape[-1] - len(self.geometry.keys)
         as_it_is = self.norm == "raw" or not special
         counted = None if self._queries is None else self._queries[:, None, chosen, None]
         if counted is not None and as_it_is:
@@ -75,7 +83,7 @@ class RowSums:
             self._add("distance", _weighted(whole, self.geometry.distances[chosen]))
         if "special_mass" in self.metrics:
             given = (1 - mass).expand(*raw.shape[:-1], 1)
-            self._add("special_mass", _sum(given, (-2, -1)))
+            self._add("special_mass", _whole_sum(given))
         judged = raw if as_it_is else whole
         self._add_directions(judged, chosen)
         self._add_masses(judged, chosen)
@@ -89,7 +97,7 @@ class RowSums:
         if metrics.isdisjoint({"distance_x", "distance_y", "rms"}):
             return
         # What a row gives to every column and to every row of the grid is all these need.
-        over_grid = weights.reshape(*weights.shape[:-1], geometry.grid.rows, -1)
+        over_grid = weights.reshape(*weights.shape[:-1], geometry.keys.rows, -1)
         parts = (
             ("x", over_grid.sum(-2), geometry.along_x[chosen]),
             ("y", over_grid.sum(-1), geometry.along_y[chosen]),
@@ -102,24 +110,24 @@ class RowSums:
 
     def _add_masses(self, weights: Tensor, chosen: slice) -> None:
         if "self_mass" in self.metrics:
-            diagonal = weights[..., chosen].diagonal(dim1=-2, dim2=-1)
-            self._add("self_mass", _sum(diagonal, -1))
+            own = self.geometry.nearest[chosen, None].expand(*weights.shape[:-1], 1)
+            self._add("self_mass", _whole_sum(weights.gather(-1, own)))
         if "sink_mass" in self.metrics:
-            self._add("received", _sum(weights, -2))
+            self._add("received", _column_sums(weights))
 
     def _add_information(self, whole: Tensor) -> None:
         metrics = self.metrics
         if metrics.isdisjoint({"entropy", "nmi", "head_divergence"}):
             return
-        self._add("entropy", _sum(torch.special.entr(whole), (-2, -1)))
+        self._add("entropy", _whole_sum(torch.special.entr(whole)))
         if "nmi" in metrics:
-            self._add("marginal", _sum(whole, -2))
+            self._add("marginal", _column_sums(whole))
         if "head_divergence" in metrics:
-            self._add("mixture", _sum(torch.special.entr(whole.mean(1)), (-2, -1))[:, None])
+            self._add("mixture", _whole_sum(torch.special.entr(whole.mean(1)))[:, None])
 
     def finish(self) -> dict[str, Float[Tensor, "batch head"]]:
         """The metrics of every image, from the sums over its rows; NaN where no row counts."""
-        rows: Tensor = torch.tensor(float(self.geometry.tokens))
+        rows: Tensor = torch.tensor(float(len(self.geometry.grid)))
         if self._queries is not None:
             rows = self._queries.sum(-1)[:, None].to(self.geometry.distances)
         means = {
@@ -141,14 +149,41 @@ class RowSums:
         return {name: means[name] for name in means if name in self.metrics}
 
 
-def _weighted(weights: Tensor, values: Tensor) -> Float[Tensor, "batch head"]:
-    """Sum of ``weights * values`` over rows and what they give to, as one product with a vector."""
+def in_blocks(values: Tensor) -> bool:
+    """Whether blocks of these values are summed in float32: on GPUs."""
+    return values.device.type != "cpu" and values.dtype == torch.float32
+
+
+def _weighted(
+    weights: Float[Tensor, "batch head query key"], values: Float[Tensor, "query key"]
+) -> Float[Tensor, "batch head"]:
+    """Sum of ``weights * values`` over rows and what they give to."""
+    if in_blocks(weights):
+        return _whole_sum(weights * values.to(weights.dtype))
+    # As one product with a vector
     return weights.flatten(2).to(values.dtype) @ values.flatten()
 
 
-def _sum(values: Tensor, axes: int | tuple[int, ...]) -> Tensor:
-    """A sum in float64, where the device has it."""
-    return values.sum(axes, dtype=None if values.device.type == "mps" else torch.float64)
+def _whole_sum(values: Float[Tensor, "*any query key"]) -> Float[Tensor, "*any"]:
+    """A sum over rows and what they give to."""
+    if in_blocks(values):
+        return values.sum(-1).sum(-1, dtype=_precise(values))
+    return values.sum((-2, -1), dtype=_precise(values))
+
+
+def _column_sums(values: Float[Tensor, "*any query key"]) -> Float[Tensor, "*any key"]:
+    """A sum over rows, for each token that they give to."""
+    if not in_blocks(values):
+        return values.sum(-2, dtype=_precise(values))
+    count = values.shape[-2] // _BLOCK
+    whole = values[..., : count * _BLOCK, :].unflatten(-2, (count, _BLOCK)).sum(-2)
+    rest = values[..., count * _BLOCK :, :].sum(-2)
+    return whole.sum(-2, dtype=_precise(values)) + rest
+
+
+def _precise(values: Tensor) -> torch.dtype | None:
+    """Of sums: float64, where the device has it."""
+    return None if values.device.type == "mps" else torch.float64
 
 
 def _normalized_information(

@@ -7,6 +7,7 @@ Dosovitskiy et al. 2020 and Raghu et al. 2021): without special tokens there is 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -37,7 +38,7 @@ UNITS = {
 * ``distance_x``, ``distance_y``: the same of the horizontal and of the vertical part alone.
 * ``rms``: root of the mean squared distance.
 * ``entropy``: of a row, mean over rows; ln N if it looks everywhere alike.
-* ``self_mass``: what a token gives to itself.
+* ``self_mass``: what a token gives to itself; of pooled keys, to the nearest.
 * ``sink_mass``: what the most looked-at token gets, mean over rows.
 * ``nmi``: normalized mutual information of row and column (Park et al. 2023): 0 if every token
   looks at the same places, 1 if each looks at one of its own.
@@ -71,7 +72,7 @@ class AttentionStatistics:
     A layer with windows has the statistics of a window, means over the windows of an image
     (``rms``: root of the mean of squares); its sinks are places in the window. A token of a shifted
     window never looks across the border at which the image was rolled, so distances in a window are
-    those in the image.
+    those in the image. Of pooled keys, distances are to the middles of the keys.
 
     Args:
         grid: of the tokens.
@@ -103,7 +104,7 @@ class AttentionStatistics:
         self._special: dict[str, list[Tensor]] = {}
         self._received: dict[str, Tensor] = {}
         self._allowed: dict[str, Tensor] = {}
-        self._geometry: dict[tuple[TokenGrid, torch.device], Geometry] = {}
+        self._geometry: dict[tuple[TokenGrid, TokenGrid, torch.device], Geometry] = {}
         self._queries: Tensor | None = None
         self._chosen: dict[str, list[Tensor]] = {}  # which tokens counted as queries
         self._chance: Chance = {}
@@ -184,7 +185,7 @@ class AttentionStatistics:
         sinks = []
         for layer, received in self._received.items():
             shares, places = (received / received.sum(-1, keepdim=True)).max(-1)
-            tokens = [divmod(place, self.grid_of(layer).columns) for place in places.tolist()]
+            tokens = [divmod(place, self.keys_of(layer).columns) for place in places.tolist()]
             sinks.append([(*t, share) for t, share in zip(tokens, shares.tolist(), strict=True)])
         return sinks
 
@@ -211,31 +212,36 @@ class AttentionStatistics:
         lines: Chance = {name: {m: [] for m in METRICS} for name in ("uniform", "window 3x3")}
         known: dict[tuple[int, bytes, str], dict[str, float]] = {}
         for layer in self.layers:
-            grid, allowed = self._attended(layer)
+            grid, keys, allowed = self._attended(layer)
             queries = self._queries_of(layer)
             of_queries = b"" if queries is None else queries.numpy().tobytes()
             for name, line in lines.items():
                 attended = id(self.windows.get(layer, self._allowed.get(layer, self.grid)))
                 key = attended, of_queries, name
                 if key not in known:
-                    near = allowed & neighborhood(grid) if name != "uniform" else allowed
-                    known[key] = _even_attention(grid, near, queries)
+                    near = allowed & neighborhood(grid, keys) if name != "uniform" else allowed
+                    known[key] = _even_attention(Windows(grid, near, keys), queries)
                 for metric, values in line.items():
                     values.append(known[key][metric])
         self._chance = lines
         return lines
 
     def grid_of(self, layer: str) -> TokenGrid:
-        """The tokens that a token of a layer may attend to: those of a window, or all."""
+        """The queries of a layer: the tokens of a window, or all."""
         return self.windows[layer].grid if layer in self.windows else self.grid
 
-    def _attended(self, layer: str) -> tuple[TokenGrid, Bool[Tensor, "case query key"]]:
-        """Tokens that a query of a layer could attend to, and which of them it may."""
+    def keys_of(self, layer: str) -> TokenGrid:
+        """What a query of a layer may attend to: the same tokens, or pooled ones."""
+        return self.windows[layer].keys if layer in self.windows else self.grid
+
+    def _attended(self, layer: str) -> tuple[TokenGrid, TokenGrid, Bool[Tensor, "case query key"]]:
+        """Queries of a layer, the keys that they could attend to, and which of them they may."""
         if layer in self.windows:
-            return self.windows[layer].grid, self.windows[layer].allowed
+            windows = self.windows[layer]
+            return windows.grid, windows.keys, windows.allowed
         tokens = len(self.grid)
         every = torch.ones(1, tokens, tokens, dtype=torch.bool)
-        return self.grid, self._allowed.get(layer, every)
+        return self.grid, self.grid, self._allowed.get(layer, every)
 
     def _queries_of(self, layer: str) -> Bool[Tensor, "image token"] | None:
         """Which tokens counted as queries in the images with any; None if always all did."""
@@ -268,24 +274,25 @@ class AttentionStatistics:
         self._special.setdefault(layer, []).append(torch.stack(measures))
 
     def _checked_grid(self, layer: str, *tokens: int) -> TokenGrid:
-        grid = self.grid_of(layer)
-        if set(tokens) != {len(grid) + grid.special_tokens}:
+        grid, keys = self.grid_of(layer), self.keys_of(layer)
+        if tokens != (len(grid) + grid.special_tokens, len(keys) + grid.special_tokens):
+            pooled = f", and {keys.rows} x {keys.columns} keys" if keys != grid else ""
             raise ValueError(
                 f"attention between {' and '.join(map(str, tokens))} tokens, but the grid has "
-                f"{grid.rows} x {grid.columns} and {grid.special_tokens} special"
+                f"{grid.rows} x {grid.columns} and {grid.special_tokens} special{pooled}"
             )
         return grid
 
     def _add(self, layer: str, like: Tensor, rows: _Rows, chunk: int) -> None:
         device = like.device
-        grid = self.grid_of(layer)
-        if (grid, device) not in self._geometry:
-            self._geometry[grid, device] = Geometry(grid, device)
-        geometry = self._geometry[grid, device]
+        grid, keys = self.grid_of(layer), self.keys_of(layer)
+        if (grid, keys, device) not in self._geometry:
+            self._geometry[grid, keys, device] = Geometry(grid, keys, device)
+        geometry = self._geometry[grid, keys, device]
         counted = None if self._queries is None else self._queries.to(device, torch.float32)
         batch, heads, tokens = like.shape[:3]
         limit = self.chunk or chunk
-        per_row = heads * (tokens + grid.special_tokens)
+        per_row = heads * (len(keys) + grid.special_tokens)
         images = max(1, limit // (per_row * tokens))
         queries = max(1, min(tokens, limit // per_row))
         whole: dict[str, Tensor] = {}  # one piece of memory per metric, not one per chunk
@@ -316,15 +323,14 @@ class AttentionStatistics:
 
 
 def _even_attention(
-    grid: TokenGrid,
-    allowed: Bool[Tensor, "case query key"],
-    queries: Bool[Tensor, "image query"] | None,
+    windows: Windows, queries: Bool[Tensor, "image query"] | None
 ) -> dict[str, float]:
     """Every metric of attention that is even over what is allowed, mean over cases and images."""
-    plain = TokenGrid(grid.rows, grid.columns, grid.patch_size)
-    even = uniform_attention(allowed)[:, None]
+    plain, keys = (replace(grid, special_tokens=0) for grid in (windows.grid, windows.keys))
+    even = uniform_attention(windows.allowed)[:, None]
     if queries is None:
-        cases = AttentionStatistics(plain, windows={"layer": Windows(plain, allowed)})
+        layer = Windows(plain, windows.allowed, keys)
+        cases = AttentionStatistics(plain, windows={"layer": layer})
         cases.update_maps("layer", even)
         return {metric: float(cases.values(metric)[0]) for metric in METRICS}
     distinct, images = torch.unique(queries, dim=0, return_counts=True)

@@ -60,14 +60,15 @@ class ValueStatistics:
         precise = values.float() if values.itemsize < 4 else values
         norms = torch.linalg.vector_norm(precise, dim=-1)
         self.weighted.update(layer, queries, keys, _with_norms(mask, norms))
-        tokens = len(self.weighted.grid_of(layer))
+        tokens = len(self.weighted.keys_of(layer))
         of_grid = norms[..., -tokens:].cpu().double().sum(0)
         self._sums[layer] = self._sums.get(layer, 0) + of_grid
 
     def relative_norms(self) -> list[Float64[Tensor, "head token"]]:
         """Layer by layer the norm of every token of the grid over the mean of all of its head.
 
-        Of layers with windows the tokens are places in a window. Empty if values are not known.
+        Of layers with windows the tokens are places in a window, of pooled keys those. Empty if
+        values are not known.
         """
         if not self.known:
             return []

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,13 @@ from torch import Tensor
 from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.results import AnalysisRun
 from vit_str.analysis.statistics import PER_LAYER, UNITS, mean_over
-from vit_str.analysis.subjects import Subject
+from vit_str.analysis.subjects import UNTRAINED, Subject
 from vit_str.reports.tables import write_json
 from vit_str.runtime.machine import software
 
 Record = dict[str, Any]
 """One model, as it is in its file; see the documentation of the atlas for its fields."""
-_LIBRARIES = ("timm", "torchvision", "transformers")
+_LIBRARIES = {"timm": "timm", "torchvision": "torchvision", "hf": "transformers"}
 _DIGITS = 6
 
 
@@ -132,7 +133,7 @@ def _number(value: float | Tensor) -> float | None:
 
 def _library_versions() -> dict[str, str]:
     versions = {}
-    for library in _LIBRARIES:
+    for library in _LIBRARIES.values():
         try:
             versions[library] = version(library)
         except PackageNotFoundError:
@@ -140,11 +141,39 @@ def _library_versions() -> dict[str, str]:
     return versions
 
 
-def read_refused(path: Path) -> dict[str, str]:
-    """Models that an atlas could not measure, and why; none if there is no atlas yet."""
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a model was not measured, and by which versions of vit-str and of its library."""
+
+    reason: str
+    versions: Mapping[str, str]
+
+    @classmethod
+    def of(cls, name: str, reason: str) -> "Refusal":
+        """A refusal by what is installed."""
+        return cls(reason, _versions_for(name))
+
+    def holds(self, name: str) -> bool:
+        """Whether what refused the model is still installed; another version may support it."""
+        return self.versions == _versions_for(name)
+
+
+def _versions_for(name: str) -> dict[str, str]:
+    """Versions of vit-str and of the library that a model is of."""
+    library = _LIBRARIES.get(name.removeprefix(UNTRAINED).partition(":")[0], "")
+    found = software() | _library_versions()
+    return {package: found[package] for package in ("vit-str", library) if package in found}
+
+
+def read_refused(path: Path) -> dict[str, Refusal]:
+    """Models that an atlas could not measure; none if there is no atlas yet."""
     try:
         atlas = json.loads(path.read_text(encoding="utf-8"))
-        return {str(name): str(reason) for name, reason in atlas["refused"].items()}
+        versions = atlas.get("refused_by", {})
+        return {
+            str(name): Refusal(str(reason), dict(versions.get(name, {})))
+            for name, reason in atlas["refused"].items()
+        }
     except FileNotFoundError:
         return {}
     except (ValueError, LookupError, TypeError, AttributeError):

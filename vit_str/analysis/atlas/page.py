@@ -8,7 +8,7 @@ from typing import Any
 from tqdm import tqdm
 
 from vit_str.analysis.atlas.drawing import heads_by_depth, layer_mean, layer_shares, uniform
-from vit_str.analysis.atlas.measure import Measured, Record, measure, read_refused
+from vit_str.analysis.atlas.measure import Measured, Record, Refusal, measure, read_refused
 from vit_str.analysis.atlas.names import FAMILIES, expand
 from vit_str.analysis.images import RENDERED, images_hash
 from vit_str.analysis.libraries.load import is_library_name
@@ -51,6 +51,8 @@ def report(run: AnalysisRun, norm: str) -> int:
     settings = _settings(run)
     measured = Measured(run.folder / "models", settings)
     refused = read_refused(run.folder / "atlas.json")
+    again = [name for name, refusal in refused.items() if not refusal.holds(name)]
+    names = list(dict.fromkeys([*names, *again]))
     try:
         with tqdm(names, unit="model", desc="atlas", disable=None) as bar:
             for name in bar:
@@ -59,9 +61,10 @@ def report(run: AnalysisRun, norm: str) -> int:
                     try:
                         measured.add(_record(run, name, norm))
                     except Exception as error:  # whatever a model raises, the others go on
-                        refused[name] = reason_of(error).removeprefix(f"{name}: ")
+                        reason = reason_of(error).removeprefix(f"{name}: ")
+                        refused[name] = Refusal.of(name, reason)
                         bar.clear()
-                        warn(f"{name}: {refused[name]}", "analyze atlas")
+                        warn(f"{name}: {reason}", "analyze atlas")
     finally:  # after Ctrl-C the page has what is done
         write(f"{_write(run.folder, measured, refused, norm)}")
     return 0 if measured.records else 1
@@ -77,13 +80,19 @@ def _settings(run: AnalysisRun) -> dict[str, Any]:
     return settings | {"images": images_hash(Path(settings["data"]), settings["count"])}
 
 
-def _write(folder: Path, measured: Measured, refused: dict[str, str], norm: str) -> Path:
+def _write(folder: Path, measured: Measured, refused: dict[str, Refusal], norm: str) -> Path:
     """Write JSON and the page of what is measured so far; returns the path of the page."""
     records = list(measured.records.values())
     refused = {name: why for name, why in refused.items() if name not in measured.records}
-    atlas = {"settings": measured.settings, "models": records, "refused": refused}
+    reasons = {name: refusal.reason for name, refusal in refused.items()}
+    atlas = {
+        "settings": measured.settings,
+        "models": records,
+        "refused": reasons,
+        "refused_by": {name: dict(refusal.versions) for name, refusal in refused.items()},
+    }
     write_json(folder / "atlas.json", atlas)
-    return _page(records, refused, norm).write(folder)
+    return _page(records, reasons, norm).write(folder)
 
 
 def _record(run: AnalysisRun, name: str, norm: str) -> Record:

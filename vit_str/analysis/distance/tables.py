@@ -153,7 +153,7 @@ def sink_tokens(analysis: DistanceAnalysis) -> pd.DataFrame:
     even = [math.exp(-nats) for nats in analysis.statistics.chance()["uniform"]["entropy"]]
     for layer, heads in enumerate(analysis.statistics.sinks()):
         for head, (row, column, share) in enumerate(heads, 1):
-            token = row * analysis.statistics.grid_of(layers[layer]).columns + column
+            token = row * analysis.statistics.keys_of(layers[layer]).columns + column
             times_uniform = share / even[layer]
             value_norm = float(norms[layer][head - 1, token]) if norms else math.nan
             rows.append(

@@ -1,6 +1,6 @@
 """A Vision Transformer of another library as an encoder: where its tokens lie, and its blocks."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +30,7 @@ class Block:
     window: tuple[int, int] | None = None
     # Rows and columns by which the windows are moved down and to the right
     shift: tuple[int, int] = (0, 0)
+    keys: TokenGrid | None = None  # if tokens attend to pooled ones, in the same pixels as ``grid``
 
     def __post_init__(self) -> None:
         rows, columns = self.window or (1, 1)
@@ -41,6 +42,8 @@ class Block:
 
     def windows(self) -> Windows:
         """Which tokens attend to each other: those of one window, or all."""
+        if self.keys is not None:
+            return Windows.of_pooled(self.grid, self.keys)
         return Windows.of(self.grid, self.window or (self.grid.rows, self.grid.columns), self.shift)
 
 
@@ -88,11 +91,18 @@ class LibraryEncoder(Encoder):
 
     @property
     def windows(self) -> dict[str, Windows]:
-        """Layer -> its windows; empty if no layer has windows."""
-        if not any(block.window for block in self.blocks):
+        """Layer -> its windows; empty if in all layers the same tokens attend to each other."""
+        of_its_own = (block.window or block.keys for block in self.blocks)
+        if not any(of_its_own) and len({block.grid for block in self.blocks}) == 1:
             return {}
-        named = zip(self.block_names, self.blocks, strict=True)
-        return {name: block.windows() for name, block in named}
+        made: dict[Hashable, Windows] = {}  # one for all layers that are alike
+        windows = {}
+        for name, block in zip(self.block_names, self.blocks, strict=True):
+            kind = block.grid, block.window, block.shift, block.keys
+            if kind not in made:
+                made[kind] = block.windows()
+            windows[name] = made[kind]
+        return windows
 
     def forward(self, images: Float[Tensor, "batch channel height width"]) -> Tensor:
         self.check_size(images)

@@ -67,7 +67,7 @@ def create(
         model = model_class.from_config(config)
     else:
         model = model_class(config)
-    size = _pair(vision.image_size)
+    size = pair(vision.image_size)
     prepared = preprocessing(processor) if processor else LibraryPreprocessing(*size)
     return encoder(model.eval(), image_size or (prepared.height, prepared.width)), prepared
 
@@ -116,6 +116,8 @@ def _pretrained(model_class: Any, name: str, source: Path) -> Any:
 def vision_part(model: Any) -> Any:
     """The vision encoder of a model of images and text, or of one with a head."""
     base = getattr(model, "base_model", model)
+    if hasattr(base, "vision_tower"):  # of LLaVA and its like
+        return vision_part(base.vision_tower)
     model = base if hasattr(base, "embeddings") else model
     for part in (getattr(model, name, None) for name in ("vision_model", "encoder")):
         if not isinstance(getattr(part, "config", model.config), type(model.config)):
@@ -128,14 +130,14 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
     model = vision_part(model)
     config: Any = model.config
     _check_supported(config)
-    height, width = image_size or _pair(config.image_size)
-    down, across = _pair(config.patch_size)
+    height, width = image_size or pair(config.image_size)
+    down, across = pair(config.patch_size)
     if height % down or width % across:
         raise ValueError(
             f"images of {height} x {width} do not divide into patches of {down} x {across}"
         )
     grid = TokenGrid(height // down, width // across, (down, across))
-    forward = partial(_features, model, (height, width) != _pair(config.image_size))
+    forward = partial(_features, model, (height, width) != pair(config.image_size))
     if config.model_type in SWIN:
         return LibraryEncoder(model, _swin(model, grid), forward)
     special = special_names(model.embeddings)
@@ -181,7 +183,7 @@ def _features(model: Any, other_size: bool, images: Tensor) -> Tensor:
     if kind != "vit_mae":
         return model(pixel_values=images, **extra).last_hidden_state
     # It would leave out and shuffle patches: none are, in the order of this noise.
-    down, across = _pair(model.config.patch_size)
+    down, across = pair(model.config.patch_size)
     patches = images.shape[-2] // down * (images.shape[-1] // across)
     noise = torch.arange(patches, device=images.device).expand(len(images), -1).float()
     masked, model.config.mask_ratio = model.config.mask_ratio, 0.0
@@ -208,7 +210,8 @@ def _process(processor: Any, image: Image.Image) -> Tensor:
     return raw["pixel_values"][0]
 
 
-def _pair(size: Any) -> tuple[int, int]:
+def pair(size: Any) -> tuple[int, int]:
+    """Height and width of a size that may be one number."""
     return (size, size) if isinstance(size, int) else tuple(size)
 
 

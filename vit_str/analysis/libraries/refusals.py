@@ -6,11 +6,15 @@ from torch import nn
 
 _NO_ATTENTION = "it has no self-attention"
 _POOLED_KEYS = "its keys are pooled to other places than those of its queries"
-_POOLED_QUERIES = "its queries are pooled to other places than those of its keys"
+_POOLED_QUERIES = "its queries are pooled between stages, by layers that the lab does not know"
+_MASK_UNITS = "its tokens are in the order of mask units, not of rows and columns"
+_SOME_BLOCKS = "only some of its blocks have attention, between convolutions"
 _OVER_CHANNELS = "its attention is over channels, not over tokens"
 _LINEAR = "its attention is linear, without a softmax over tokens"
 _ANY_SIZE = "it takes patches together with their places, not images of one size"
 _OF_CLASSES = {
+    "ByobNet": _SOME_BLOCKS,
+    "Cait": "its heads are mixed after the softmax, so that weights may be negative",
     "CoaT": "its attention is factorized, without a softmax over tokens for each query",
     "ConVit": "it adds attention to contents and to places, each with a softmax of its own",
     "CrossVit": "it has two branches with patches of different sizes",
@@ -18,23 +22,30 @@ _OF_CLASSES = {
     "DeepseekVitClassifier": _ANY_SIZE,
     "DeepseekVitEncoder": _ANY_SIZE,
     "EdgeNeXt": _OVER_CHANNELS,
+    "EfficientFormer": _SOME_BLOCKS,
+    "EfficientFormerV2": _SOME_BLOCKS,
     "EfficientViM": "it mixes hidden states, and has no attention over tokens",
     "EfficientVit": _LINEAR,
     "EfficientVitLarge": _LINEAR,
     "EfficientVitMsra": "its heads work one after another, each on what the one before put out",
+    "FastVit": _SOME_BLOCKS,
     "GlobalContextVit": "half of its queries are of the whole image, its keys of one window",
-    "Hiera": _POOLED_QUERIES,
-    "HieraDet": _POOLED_QUERIES,
+    "Hiera": _MASK_UNITS,
+    "HieraDet": "its queries are pooled inside windows, which may hold padding",
     "Levit": _POOLED_QUERIES,
     "LevitDistilled": _POOLED_QUERIES,
-    "MultiScaleVit": "its queries and keys are pooled to places of their own",
+    "LowFormer": _SOME_BLOCKS,
+    "MaxxVit": "it attends in windows and in grids of far tokens, between convolutions",
+    "MetaFormer": _SOME_BLOCKS,
     "NaFlexVit": _ANY_SIZE,
-    "PyramidVisionTransformerV2": _POOLED_KEYS,
+    "Nest": "its tokens are kept block by block, in an order of their own",
+    "NextViT": _SOME_BLOCKS,
     "ResNest": "its attention is over branches of a convolution, not over tokens",
     "SHViT": "one head attends on a part of the channels only, after convolutions",
     "SwiftFormer": "its attention is additive, without a softmax of queries and keys",
     "TNT": "it attends among the pixels of a token too, two kinds of attention in each layer",
-    "Twins": _POOLED_KEYS,
+    "VisionTransformerSAM": "its windows hold padding, to which its tokens attend",
+    "Visformer": _SOME_BLOCKS,
     "VOLO": "its outlook attention is predicted from each token alone, without keys",
     "Xcit": _OVER_CHANNELS,
 }
@@ -42,7 +53,7 @@ _OF_TYPES = {
     "cvt": _POOLED_KEYS,
     "efficientformer": "it is convolutions up to its last stage",
     "glpn": _POOLED_KEYS,
-    "hiera": _POOLED_QUERIES,
+    "hiera": _MASK_UNITS,
     "levit": _POOLED_QUERIES,
     "pvt": _POOLED_KEYS,
     "pvt_v2": _POOLED_KEYS,

@@ -15,6 +15,7 @@ from vit_str.analysis.libraries.encoder import (
     special_names,
 )
 from vit_str.analysis.libraries.refusals import check_softmax, why_not
+from vit_str.analysis.libraries.timm_pooled import POOLED, image_size_of, pooled_blocks
 
 PLAIN = (
     *("VisionTransformer", "VisionTransformerDistilled", "VisionTransformerRelPos", "Eva", "Beit"),
@@ -33,7 +34,10 @@ def create(
 
     if ":" not in name and not timm.is_model(name.partition(".")[0]):
         raise ValueError(f"timm has no model {name!r}; timm.list_models() lists them")
-    options: dict[str, Any] = {"img_size": tuple(image_size)} if image_size else {}
+    any_size = timm.models.is_model_in_modules(name.partition(".")[0], ["pvt_v2"])
+    options: dict[str, Any] = {}
+    if image_size and not any_size:
+        options = {"img_size": tuple(image_size)}
     pretrained = pretrained and checkpoint is None
     if pretrained:  # a model that is not supported is refused before its weights are fetched
         encoder(timm.create_model(name, pretrained=False, num_classes=0, **options), image_size)
@@ -49,10 +53,13 @@ def create(
 def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
     """An instantiated model; its images have its one size, unless it takes any."""
     kind = type(model).__name__
-    known = PLAIN + SWIN
+    known = PLAIN + SWIN + POOLED
     if kind not in known:
         raise ValueError(f"timm's {kind} is not supported: {why_not(model, known)}")
     check_softmax(model)
+    if kind in POOLED:
+        blocks = pooled_blocks(model, image_size or image_size_of(model))
+        return LibraryEncoder(model, blocks, model.forward_features)
     embed = model.patch_embed
     if kind in SWIN:
         patch = tuple(embed.patch_size)
