@@ -26,6 +26,7 @@ _MOST_APART = 3.5  # white between two rows of a table
 _TIGHT = 0.45  # white between the lines of one cell, at most
 _OTHER_TABLE = 1.5  # times the white between rows: other columns below that are another table
 _WIDER = 1.8  # times the white between words of a cell is that between columns
+_WHITE_IN_CELL = 1.2  # between two words of a cell that covers several columns, at most
 _LOOSER = 1.6  # times that between rows that are lines of one cell is that between other rows
 
 
@@ -226,25 +227,44 @@ class Grid:
         box: around all of them.
         columns: where the rules between columns are, from the left, with the outer ones.
         rows: where the rules between rows are, from the top, with the outer ones.
+        merged: for each row and column, the first row and column of the cell that is there: a cell
+            may cover several. Empty if none does.
     """
 
     box: Box
     columns: tuple[float, ...]
     rows: tuple[float, ...]
+    merged: tuple[tuple[tuple[int, int], ...], ...] = ()
 
     def holds(self, x: float, y: float) -> bool:
         """Whether a point is in one of the cells."""
         return self.box.left < x < self.box.right and self.box.top < y < self.box.bottom
 
     def cells(self, boxes: Sequence[Sides]) -> list[list[list[int]]]:
-        """Indices of boxes by row and column; those of a cell in reading order."""
+        """Indices of boxes by row and column; those of a cell in reading order.
+
+        What a merged cell holds is in the first row and column that it covers, unless white parts
+        it into columns.
+        """
+        places = [self._place(box) for box in boxes]
+        wholes: dict[tuple[int, int], list[int]] = {}
+        for index, (row, column) in enumerate(places):
+            whole = self.merged[row][column] if self.merged else (row, column)
+            wholes.setdefault(whole, []).append(index)
         rows: list[list[list[int]]] = [[[] for _ in self.columns[1:]] for _ in self.rows[1:]]
-        for index, box in enumerate(boxes):
-            x, y = _middle(box)
-            row = sum(rule < y for rule in self.rows[1:-1])
-            column = sum(rule < x for rule in self.columns[1:-1])
-            rows[row][column].append(index)
-        return [[_line_by_line(cell, boxes) for cell in row] for row in rows]
+        for (row, column), inside in wholes.items():
+            lines = _lines(inside, boxes)
+            is_parted = any(_is_parted([boxes[index] for index in line]) for line in lines)
+            for index in [index for line in lines for index in line]:
+                rows[row][places[index][1] if is_parted else column].append(index)
+        return rows
+
+    def _place(self, box: Sides) -> tuple[int, int]:
+        """The row and column of a box, by its middle."""
+        x, y = _middle(box)
+        row = sum(rule < y for rule in self.rows[1:-1])
+        column = sum(rule < x for rule in self.columns[1:-1])
+        return row, column
 
     def table(self, words: Sequence[Word]) -> Table:
         """Words in their cells; columns in which no row has any are left out."""
@@ -264,12 +284,18 @@ def _middle(box: Sides) -> tuple[float, float]:
     return (left + right) / 2, (top + bottom) / 2
 
 
-def _line_by_line(cell: Sequence[int], boxes: Sequence[Sides]) -> list[int]:
-    """Boxes of a cell in reading order."""
+def _is_parted(line: Sequence[Sides]) -> bool:
+    """Whether white as between columns is between some of the boxes of a line."""
+    height = median(box[3] - box[1] for box in line)
+    return any(after[0] - before[2] > _WHITE_IN_CELL * height for before, after in pairwise(line))
+
+
+def _lines(cell: Sequence[int], boxes: Sequence[Sides]) -> list[list[int]]:
+    """Boxes of a cell as lines from the top, each from the left."""
     lines: list[list[int]] = []
     for index in sorted(cell, key=lambda each: _middle(boxes[each])[1]):
         if lines and _middle(boxes[index])[1] < boxes[lines[-1][0]][3]:
             lines[-1].append(index)
         else:
             lines.append([index])
-    return [index for line in lines for index in sorted(line, key=lambda each: boxes[each][0])]
+    return [sorted(line, key=lambda each: boxes[each][0]) for line in lines]
