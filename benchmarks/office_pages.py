@@ -340,7 +340,7 @@ class _Sheet(_Document):
                 for row in self._rows(block, rows):
                     yield f"<table:table-row>{''.join(row)}</table:table-row>"
             else:
-                style = {"h1": "Title", "h2": "Heading"}.get(block.tag, "Cell")
+                style = {"h1": "TitlePlain", "h2": "HeadingPlain"}.get(block.tag, "CellPlain")
                 yield f"<table:table-row>{self._cell(style, block)}</table:table-row>"
             yield "<table:table-row><table:table-cell/></table:table-row>"
         yield "</table:table>"
@@ -416,7 +416,7 @@ def column_widths(tables: list[Element], size: float) -> list[float]:
 
 
 _BORDERS = {
-    "": 'fo:padding="0.97mm" fo:border="none"',
+    "Plain": 'fo:padding="0.97mm" fo:border="none"',
     "Ruled": f'fo:padding="1.2mm" fo:border="{_RULE}"',
     "First": f'fo:padding="0.97mm" fo:border-top="1.2pt solid #000000" fo:border-bottom="{_RULE}"',
     "Last": 'fo:padding="0.97mm" fo:border-bottom="1.2pt solid #000000"',
@@ -433,8 +433,8 @@ def cell_style(table: Element, cell: Placed, rows: int) -> str:
     if "airy" in classes:
         return "Airy"
     if "levels" in classes:
-        return {0: "First", rows - 1: "Last"}.get(cell.row, "")
-    return ""
+        return {0: "First", rows - 1: "Last"}.get(cell.row, "Plain")
+    return "Plain"
 
 
 def cell_styles() -> Iterator[str]:

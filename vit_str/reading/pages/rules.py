@@ -6,8 +6,9 @@ from itertools import count, pairwise
 import numpy as np
 from PIL import Image
 
+from vit_str.reading.pages.level_rules import level_grids
 from vit_str.reading.pages.page import Rule
-from vit_str.reading.pages.tables import Grid
+from vit_str.reading.pages.tables import Grid, Sides
 from vit_str.runtime.boxes import Box
 
 _LONGEST_SIDE = 2000  # pixels of what is searched: larger pictures are reduced
@@ -101,28 +102,32 @@ def _level_rules(ink: np.ndarray, side: int) -> Iterator[Rule]:
             yield (left, top + ends[0]), (left + width - 1, top + ends[1])
 
 
-def grids(rules: Sequence[Rule], side: float) -> list[Grid]:
-    """Tables between level rules that meet upright ones.
+def grids(rules: Sequence[Rule], side: float, words: Sequence[Sides] = ()) -> list[Grid]:
+    """Tables between level rules that meet upright ones, or between level rules alone.
 
     Args:
         rules: of a page that is level.
         side: the longer one of the page, in the same unit.
+        words: boxes of all words, whose columns tell tables that have level rules only.
     """
     near = _NEAR * side
-    boxes = [_box(rule) for rule in rules]
-    groups = _that_meet(boxes, near)
     found = []
-    for group in groups:
+    alone: list[Box] = []  # level rules without columns
+    for group in _that_meet([_box(rule) for rule in rules], near):
         level = [box for box in group if box.right - box.left > box.bottom - box.top]
         upright = [box for box in group if box.right - box.left <= box.bottom - box.top]
         rows = _places([(box.top + box.bottom) / 2 for box in level], near)
         columns = _places([(box.left + box.right) / 2 for box in upright], near)
         if min(len(rows), len(columns)) < 2 or (len(rows) - 1) * (len(columns) - 1) < _FEWEST_CELLS:
+            alone += level
+            continue
+        if len(columns) == 2 and (framed := list(level_grids(level, words, near))):
+            found += framed  # a frame around level rules
             continue
         around = Box(columns[0], rows[0], columns[-1], rows[-1])
         merged = _merged(level, upright, rows, columns, near)
         found.append(Grid(around, tuple(columns), tuple(rows), merged))
-    return found
+    return found + list(level_grids(alone, words, near))
 
 
 def _merged(

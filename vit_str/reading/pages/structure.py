@@ -226,7 +226,8 @@ def _ruled(sheet: _Sheet) -> dict[int, Table | None]:
     """Tables between rules, by the first of their rows; None for the others."""
     page = sheet.page
     found: dict[int, Table | None] = {}
-    for grid in grids(page.rules, max(page.width, page.height)):
+    boxes = [word.box for word in page.words]
+    for grid in grids(page.rules, max(page.width, page.height), boxes):
         places = [
             place
             for place, row in enumerate(sheet.rows)

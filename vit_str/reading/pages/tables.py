@@ -4,7 +4,7 @@ All places are in the frame in which a page is read: rows are level, and run fro
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
@@ -27,6 +27,8 @@ _TIGHT = 0.45  # white between the lines of one cell, at most
 _OTHER_TABLE = 1.5  # times the white between rows: other columns below that are another table
 _WIDER = 1.8  # times the white between words of a cell is that between columns
 _WHITE_IN_CELL = 1.2  # between two words of a cell that covers several columns, at most
+_ROOM = 0.3  # white before a word that a line had no room for
+_TEXT = 3  # words of a line that the next one of its cell goes on with, at least
 _LOOSER = 1.6  # times that between rows that are lines of one cell is that between other rows
 
 
@@ -139,7 +141,7 @@ def _table_from(rows: Sequence[Row]) -> tuple[int, Table | None]:
     while count > 1 and _is_alone(rows[count - 1], columns.gaps(_NARROW_GAP * height)):
         count -= 1
     chosen = rows[:count]
-    least = _NARROWEST_GAP.get(count, _NARROW_GAP) * median(row.height for row in chosen)
+    least = narrowest_gap(count) * median(row.height for row in chosen)
     kept = _Columns()
     for row in chosen:
         kept = kept.with_row(row)
@@ -182,6 +184,33 @@ def _cells(words: Sequence[Word], gaps: Sequence[float]) -> list[Cell]:
         middle = (word.box.left + word.box.right) / 2
         cells[sum(gap < middle for gap in gaps)].append(word)
     return [tuple(cell) for cell in cells]
+
+
+def narrowest_gap(rows: int) -> float:
+    """White between columns of a table of so many rows, at least, over their height."""
+    return _NARROWEST_GAP.get(rows, _NARROW_GAP)
+
+
+def continues_cell(
+    above: Mapping[int, Sequence[Sides]],
+    below: Mapping[int, Sequence[Sides]],
+    edges: Sequence[float],
+) -> bool:
+    """Whether a line goes on with cells of the line above it, in which it had no room.
+
+    Args:
+        above: the words of each column that has some.
+        below: the same of the next line.
+        edges: where columns end at the right, at most.
+    """
+
+    def had_no_room(column: int) -> bool:
+        last, first = above[column][-1], below[column][0]
+        return last[2] + (first[2] - first[0]) + _ROOM * (first[3] - first[1]) > edges[column]
+
+    is_beside = len(below) < len(above) and set(below) <= set(above)
+    is_text = any(len(above[column]) >= _TEXT for column in below if column in above)
+    return is_beside and is_text and all(map(had_no_room, below))
 
 
 def _is_list(rows: Sequence[Sequence[Cell]]) -> bool:
@@ -253,7 +282,7 @@ class Grid:
             wholes.setdefault(whole, []).append(index)
         rows: list[list[list[int]]] = [[[] for _ in self.columns[1:]] for _ in self.rows[1:]]
         for (row, column), inside in wholes.items():
-            lines = _lines(inside, boxes)
+            lines = lines_of(inside, boxes)
             is_parted = any(_is_parted([boxes[index] for index in line]) for line in lines)
             for index in [index for line in lines for index in line]:
                 rows[row][places[index][1] if is_parted else column].append(index)
@@ -290,8 +319,8 @@ def _is_parted(line: Sequence[Sides]) -> bool:
     return any(after[0] - before[2] > _WHITE_IN_CELL * height for before, after in pairwise(line))
 
 
-def _lines(cell: Sequence[int], boxes: Sequence[Sides]) -> list[list[int]]:
-    """Boxes of a cell as lines from the top, each from the left."""
+def lines_of(cell: Sequence[int], boxes: Sequence[Sides]) -> list[list[int]]:
+    """Indices of boxes as lines from the top, each from the left."""
     lines: list[list[int]] = []
     for index in sorted(cell, key=lambda each: _middle(boxes[each])[1]):
         if lines and _middle(boxes[index])[1] < boxes[lines[-1][0]][3]:
