@@ -57,6 +57,20 @@ def test_columns_are_where_all_rows_are_white():
     ]
 
 
+def test_text_near_numbers_is_a_column_where_it_begins_at_one_place():
+    near = 160 + 0.55 * HEIGHT
+    rows = [
+        row(0, ("Branch", 0), ("Late", 136), ("Main cause", near)),
+        row(14, ("Mill Lane", 0), ("7", 154), ("Coins", near)),
+        row(28, ("Harbour", 0), ("12", 148), ("Traffic", near)),
+    ]
+    ((_, table),) = found_in(*rows)
+    assert table[1:] == [["Mill Lane", "7", "Coins"], ["Harbour", "12", "Traffic"]]
+    ragged = row(28, ("Harbour", 0), ("12", 148), ("Traffic", near + 4))
+    ((_, table),) = found_in(*rows[:2], ragged)
+    assert table[1:] == [["Mill Lane", "7 Coins"], ["Harbour", "12 Traffic"]]
+
+
 def test_justified_text_is_no_table():
     random = np.random.default_rng(1)
     rows = []

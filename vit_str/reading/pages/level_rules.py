@@ -6,9 +6,11 @@ from itertools import pairwise
 from statistics import median
 
 from vit_str.reading.pages.tables import (
+    ALIGNED_GAP,
     Grid,
     Sides,
     continues_cell,
+    is_aligned,
     lines_of,
     narrowest_gap,
 )
@@ -82,15 +84,22 @@ def _columns(bands: Sequence[_Band], words: Sequence[Sides]) -> list[float]:
     chosen = [number for band in bands for number in band.inside]
     if not chosen:
         return []
-    lines = [line for band in bands for line in lines_of(band.inside, words)]
+    lines = [
+        [words[number] for number in line]
+        for band in bands
+        for line in lines_of(band.inside, words)
+    ]
     height = median(words[number][3] - words[number][1] for number in chosen)
-    least = narrowest_gap(len(lines)) * height
+    first, *others = sorted(words[number] for number in chosen)
     middles = []
-    reach = float("inf")
-    for left, _, right, _ in sorted(words[number] for number in chosen):
-        if left - reach >= least:
-            middles.append((reach + left) / 2)
-        reach = right if reach == float("inf") else max(reach, right)
+    reach = first[2]
+    for left, _, right, _ in others:
+        middle = (reach + left) / 2
+        white = left - reach
+        is_wide = white >= narrowest_gap(len(lines)) * height
+        if is_wide or (white >= ALIGNED_GAP * height and is_aligned(lines, middle, height)):
+            middles.append(middle)
+        reach = max(reach, right)
     return middles
 
 

@@ -22,6 +22,9 @@ Sides = tuple[float, float, float, float]
 _NARROWEST_GAP = {2: 1.2, 3: 0.8}
 """White between columns of tables of so many rows; chance leaves less of it in few rows."""
 _NARROW_GAP = 0.6  # the same of more rows
+ALIGNED_GAP = 0.4  # the same where what is right of it begins at one place in all rows
+_ALIGNED = 0.25  # by how much the places differ at most
+_FEWEST_ALIGNED = 3  # rows with words on both sides
 _MOST_APART = 3.5  # white between two rows of a table
 _TIGHT = 0.45  # white between the lines of one cell, at most
 _OTHER_TABLE = 1.5  # times the white between rows: other columns below that are another table
@@ -141,11 +144,18 @@ def _table_from(rows: Sequence[Row]) -> tuple[int, Table | None]:
     while count > 1 and _is_alone(rows[count - 1], columns.gaps(_NARROW_GAP * height)):
         count -= 1
     chosen = rows[:count]
-    least = narrowest_gap(count) * median(row.height for row in chosen)
+    height = median(row.height for row in chosen)
+    least = narrowest_gap(count) * height
     kept = _Columns()
     for row in chosen:
         kept = kept.with_row(row)
-    gaps = kept.gaps(max(least, _WIDER * _word_space(chosen, kept.gaps(least))))
+    space = _word_space(chosen, kept.gaps(least))
+    boxes = [[word.box for word in row.words] for row in chosen]
+    gaps = kept.gaps(max(least, _WIDER * space))
+    if gaps:
+        aligned = kept.gaps(ALIGNED_GAP * height)
+        gaps += [gap for gap in aligned if gap not in gaps and is_aligned(boxes, gap, height)]
+        gaps.sort()
     cells = [_cells(row.words, gaps) for row in chosen]
     if not gaps or sum(sum(map(bool, of_row)) > 1 for of_row in cells) < 2 or _is_list(cells):
         return 0, None
@@ -189,6 +199,19 @@ def _cells(words: Sequence[Word], gaps: Sequence[float]) -> list[Cell]:
 def narrowest_gap(rows: int) -> float:
     """White between columns of a table of so many rows, at least, over their height."""
     return _NARROWEST_GAP.get(rows, _NARROW_GAP)
+
+
+def is_aligned(lines: Sequence[Sequence[Sides]], gap: float, height: float) -> bool:
+    """Whether words begin at one place behind some white, in all lines that have some before it.
+
+    So begins a column of text behind one of numbers, however near it is.
+    """
+    starts = [
+        min(box[0] for box in line if box[0] > gap)
+        for line in lines
+        if min((box[0] for box in line), default=gap) < gap < max(box[0] for box in line)
+    ]
+    return len(starts) >= _FEWEST_ALIGNED and max(starts) - min(starts) <= _ALIGNED * height
 
 
 def continues_cell(
