@@ -1,6 +1,7 @@
-"""Order, headings and tables of 30 pages that a browser sets from HTML: printed files and scans.
+"""Order, headings and tables of pages that are set from HTML: printed files and scans.
 
     python benchmarks/page_structure.py FOLDER [--only NAME ...] [--json FILE] [--pictures FOLDER]
+    python benchmarks/page_structure.py FOLDER --set-by libreoffice
 
 Ten documents of ``benchmarks/documents`` in three faces and sizes each, by Chromium. Of every six
 pages three are PDF files as printed, two are scanned in software (150 dots per inch, noise, a tilt
@@ -8,7 +9,9 @@ of up to a degree and a half), and one is scanned on its side. What is there to 
 HTML. Word errors are the edit distance of words in order over their number, with running heads and
 page numbers in plain text, without them in Markdown. FOLDER keeps pages and results: a run that was
 stopped goes on, and a system that is not installed is left out. ``--documents FOLDER`` takes other
-HTML, such as ``benchmarks/documents-unseen``, which no rule was made with.
+HTML, such as ``benchmarks/documents-unseen``, which no rule was made with. ``--set-by libreoffice``
+has Writer and Calc set twelve other documents, those of ``benchmarks/documents-office``, or the
+HTML that ``--documents`` names.
 """
 
 import argparse
@@ -16,26 +19,36 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import structure_scores as scores
+from office_pages import flat_document
 from PIL import Image
 from structure_scores import Structure
 
 DOCUMENTS = Path(__file__).with_name("documents")
+OFFICE_DOCUMENTS = Path(__file__).with_name("documents-office")
 STYLES = (
-    ("'DejaVu Serif', serif", "9.5pt"),
-    ("'DejaVu Sans', sans-serif", "9pt"),
-    ("'Liberation Serif', 'Times New Roman', serif", "11.5pt"),
+    ("DejaVu Serif", "serif", 9.5),
+    ("DejaVu Sans", "sans-serif", 9.0),
+    ("Liberation Serif", "serif", 11.5),
 )
-"""Faces and sizes of the text."""
+"""Faces of the text, what they are like, and their sizes in points."""
 STATES = ("digital", "scan", "digital", "turned", "digital", "scan")
 DPI = 150
 _TESSERACT = {"de": "deu", "es": "spa", "fr": "fra", "it": "ita"}  # else English
+
+
+class Printed(NamedTuple):
+    """A page to print."""
+
+    html: str
+    style: tuple[str, str, float]  # see `STYLES`
+    pdf: Path
 
 
 class Document(NamedTuple):
@@ -53,9 +66,11 @@ def main() -> None:
     """Set pages, read them, and print tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("--documents", type=Path, metavar="FOLDER", help="other pages, as HTML")
     parser.add_argument(
-        "--documents", type=Path, default=DOCUMENTS, metavar="FOLDER", help="other pages, as HTML"
+        "--set-by", choices=TYPESETTERS, default="chromium", help="the program that prints pages"
     )
+    parser.add_argument("--systems", nargs="+", metavar="NAME", help="read by these only")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="documents or pages, by name")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
     parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="pages and their Markdown")
@@ -63,22 +78,25 @@ def main() -> None:
     from measuring import print_machine, table, write_json
 
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")
-    options.folder.mkdir(parents=True, exist_ok=True)
+    default, _ = TYPESETTERS[options.set_by]
+    folder = options.folder / options.set_by
+    folder.mkdir(parents=True, exist_ok=True)
     documents = [
         each
-        for each in all_documents(options.folder, options.documents)
+        for each in all_documents(folder, options.documents or default, options.set_by)
         if not options.only or {each.name, each.name.rpartition("-")[0]} & {*options.only}
     ]
     if not documents:
         raise SystemExit("page_structure.py: no document has such a name")
     results: dict[str, dict[str, Any]] = {}
     for name, system in systems().items():
+        if options.systems and name not in options.systems:
+            continue
         results[name] = {}
         for number, document in enumerate(documents, 1):
             print(f"{name}: {document.name}, {number} of {len(documents)}", file=sys.stderr)
-            found = kept(
-                options.folder / f"{document.name}.{name.replace(' ', '-')}.txt", document, system
-            )
+            path = folder / f"{document.name}.{name.replace(' ', '-')}.txt"
+            found = kept(path, document, system)
             if found is not None:
                 results[name][document.name] = measured(found, document)
     print(table(summary(results, documents)))
@@ -87,44 +105,76 @@ def main() -> None:
     print_machine()
     write_json(options.json, results)
     if options.pictures:
-        write_pictures(options.pictures, options.folder, documents)
+        write_pictures(options.pictures, folder, documents)
 
 
-def all_documents(folder: Path, documents: Path = DOCUMENTS) -> Iterator[Document]:
+def all_documents(
+    folder: Path, documents: Path = DOCUMENTS, set_by: str = "chromium"
+) -> Iterator[Document]:
     """The pages, made where they are missing."""
-    for number, source in enumerate(sorted(documents.glob("*.html"))):
-        html = source.read_text("utf-8")
-        language = html.partition('lang="')[2][:2]
-        truth = scores.structure_of_html(html)
-        for style, (face, size) in enumerate(STYLES):
-            name = f"{source.stem}-{style + 1}"
-            pdf = folder / f"{name}.pdf"
-            if not pdf.exists():
-                print_pdf(html, face, size, pdf)
-            state = STATES[(number + 2 * style + style // 2) % len(STATES)]
-            scan = folder / f"{name}.png"
-            if not scan.exists():
-                scanned(pdf, state, seed=10 * number + style).save(scan, dpi=(DPI, DPI))
-                Image.open(scan).save(scan.with_suffix(".scan.pdf"), resolution=DPI, quality=85)
-            yield Document(name, state, language, truth, pdf, scan)
+    sources = sorted(documents.glob("*.html"))
+    pages = [
+        Printed(source.read_text("utf-8"), style, folder / f"{source.stem}-{number}.pdf")
+        for source in sources
+        for number, style in enumerate(STYLES, 1)
+    ]
+    if missing := [page for page in pages if not page.pdf.exists()]:
+        _, print_pages = TYPESETTERS[set_by]
+        print_pages(missing)
+    for place, page in enumerate(pages):
+        number, style = divmod(place, len(STYLES))
+        state = STATES[(number + 2 * style + style // 2) % len(STATES)]
+        scan = page.pdf.with_suffix(".png")
+        if not scan.exists():
+            scanned(page.pdf, state, seed=10 * number + style).save(scan, dpi=(DPI, DPI))
+            Image.open(scan).save(scan.with_suffix(".scan.pdf"), resolution=DPI, quality=85)
+        language = page.html.partition('lang="')[2][:2]
+        truth = scores.structure_of_html(page.html)
+        yield Document(page.pdf.stem, state, language, truth, page.pdf, scan)
 
 
-def print_pdf(html: str, face: str, size: str, path: Path) -> None:
-    """Print HTML by Chromium to a page of a PDF file."""
-    browser = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
-    if browser is None:
-        raise SystemExit("page_structure.py: needs Chromium, install the package chromium")
+def print_by_chromium(pages: Sequence[Printed]) -> None:
+    """Print HTML by Chromium, each to a page of a PDF file."""
+    browser = program("Chromium", "chromium", "chromium-browser", "google-chrome")
     style = (DOCUMENTS / "style.css").read_text("utf-8")
-    values = f":root {{ --face: {face}; --size: {size} }}"
-    page = path.with_suffix(".html")
-    page.write_text(
-        f'<!DOCTYPE html><meta charset="utf-8"><style>{values}{style}</style>{html}', "utf-8"
-    )
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
-    target = f"--print-to-pdf={path.resolve()}"
-    subprocess.run([*command, target, page.resolve().as_uri()], check=True, capture_output=True)
+    for html, (face, kind, size), pdf in pages:
+        values = f":root {{ --face: '{face}', {kind}; --size: {size}pt }}"
+        page = pdf.with_suffix(".html")
+        page.write_text(
+            f'<!DOCTYPE html><meta charset="utf-8"><style>{values}{style}</style>{html}', "utf-8"
+        )
+        target = f"--print-to-pdf={pdf.resolve()}"
+        subprocess.run([*command, target, page.resolve().as_uri()], check=True, capture_output=True)
+
+
+def print_by_libreoffice(pages: Sequence[Printed]) -> None:
+    """Print HTML by Writer or Calc, each to a page of a PDF file."""
+    office = program("LibreOffice", "soffice", "libreoffice")
+    sources = []
+    for html, (face, _, size), pdf in pages:
+        ending, text = flat_document(html, face, size)
+        sources.append(pdf.with_suffix(ending))
+        sources[-1].write_text(text, "utf-8")
+    folder = pages[0].pdf.parent.resolve()
+    profile = f"-env:UserInstallation={(folder / 'profile').as_uri()}"  # beside an open LibreOffice
+    command = [office, profile, "--headless", "--convert-to", "pdf", "--outdir", str(folder)]
+    subprocess.run([*command, *map(str, sources)], check=True, capture_output=True)
+
+
+def program(name: str, *commands: str) -> str:
+    """The path of the first of some commands that is installed."""
+    found = next(filter(None, map(shutil.which, commands)), None)
+    if found is None:
+        raise SystemExit(f"page_structure.py: needs {name}, install the package {name.lower()}")
+    return found
+
+
+TYPESETTERS = {
+    "chromium": (DOCUMENTS, print_by_chromium),
+    "libreoffice": (OFFICE_DOCUMENTS, print_by_libreoffice),
+}
+"""What prints pages, and the documents that it prints if no others are asked for."""
 
 
 def scanned(pdf: Path, state: str, seed: int) -> Image.Image:

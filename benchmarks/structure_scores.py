@@ -55,6 +55,8 @@ class _Parser(HTMLParser):
         self._numbers: list[int | None] = []
         self._heading: list[str] | None = None
         self._cell: list[str] | None = None
+        self._spans: list[int] = []  # for each column, the rows that cells above still cover
+        self._rows, self._columns = 1, 1  # that the open cell covers
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         if tag in _BLOCKS:
@@ -71,10 +73,14 @@ class _Parser(HTMLParser):
             self._heading = []
         elif tag == "table":
             self.found.tables.append([])
+            self._spans = []
         elif tag == "tr":
             self.found.tables[-1].append([])
         elif tag in ("td", "th"):
             self._cell = []
+            named = dict(attributes)
+            self._rows = int(named.get("rowspan") or 1)
+            self._columns = int(named.get("colspan") or 1)
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _BLOCKS:
@@ -87,8 +93,10 @@ class _Parser(HTMLParser):
             self.found.headings.append(" ".join(self._heading))
             self._heading = None
         elif tag in ("td", "th") and self._cell is not None:
-            self.found.tables[-1][-1].append(" ".join(self._cell))
+            self._end_cell(" ".join(self._cell))
             self._cell = None
+        elif tag == "tr":
+            self._add_covered()
 
     def handle_data(self, data: str) -> None:
         # Text beside a mark without white space between them is one word.
@@ -105,6 +113,22 @@ class _Parser(HTMLParser):
         if self._words:
             self._add(" ".join(self._words).replace("\0", ""))
         self._words = []
+
+    def _end_cell(self, text: str) -> None:
+        """Add a cell; of several columns or rows that it covers, all but the first are empty."""
+        self._add_covered()
+        row = self.found.tables[-1][-1]
+        column = len(row)
+        row += [text, *[""] * (self._columns - 1)]
+        self._spans += [0] * (len(row) - len(self._spans))
+        self._spans[column : len(row)] = [self._rows - 1] * self._columns
+
+    def _add_covered(self) -> None:
+        """Add what cells above cover of the row."""
+        row = self.found.tables[-1][-1]
+        while len(row) < len(self._spans) and self._spans[len(row)]:
+            self._spans[len(row)] -= 1
+            row.append("")
 
     def _add(self, text: str) -> None:
         words = words_of(text)

@@ -28,6 +28,14 @@ def test_html_says_what_is_there_to_find():
     assert " ".join(found.text) == f"Harbour Volume 7 {body} 12"
 
 
+def test_what_a_cell_covers_beside_and_below_it_is_empty():
+    head = '<tr><th rowspan="2">Line</th><th colspan="2">Sold</th><th rowspan="2">Left</th></tr>'
+    body = "<tr><th>May</th><th>June</th></tr><tr><td>a</td><td>1</td><td>2</td><td>3</td></tr>"
+    found = scores.structure_of_html(f"<table>{head}{body}</table>")
+    rows = [["Line", "Sold", "", "Left"], ["", "May", "June", ""], ["a", "1", "2", "3"]]
+    assert found.tables == [rows]
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_the_documents_hold_what_they_are_for(path):
     found = scores.structure_of_html(path.read_text("utf-8"))

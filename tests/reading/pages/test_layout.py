@@ -32,6 +32,25 @@ def test_a_short_last_column_is_read_after_the_first(degrees):
     assert read == list(range(len(expected)))
 
 
+def test_a_name_above_one_of_two_columns_comes_before_both():
+    columns = [_box(left, 40 + 14 * row, 100) for left in (0, 120) for row in range(3)]
+    name = _box(160, 20, 60)
+    assert reading_order([*columns, name])[0] == [[6]]
+    title = _box(0, 2, 95)
+    assert reading_order([*columns, name, title])[:2] == [[[7]], [[6]]]
+
+
+@pytest.mark.parametrize("top", [26, 12])
+def test_a_column_beside_a_picture_or_a_heading_keeps_its_first_line(top):
+    """White is below the line or none, and then one column begins farther below."""
+    left = [_box(0, 26 + 14 * row + (40 - top), 100) for row in range(3)]
+    right = [_box(120, 40 + 14 * row, 100) for row in range(3)]
+    read = [
+        index for block in reading_order([*left, *right, _box(120, top, 60)]) for index in block
+    ]
+    assert read[:3] == [[0], [1], [2]]
+
+
 def test_names_and_prices_of_a_receipt_share_rows():
     names = [_box(0, 14 * row, 90) for row in range(4)]
     prices = [_box(160, 14 * row + 1, 30) for row in range(4)]

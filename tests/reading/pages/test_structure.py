@@ -76,6 +76,17 @@ def test_high_boxes_are_no_headings_where_strokes_are_thin():
     assert texts(page(TEXT, (high,)))[-1] == ("Paragraph", "Birte Holm")
 
 
+def test_large_words_in_columns_are_no_heading():
+    cells = (
+        *line("Probe", 10, 150, 14),
+        *line("Nitrat", 120, 150, 14),
+        *line("Befund", 300, 150, 14),
+    )
+    assert texts(page(TEXT, (cells,)))[-1] == ("Paragraph", "Probe Nitrat Befund")
+    numbered = (*line("2.", 10, 150, 14), *line("Dates of the fair", 60, 150, 14))
+    assert texts(page(TEXT, (numbered,)))[-1] == ("Heading1", "2. Dates of the fair")
+
+
 def test_running_text_is_apart_and_left_out_of_markdown():
     found = page(
         (line("Harbour Studies", 10, 10), line("Volume 7", 400, 10)),

@@ -57,6 +57,20 @@ def test_columns_are_where_all_rows_are_white():
     ]
 
 
+def test_text_near_numbers_is_a_column_where_it_begins_at_one_place():
+    near = 160 + 0.55 * HEIGHT
+    rows = [
+        row(0, ("Branch", 0), ("Late", 136), ("Main cause", near)),
+        row(14, ("Mill Lane", 0), ("7", 154), ("Coins", near)),
+        row(28, ("Harbour", 0), ("12", 148), ("Traffic", near)),
+    ]
+    ((_, table),) = found_in(*rows)
+    assert table[1:] == [["Mill Lane", "7", "Coins"], ["Harbour", "12", "Traffic"]]
+    ragged = row(28, ("Harbour", 0), ("12", 148), ("Traffic", near + 4))
+    ((_, table),) = found_in(*rows[:2], ragged)
+    assert table[1:] == [["Mill Lane", "7 Coins"], ["Harbour", "12 Traffic"]]
+
+
 def test_justified_text_is_no_table():
     random = np.random.default_rng(1)
     rows = []
@@ -179,3 +193,51 @@ def test_a_ruled_table_is_read_row_by_row_and_cell_by_cell():
     ]
     table = grid.table([word for line in lines for word in line if 300 < word.box.top < 600])
     assert texts(table)[2] == ["A-2", "Set of six chisels in a roll", ""]
+
+
+def merged(degrees: float = 0.0) -> Image.Image:
+    """Four columns and four rows; a heading covers two columns, another one two low rows."""
+    image = Image.new("L", (1200, 1000), 235)
+    draw = ImageDraw.Draw(image)
+    columns, rows = (200, 400, 600, 800, 1000), (300, 330, 360, 420, 480)
+    for y in rows:
+        draw.line((400 if y == 330 else 200, y, 1000, y), fill=40, width=2)
+    for x in columns:
+        draw.line((x, 330 if x == 600 else 300, x, 480), fill=40, width=2)
+    return image.rotate(degrees, Image.Resampling.BICUBIC, fillcolor=235)
+
+
+@pytest.mark.parametrize("degrees", [0, 0.4])
+def test_cells_that_no_rule_parts_are_one(degrees):
+    (grid,) = grids(find_rules(merged(degrees)), 1200)
+    assert grid.merged == (
+        ((0, 0), (0, 1), (0, 1), (0, 3)),
+        ((0, 0), (1, 1), (1, 2), (1, 3)),
+        ((2, 0), (2, 1), (2, 2), (2, 3)),
+        ((3, 0), (3, 1), (3, 2), (3, 3)),
+    )
+
+
+def test_a_merged_cell_has_its_words_in_the_first_of_its_places():
+    (grid,) = grids(find_rules(merged()), 1200)
+    inside = [
+        *words("Line", 210, 325),  # in the middle of two rows
+        *words("Passengers sold", 560, 308),  # in the middle of two columns
+        *words("May", 410, 340),
+        *words("June", 610, 340),
+        *words("7 Night bus", 210, 400),
+        *words("18", 410, 400),
+        *words("26", 610, 400),
+    ]
+    assert texts(grid.table(inside)) == [
+        ["Line", "Passengers sold", ""],
+        ["", "May", "June"],
+        ["7 Night bus", "18", "26"],
+    ]
+
+
+def test_white_parts_a_merged_cell_into_columns():
+    """As in tables that have rules between columns in their head only."""
+    (grid,) = grids(find_rules(merged()), 1200)
+    table = grid.table([*words("Sold", 410, 308), *words("Left", 610, 308), *words("x", 210, 400)])
+    assert texts(table)[0] == ["", "Sold", "Left"]

@@ -12,6 +12,8 @@ BoxArray = np.ndarray
 
 _COLUMN_GAP = 1.0  # white between two columns, over the height of a line
 _ROW_GAP = 0.9  # white between two blocks, over the height of a line
+_FIRST_GAP = 0.5  # white below lines that are above all columns, over the same
+_MOST_FIRST = 3  # such lines
 _TEXT_WIDTH = 6.0  # a column of text has lines at least so wide, over their height
 _SAME_ROW = 0.5  # share of the lower one of two lines that is beside the other
 _MOST_ACROSS = 0.25  # of the lines may lie across columns
@@ -147,8 +149,28 @@ def _columns(sides: np.ndarray, chosen: np.ndarray, gap: float) -> list[np.ndarr
             break
         columns = _cut(sides, chosen[~across[index]], 0, gap)
         if len(columns) > 1 and all(_is_text(sides[column]) for column in columns):
-            return _in_bands(sides, columns, chosen[across[index]])
+            first, columns = _without_first(sides, columns, _FIRST_GAP / _COLUMN_GAP * gap)
+            return _in_bands(sides, columns, np.r_[chosen[across[index]], first])
     return [chosen]
+
+
+def _without_first(
+    sides: np.ndarray, columns: list[np.ndarray], gap: float
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The few lines that white parts from all columns below, such as a name at the right.
+
+    Without them, the columns begin at about the same height.
+    """
+    lines = np.concatenate(columns)
+    lines = lines[np.argsort(sides[lines, 1], kind="stable")]
+    for count in range(1, _MOST_FIRST + 1):
+        first = lines[:count]
+        rest = [np.setdiff1d(column, first) for column in columns]
+        tops = [float(sides[column, 1].min(initial=np.inf)) for column in rest]
+        is_apart = sides[first, 3].max() + gap < min(tops)
+        if is_apart and max(tops) < min(tops) + gap:
+            return first, rest
+    return lines[:0], columns
 
 
 def _in_bands(sides: np.ndarray, columns: list[np.ndarray], across: np.ndarray) -> list[np.ndarray]:

@@ -151,7 +151,7 @@ def page_of_text(picture: Image.Image) -> Page | None:
     rules = find_rules(picture)
     word_boxes = [[np.array(word.box) for word in line] for line in lines]
     line_boxes = [np.r_[np.min(boxes, 0)[:2], np.max(boxes, 0)[2:]] for boxes in word_boxes]
-    tables = grids(rules, max(picture.size))
+    tables = grids(rules, max(picture.size), [word.box for line in lines for word in line])
     blocks = arranged(lines, line_boxes, word_boxes, tables)
     return Page(*picture.size, tuple(tuple(map(tuple, block)) for block in blocks), rules=rules)
 

@@ -295,18 +295,18 @@ class PageReader:
             return np.concatenate([points.min(0), points.max(0)])
 
         words = [words_on_page(line.words) for line in lines]
+        word_boxes = [
+            [box_of(turn_points(np.array(each.polygon), -direction) @ level) for each in of_line]
+            for of_line in words
+        ]
         blocks = arranged(
             lines=words,
             line_boxes=[box_of(points @ level) for points in turned],
-            word_boxes=[
-                [
-                    box_of(turn_points(np.array(each.polygon), -direction) @ level)
-                    for each in of_line
-                ]
-                for of_line in words
-            ],
+            word_boxes=word_boxes,
             grids=grids(
-                [turn_points(np.array(rule), -direction) @ level for rule in rules], longer_side
+                [turn_points(np.array(rule), -direction) @ level for rule in rules],
+                longer_side,
+                [tuple(box) for boxes in word_boxes for box in boxes],
             ),
         )
         return tuple(map(self._with_marks, blocks))

@@ -1,13 +1,14 @@
 """Ruled lines of a picture, and the cells of tables between them."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 from PIL import Image
 
+from vit_str.reading.pages.level_rules import level_grids
 from vit_str.reading.pages.page import Rule
-from vit_str.reading.pages.tables import Grid
+from vit_str.reading.pages.tables import Grid, Sides
 from vit_str.runtime.boxes import Box
 
 _LONGEST_SIDE = 2000  # pixels of what is searched: larger pictures are reduced
@@ -18,7 +19,9 @@ _THICKEST = 1 / 200  # rule with its tilt over a run, over the same
 _WINDOW, _DARKER = 31, 12  # pixels around one, and by how much it is darker than their mean
 _STEEPEST = 0.1  # rise over run up to which a rule counts as level
 _NEAR = 1 / 120  # over the longer side of the page: rules so near to each other meet
+_TOUCHES = 1 / 250  # over the longer side of the picture: so near a short rule ends at others
 _FEWEST_CELLS = 4
+_RULED = 0.5  # share of the side of a cell that rules cover; merged cells have less between them
 
 
 def find_rules(image: Image.Image) -> tuple[Rule, ...]:
@@ -38,28 +41,58 @@ def find_rules(image: Image.Image) -> tuple[Rule, ...]:
     method, kind = cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV
     ink = cv2.adaptiveThreshold(gray, 255, method, kind, _WINDOW, _DARKER)
     level = list(_level_rules(ink, max(size)))
-    upright = [((y1, x1), (y2, x2)) for (x1, y1), (x2, y2) in _level_rules(ink.T, max(size))]
+    upright = list(_level_rules(ink.T, max(size)))
+    rules = _between_others(level, upright, max(size))
+    rules += map(_transposed, _between_others(upright, level, max(size)))
     return tuple(
-        ((x1 / scale, y1 / scale), (x2 / scale, y2 / scale))
-        for (x1, y1), (x2, y2) in [*level, *upright]
+        ((x1 / scale, y1 / scale), (x2 / scale, y2 / scale)) for (x1, y1), (x2, y2) in rules
     )
 
 
+def _transposed(rule: Rule) -> Rule:
+    (x1, y1), (x2, y2) = rule
+    return (y1, x1), (y2, x2)
+
+
+def _between_others(rules: Sequence[Rule], across: Sequence[Rule], side: int) -> list[Rule]:
+    """Rules that are long, or run from one long rule across them to another, as beside a low cell.
+
+    Args:
+        rules: that run from the left to the right.
+        across: in a picture whose rows are the columns of this one.
+        side: the longer one of the picture.
+    """
+    long = [_transposed(rule) for rule in across if _is_long(rule, side)]
+    near = _TOUCHES * side
+
+    def ends_at_one(x: float, y: float) -> bool:
+        return any(
+            abs(x - (x1 + x2) / 2) <= near + abs(x2 - x1) and y1 - near <= y <= y2 + near
+            for (x1, y1), (x2, y2) in long
+        )
+
+    return [
+        rule for rule in rules if _is_long(rule, side) or all(ends_at_one(*end) for end in rule)
+    ]
+
+
+def _is_long(rule: Rule, side: int) -> bool:
+    (left, _), (right, _) = rule
+    return right - left + 1 >= max(_FEWEST_PIXELS, _SHORTEST * side)
+
+
 def _level_rules(ink: np.ndarray, side: int) -> Iterator[Rule]:
-    """Rules that run from the left to the right."""
+    """Rules that run from the left to the right, and strokes of large letters among them."""
     import cv2
 
     ink = np.ascontiguousarray(ink)
     # A tilted rule steps from row to row of pixels: it is made thicker before runs are looked for.
     thick = cv2.dilate(ink, np.ones((3, 1), np.uint8))
     runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, np.ones((1, max(9, round(side * _RUN)))))
-    count, labels, boxes, _ = cv2.connectedComponentsWithStats(runs)
-    for number in range(1, count):
+    components, labels, boxes, _ = cv2.connectedComponentsWithStats(runs)
+    for number in range(1, components):
         left, top, width, height, _ = boxes[number].tolist()
-        if (
-            width < max(_FEWEST_PIXELS, _SHORTEST * side)
-            or height > _THICKEST * side + _STEEPEST * width
-        ):
+        if height > _THICKEST * side + _STEEPEST * width:
             continue
         rows, columns = np.nonzero(labels[top : top + height, left : left + width] == number)
         if len(rows) > _THICKEST * side * width:
@@ -69,27 +102,81 @@ def _level_rules(ink: np.ndarray, side: int) -> Iterator[Rule]:
             yield (left, top + ends[0]), (left + width - 1, top + ends[1])
 
 
-def grids(rules: Sequence[Rule], side: float) -> list[Grid]:
-    """Tables between level rules that meet upright ones.
+def grids(rules: Sequence[Rule], side: float, words: Sequence[Sides] = ()) -> list[Grid]:
+    """Tables between level rules that meet upright ones, or between level rules alone.
 
     Args:
         rules: of a page that is level.
         side: the longer one of the page, in the same unit.
+        words: boxes of all words, whose columns tell tables that have level rules only.
     """
     near = _NEAR * side
-    boxes = [_box(rule) for rule in rules]
-    groups = _that_meet(boxes, near)
     found = []
-    for group in groups:
+    alone: list[Box] = []  # level rules without columns
+    for group in _that_meet([_box(rule) for rule in rules], near):
         level = [box for box in group if box.right - box.left > box.bottom - box.top]
         upright = [box for box in group if box.right - box.left <= box.bottom - box.top]
         rows = _places([(box.top + box.bottom) / 2 for box in level], near)
         columns = _places([(box.left + box.right) / 2 for box in upright], near)
         if min(len(rows), len(columns)) < 2 or (len(rows) - 1) * (len(columns) - 1) < _FEWEST_CELLS:
+            alone += level
+            continue
+        if len(columns) == 2 and (framed := list(level_grids(level, words, near))):
+            found += framed  # a frame around level rules
             continue
         around = Box(columns[0], rows[0], columns[-1], rows[-1])
-        found.append(Grid(around, tuple(columns), tuple(rows)))
+        merged = _merged(level, upright, rows, columns, near)
+        found.append(Grid(around, tuple(columns), tuple(rows), merged))
+    return found + list(level_grids(alone, words, near))
+
+
+def _merged(
+    level: Sequence[Box],
+    upright: Sequence[Box],
+    rows: Sequence[float],
+    columns: Sequence[float],
+    near: float,
+) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """The first row and column of what each cell is a part of: no rules part merged cells.
+
+    Cells beside each other are merged first, and what is as wide then with what is above it.
+    """
+    of_columns = _by_place([box[1::2] for box in upright], [box[::2] for box in upright], columns)
+    of_rows = _by_place([box[::2] for box in level], [box[1::2] for box in level], rows)
+    merged: list[list[tuple[int, int]]] = []
+    for row, top, bottom in zip(count(), rows, rows[1:], strict=False):
+        starts = [0]
+        for column in range(1, len(columns) - 1):
+            is_ruled = _is_ruled(of_columns[column], top, bottom, near)
+            starts.append(column if is_ruled else starts[-1])
+        cells = [(row, start) for start in starts]
+        for start in dict.fromkeys(starts):
+            end = start + starts.count(start)
+            is_as_wide = row > 0 and [
+                place for place, cell in enumerate(merged[-1]) if cell == merged[-1][start]
+            ] == list(range(start, end))
+            if is_as_wide and not _is_ruled(of_rows[row], columns[start], columns[end], near):
+                cells[start:end] = merged[-1][start:end]
+        merged.append(cells)
+    return tuple(map(tuple, merged))
+
+
+def _by_place(
+    spans: Sequence[tuple[float, float]],
+    across: Sequence[tuple[float, float]],
+    places: Sequence[float],
+) -> list[list[tuple[float, float]]]:
+    """Where the rules at each place begin and end, by the place that each is nearest to."""
+    found: list[list[tuple[float, float]]] = [[] for _ in places]
+    for span, (low, high) in zip(spans, across, strict=True):
+        found[int(np.argmin(np.abs(np.array(places) - (low + high) / 2)))].append(span)
     return found
+
+
+def _is_ruled(spans: Sequence[tuple[float, float]], low: float, high: float, near: float) -> bool:
+    """Whether rules cover a side of a cell; one that is too short to tell counts as covered."""
+    covered = sum(max(0.0, min(high, end) - max(low, start)) for start, end in spans)
+    return high - low < 2 * near or covered >= _RULED * (high - low)
 
 
 def _box(rule: Rule) -> Box:

@@ -25,6 +25,8 @@ _SAME_LEVEL = 0.9  # share of the highest heading of a level that all of it have
 _LOWEST_LEVEL = 6
 _LONGEST_HEADING = 16  # words of a line
 _SHORTEST_HEADING = 3  # letters
+_COLUMN = 1.5  # white between two columns
+_MOST_COLUMNS = 2  # such white: one may be behind the number of a heading
 _OTHER_SIZE = 0.86  # share of the height of a row that the next of its paragraph has
 _PARAGRAPH_GAP = 0.3  # more white between paragraphs than between most lines
 _INDENT = 3.0  # that the first line of a paragraph may have
@@ -153,8 +155,14 @@ def _letters(row: Row) -> int:
 
 
 def _is_short(row: Row) -> bool:
+    """Whether a row may be a heading by its words: few, and not in columns as a row of a table."""
     letters = sum(character.isalpha() for word in row.words for character in word.text)
-    return letters >= _SHORTEST_HEADING and len(row.words) <= _LONGEST_HEADING
+    columns = sum(
+        after.box.left - before.box.right > _COLUMN * row.height
+        for before, after in pairwise(row.words)
+    )
+    is_short = letters >= _SHORTEST_HEADING and len(row.words) <= _LONGEST_HEADING
+    return is_short and columns < _MOST_COLUMNS
 
 
 def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
@@ -226,7 +234,8 @@ def _ruled(sheet: _Sheet) -> dict[int, Table | None]:
     """Tables between rules, by the first of their rows; None for the others."""
     page = sheet.page
     found: dict[int, Table | None] = {}
-    for grid in grids(page.rules, max(page.width, page.height)):
+    boxes = [word.box for word in page.words]
+    for grid in grids(page.rules, max(page.width, page.height), boxes):
         places = [
             place
             for place, row in enumerate(sheet.rows)

@@ -4,7 +4,7 @@ All places are in the frame in which a page is read: rows are level, and run fro
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
@@ -22,10 +22,16 @@ Sides = tuple[float, float, float, float]
 _NARROWEST_GAP = {2: 1.2, 3: 0.8}
 """White between columns of tables of so many rows; chance leaves less of it in few rows."""
 _NARROW_GAP = 0.6  # the same of more rows
+ALIGNED_GAP = 0.4  # the same where what is right of it begins at one place in all rows
+_ALIGNED = 0.25  # by how much the places differ at most
+_FEWEST_ALIGNED = 3  # rows with words on both sides
 _MOST_APART = 3.5  # white between two rows of a table
 _TIGHT = 0.45  # white between the lines of one cell, at most
 _OTHER_TABLE = 1.5  # times the white between rows: other columns below that are another table
 _WIDER = 1.8  # times the white between words of a cell is that between columns
+_WHITE_IN_CELL = 1.2  # between two words of a cell that covers several columns, at most
+_ROOM = 0.3  # white before a word that a line had no room for
+_TEXT = 3  # words of a line that the next one of its cell goes on with, at least
 _LOOSER = 1.6  # times that between rows that are lines of one cell is that between other rows
 
 
@@ -138,11 +144,18 @@ def _table_from(rows: Sequence[Row]) -> tuple[int, Table | None]:
     while count > 1 and _is_alone(rows[count - 1], columns.gaps(_NARROW_GAP * height)):
         count -= 1
     chosen = rows[:count]
-    least = _NARROWEST_GAP.get(count, _NARROW_GAP) * median(row.height for row in chosen)
+    height = median(row.height for row in chosen)
+    least = narrowest_gap(count) * height
     kept = _Columns()
     for row in chosen:
         kept = kept.with_row(row)
-    gaps = kept.gaps(max(least, _WIDER * _word_space(chosen, kept.gaps(least))))
+    space = _word_space(chosen, kept.gaps(least))
+    boxes = [[word.box for word in row.words] for row in chosen]
+    gaps = kept.gaps(max(least, _WIDER * space))
+    if gaps:
+        aligned = kept.gaps(ALIGNED_GAP * height)
+        gaps += [gap for gap in aligned if gap not in gaps and is_aligned(boxes, gap, height)]
+        gaps.sort()
     cells = [_cells(row.words, gaps) for row in chosen]
     if not gaps or sum(sum(map(bool, of_row)) > 1 for of_row in cells) < 2 or _is_list(cells):
         return 0, None
@@ -181,6 +194,46 @@ def _cells(words: Sequence[Word], gaps: Sequence[float]) -> list[Cell]:
         middle = (word.box.left + word.box.right) / 2
         cells[sum(gap < middle for gap in gaps)].append(word)
     return [tuple(cell) for cell in cells]
+
+
+def narrowest_gap(rows: int) -> float:
+    """White between columns of a table of so many rows, at least, over their height."""
+    return _NARROWEST_GAP.get(rows, _NARROW_GAP)
+
+
+def is_aligned(lines: Sequence[Sequence[Sides]], gap: float, height: float) -> bool:
+    """Whether words begin at one place behind some white, in all lines that have some before it.
+
+    So begins a column of text behind one of numbers, however near it is.
+    """
+    starts = [
+        min(box[0] for box in line if box[0] > gap)
+        for line in lines
+        if min((box[0] for box in line), default=gap) < gap < max(box[0] for box in line)
+    ]
+    return len(starts) >= _FEWEST_ALIGNED and max(starts) - min(starts) <= _ALIGNED * height
+
+
+def continues_cell(
+    above: Mapping[int, Sequence[Sides]],
+    below: Mapping[int, Sequence[Sides]],
+    edges: Sequence[float],
+) -> bool:
+    """Whether a line goes on with cells of the line above it, in which it had no room.
+
+    Args:
+        above: the words of each column that has some.
+        below: the same of the next line.
+        edges: where columns end at the right, at most.
+    """
+
+    def had_no_room(column: int) -> bool:
+        last, first = above[column][-1], below[column][0]
+        return last[2] + (first[2] - first[0]) + _ROOM * (first[3] - first[1]) > edges[column]
+
+    is_beside = len(below) < len(above) and set(below) <= set(above)
+    is_text = any(len(above[column]) >= _TEXT for column in below if column in above)
+    return is_beside and is_text and all(map(had_no_room, below))
 
 
 def _is_list(rows: Sequence[Sequence[Cell]]) -> bool:
@@ -226,25 +279,44 @@ class Grid:
         box: around all of them.
         columns: where the rules between columns are, from the left, with the outer ones.
         rows: where the rules between rows are, from the top, with the outer ones.
+        merged: for each row and column, the first row and column of the cell that is there: a cell
+            may cover several. Empty if none does.
     """
 
     box: Box
     columns: tuple[float, ...]
     rows: tuple[float, ...]
+    merged: tuple[tuple[tuple[int, int], ...], ...] = ()
 
     def holds(self, x: float, y: float) -> bool:
         """Whether a point is in one of the cells."""
         return self.box.left < x < self.box.right and self.box.top < y < self.box.bottom
 
     def cells(self, boxes: Sequence[Sides]) -> list[list[list[int]]]:
-        """Indices of boxes by row and column; those of a cell in reading order."""
+        """Indices of boxes by row and column; those of a cell in reading order.
+
+        What a merged cell holds is in the first row and column that it covers, unless white parts
+        it into columns.
+        """
+        places = [self._place(box) for box in boxes]
+        wholes: dict[tuple[int, int], list[int]] = {}
+        for index, (row, column) in enumerate(places):
+            whole = self.merged[row][column] if self.merged else (row, column)
+            wholes.setdefault(whole, []).append(index)
         rows: list[list[list[int]]] = [[[] for _ in self.columns[1:]] for _ in self.rows[1:]]
-        for index, box in enumerate(boxes):
-            x, y = _middle(box)
-            row = sum(rule < y for rule in self.rows[1:-1])
-            column = sum(rule < x for rule in self.columns[1:-1])
-            rows[row][column].append(index)
-        return [[_line_by_line(cell, boxes) for cell in row] for row in rows]
+        for (row, column), inside in wholes.items():
+            lines = lines_of(inside, boxes)
+            is_parted = any(_is_parted([boxes[index] for index in line]) for line in lines)
+            for index in [index for line in lines for index in line]:
+                rows[row][places[index][1] if is_parted else column].append(index)
+        return rows
+
+    def _place(self, box: Sides) -> tuple[int, int]:
+        """The row and column of a box, by its middle."""
+        x, y = _middle(box)
+        row = sum(rule < y for rule in self.rows[1:-1])
+        column = sum(rule < x for rule in self.columns[1:-1])
+        return row, column
 
     def table(self, words: Sequence[Word]) -> Table:
         """Words in their cells; columns in which no row has any are left out."""
@@ -264,12 +336,18 @@ def _middle(box: Sides) -> tuple[float, float]:
     return (left + right) / 2, (top + bottom) / 2
 
 
-def _line_by_line(cell: Sequence[int], boxes: Sequence[Sides]) -> list[int]:
-    """Boxes of a cell in reading order."""
+def _is_parted(line: Sequence[Sides]) -> bool:
+    """Whether white as between columns is between some of the boxes of a line."""
+    height = median(box[3] - box[1] for box in line)
+    return any(after[0] - before[2] > _WHITE_IN_CELL * height for before, after in pairwise(line))
+
+
+def lines_of(cell: Sequence[int], boxes: Sequence[Sides]) -> list[list[int]]:
+    """Indices of boxes as lines from the top, each from the left."""
     lines: list[list[int]] = []
     for index in sorted(cell, key=lambda each: _middle(boxes[each])[1]):
         if lines and _middle(boxes[index])[1] < boxes[lines[-1][0]][3]:
             lines[-1].append(index)
         else:
             lines.append([index])
-    return [index for line in lines for index in sorted(line, key=lambda each: boxes[each][0])]
+    return [sorted(line, key=lambda each: boxes[each][0]) for line in lines]
