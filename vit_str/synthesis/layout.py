@@ -58,8 +58,10 @@ class Lines:
     owners: Int64[Tensor, "batch column"]
     # Left, top, right, bottom of every character, in pixels; zero where there is none
     boxes: Float[Tensor, "batch position side"]
-    unevenness: placement.Unevenness | None = None  # letters off the baseline, if asked for
-    stacks: placement.Stacks | None = None  # words with letters below each other, if asked for
+    # Letters off the baseline, if asked for
+    unevenness: placement.Unevenness | None = None
+    # Words with letters below each other, if asked for
+    stacks: placement.Stacks | None = None
 
     def owner(
         self, column: Float[Tensor, "batch point"], rows: Int64[Tensor, " word"] | None = None

@@ -57,7 +57,8 @@ class _Spacing:
     mark_share: float = 0.35  # of the lines
     emphasis: Range = 6.0, 16.0  # from letter to letter of a spread word
     emphasis_share: float = 0.2  # of the lines
-    emphasis_words: tuple[int, ...] = (1, 1, 2, 3, 20)  # how many are spread, one of these
+    # How many are spread, one of these
+    emphasis_words: tuple[int, ...] = (1, 1, 2, 3, 20)
 
 
 _SPACING = _Spacing()
@@ -86,7 +87,8 @@ class _Press:
     back_share: float = 0.2  # shows what is printed on its back
     back: Range = 0.04, 0.22  # how much of its ink
     back_blur: float = 1.6
-    back_shift: tuple[int, int] = (3, 5)  # down and to the right, of so many parts of a line
+    # Down and to the right, of so many parts of a line
+    back_shift: tuple[int, int] = (3, 5)
     paper: Range = 0.0, 0.3  # darker than white; its square is drawn
     ink: Range = 0.0, 0.35  # of the brightness of the paper
     yellow: Range = 0.0, 0.12  # less blue than red, of the lines in color

@@ -30,7 +30,8 @@ class _Jitter:
     steepest: float = 0.5
     scale: float = 0.06
     scales: Range = 0.7, 1.3  # what scales are kept within
-    anchor: float = 0.2  # where heights grow from: from the bottom up, as a share of the ink
+    # Where heights grow from: from the bottom up, as a share of the ink
+    anchor: float = 0.2
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,8 @@ class _Picture:
 class _Frame:
     """Plates; by eye."""
 
-    inset: Range = 0.0, 0.16  # of the border, in heights; from side to side a third of it
+    # Of the border, in heights; from side to side a third of it
+    inset: Range = 0.0, 0.16
     sides: float = 3.0  # how much closer borders are at the sides
     line_share: float = 0.5  # a line instead of another color beyond the border
     inner: float = 0.6  # where a line begins, as a share of the inset
@@ -53,10 +54,13 @@ class _Neighbors:
 
     zoom: Range = 0.8, 2.4  # of the source; above 1 the letters are smaller
     aspect: Range = 0.7, 1.3
-    beside_share: float = 0.35  # left or right of the word; the others are above or below
-    beside_zoom: float = 0.2  # how much of the zoom a word beside has: it is about as high
+    # Left or right of the word; the others are above or below
+    beside_share: float = 0.35
+    # How much of the zoom a word beside has: it is about as high
+    beside_zoom: float = 0.2
     inside: Range = 0.0, 0.35  # how far a neighbor reaches into the picture
-    reach_down: float = 0.9  # zooms of the source from its middle to the border, less `inside`
+    # Zooms of the source from its middle to the border, less `inside`
+    reach_down: float = 0.9
     reach_across: float = 0.85
     inside_across: float = 0.5  # of `inside`, for words beside
     along: Range = -0.5, 0.5  # how far lines are moved along the word

@@ -47,7 +47,8 @@ class _Bars:
     upright_share: float = 0.4
     period: Range = 3.0, 28.0  # pixels
     sharpness: Range = 0.6, 6.0  # of the edges: waves are multiplied by it, and cut
-    balance: Range = -0.8, 0.8  # added to waves from -1 to 1, for bars wider than their gaps
+    # Added to waves from -1 to 1, for bars wider than their gaps
+    balance: Range = -0.8, 0.8
     crossed_share: float = 0.4
     cross_period: float = 1.7  # over that of the bars
     opacity: Range = 0.1, 0.5
@@ -58,7 +59,8 @@ class _LargeLetters:
     """Pale letters of other words, larger than the word; all by eye."""
 
     opacity: Range = 0.15, 0.5
-    cut_tenths: int = 3  # of a word that are left out at each side, before it is enlarged
+    # Of a word that are left out at each side, before it is enlarged
+    cut_tenths: int = 3
 
 
 @dataclass(frozen=True)

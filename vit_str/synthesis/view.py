@@ -21,11 +21,13 @@ from vit_str.synthesis.random_numbers import Random, Range
 
 _OUTLINE_POINTS = 17  # along each edge of a word
 _FLATTEST = 0.02  # radians, below which an arc is drawn as a line
-_LEAST_LINE = 8.0  # pixels; lower lines and closer letters cannot be read (docs/rendering.md)
+# Pixels; lower lines and closer letters cannot be read (docs/rendering.md)
+_LEAST_LINE = 8.0
 _LEAST_ADVANCE = 2.5  # pixels from letter to letter
 _STEP = 0.05  # of half a line, over which both are measured
 _JUDGED = ((-0.9, 0.0), (0.0, 0.0), (0.9, 0.0))  # places of a word, in its coordinates
-_NARROWEST = 0.25  # width over height of a line; a narrower one is seen as if it had this
+# Width over height of a line; a narrower one is seen as if it had this
+_NARROWEST = 0.25
 _NEAREST = 0.1  # depth by which points are divided at least, 1 in the middle of a word
 
 
@@ -114,7 +116,8 @@ class View:
     # down
     arc: Float[Tensor, " batch"]
     aspect: Float[Tensor, " batch"]  # width over height of the line
-    corner: Float[Tensor, "batch 2"]  # left and top of the crop in the plane of the camera
+    # Left and top of the crop in the plane of the camera
+    corner: Float[Tensor, "batch 2"]
     size: Float[Tensor, "batch 2"]  # width and height of the crop there
     # Whether the crop is turned by a quarter to the left, as tall crops are by readers
     turned: Bool[Tensor, " batch"]
