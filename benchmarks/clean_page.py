@@ -21,26 +21,26 @@ from vit_str.evaluation.metrics import edit_distance
 from vit_str.reading.pages.reader import load_page
 
 SENTENCES = (
-    "The keeper of the lighthouse wrote down every ship: 14 in May, 27 in June, and none at all in "
-    "the long, quiet week before Christmas (1931).",
-    "Der Bäcker verkauft größere Brötchen für 0,85 € das Stück; müde Gäste hören früh um fünf die "
-    "ersten Straßenbahnen über die Brücke fahren.",
-    "L'été, où naît la chaleur, le garçon près de la forêt reçoit une lettre à l'hôtel : « Noël "
-    "arrivera tôt », écrit sa sœur aînée.",
-    "¿Cuándo llegará el niño? Mañana por la mañana, señor; el camión salió de Logroño a las 7:45 y "
-    "aún está más allá del río.",
-    "A canção não é só do avô: três irmãs também a cantam às terças, põem pão na mesa e dão a "
-    "lição de português às crianças.",
-    "Zażółcona łąka pod Łodzią śpi; dziś źrebię pójdzie ścieżką, aż księżyc wzejdzie nad rzeką i "
-    "ktoś zamknie drzwi młyna.",
-    "Příliš mnoho vlků žije v té hoře, říká děda; nejmladší kůň přešel můstek, ťukl kopytem a "
-    "zůstal stát u dveří chýše.",
-    "Az öreg kertész hűvös őszi estén fűtött, és tűzifát vágott; a kút mögött üvegházat épített "
-    "hétszáz színes, illatos virágnak.",
-    "På ön växer blåbär, hjortron och några träd; båten från Åbo går klockan åtta, kör över sjön "
-    "och är här före nästa söndag.",
-    "Güneş doğunca çocuklar ırmağın kıyısında şarkı söyledi; yaşlı balıkçı ağını çekip üç büyük "
-    "lüfer ile döndü, İstanbul uyanıyordu.",
+    "The keeper of the lighthouse wrote down every ship: 14 in May, 27 in June, and "
+    "none at all in the long, quiet week before Christmas (1931).",
+    "Der Bäcker verkauft größere Brötchen für 0,85 € das Stück; müde Gäste hören "
+    "früh um fünf die ersten Straßenbahnen über die Brücke fahren.",
+    "L'été, où naît la chaleur, le garçon près de la forêt reçoit une lettre à "
+    "l'hôtel : « Noël arrivera tôt », écrit sa sœur aînée.",
+    "¿Cuándo llegará el niño? Mañana por la mañana, señor; el camión salió de "
+    "Logroño a las 7:45 y aún está más allá del río.",
+    "A canção não é só do avô: três irmãs também a cantam às terças, põem pão na "
+    "mesa e dão a lição de português às crianças.",
+    "Zażółcona łąka pod Łodzią śpi; dziś źrebię pójdzie ścieżką, aż księżyc "
+    "wzejdzie nad rzeką i ktoś zamknie drzwi młyna.",
+    "Příliš mnoho vlků žije v té hoře, říká děda; nejmladší kůň přešel můstek, ťukl "
+    "kopytem a zůstal stát u dveří chýše.",
+    "Az öreg kertész hűvös őszi estén fűtött, és tűzifát vágott; a kút mögött "
+    "üvegházat épített hétszáz színes, illatos virágnak.",
+    "På ön växer blåbär, hjortron och några träd; båten från Åbo går klockan åtta, "
+    "kör över sjön och är här före nästa söndag.",
+    "Güneş doğunca çocuklar ırmağın kıyısında şarkı söyledi; yaşlı balıkçı ağını "
+    "çekip üç büyük lüfer ile döndü, İstanbul uyanıyordu.",
 )
 FONTS = (("DejaVuSerif.ttf", 30), ("DejaVuSans.ttf", 25), ("STIXGeneral.ttf", 36))
 """Files of matplotlib, and pixels of their size: 9 to 13 points at 200 dots per inch."""

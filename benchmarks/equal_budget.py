@@ -151,8 +151,8 @@ def _compare(runs: Runs, options: argparse.Namespace) -> None:
         for name, seeds in runs.items()
     ]
     title = (
-        f"{options.images:,} images each, {options.config.name}, {options.seeds} seed(s), "
-        f"weights {options.weights}, on {machine()['cpu']}"
+        f"{options.images:,} images each, {options.config.name}, {options.seeds} "
+        f"seed(s), weights {options.weights}, on {machine()['cpu']}"
     )
     found = results(readings)
     text = markdown(found, title)
@@ -170,9 +170,9 @@ def _add_costs(found: list[dict[str, Any]], runs: Runs, options: argparse.Namesp
     for variant in found:
         variant["costs"] = measured[variant["variant"]]
     return (
-        "Reading: from pixels to text. Training: steps of the model's own loss, without drawing "
-        "the words. Both 32 at a time, on one thread of a CPU or on the device, all in turns."
-        f"\n\n{table(cost_table(measured))}"
+        "Reading: from pixels to text. Training: steps of the model's own loss, "
+        "without drawing the words. Both 32 at a time, on one thread of a CPU or on "
+        f"the device, all in turns.\n\n{table(cost_table(measured))}"
     )
 
 

@@ -48,7 +48,8 @@ from vit_str.runtime.prior import prior_of
 from vit_str.runtime.readings import error_row, json_line
 from vit_str.torch_runtime.weights_file import save_weights
 
-_MEMORY, _SECONDS, _CHUNK = 1 << 30, 5.0, 100  # at most for a case; cases of a child process
+# At most for a case; cases of a child process
+_MEMORY, _SECONDS, _CHUNK = 1 << 30, 5.0, 100
 _APART = ProcessLimits(seconds=5)  # of the process that draws and decodes
 _SECONDS_APART = 120.0  # on the clock, at most, for a file that is read in that process
 _EXTREMES = (0, 1, 127, 128, 255, 65_535, 1 << 31, (1 << 31) - 1, (1 << 32) - 1, (1 << 64) - 1)

@@ -57,7 +57,8 @@ class Tesseract:
         started = time.perf_counter()
         answer = subprocess.run(self._command, capture_output=True, check=False)
         seconds = time.perf_counter() - started
-        pages = answer.stdout.decode().removesuffix("\f").split("\f")  # one between two pages
+        # One between two pages
+        pages = answer.stdout.decode().removesuffix("\f").split("\f")
         if answer.returncode or len(pages) != self._count:
             errors = answer.stderr.decode().strip()
             raise RuntimeError(f"Tesseract read {len(pages)} of {self._count} files:\n{errors}")

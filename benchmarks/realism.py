@@ -126,7 +126,8 @@ def ink_statistics(gray: Gray) -> dict[str, float]:
     ink = light if light_text else ~light
     between = ink.mean() * (1 - ink.mean()) * (gray[ink].mean() - gray[~ink].mean()) ** 2
     profile = ink.mean(1)
-    runs = connected(profile >= profile.max() / 4)  # rows with ink, 1, 2, ... for every run
+    # Rows with ink, 1, 2, ... for every run
+    runs = connected(profile >= profile.max() / 4)
     line = np.bincount(runs)[1:].max()
     held = ink.mean(0).cumsum() / ink.mean(0).sum()
     return {

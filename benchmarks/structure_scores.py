@@ -15,7 +15,8 @@ from scipy.optimize import linear_sum_assignment
 Table = list[list[str]]
 """Rows of the texts of cells."""
 
-_RUNNING = frozenset(("head", "foot"))  # classes of what is above and below the text of a page
+# Classes of what is above and below the text of a page
+_RUNNING = frozenset(("head", "foot"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4"))
 _BLOCKS = frozenset(("p", "li", "td", "th", "figcaption", "span", "div", "br", *_HEADINGS))
 _ALIKE = 0.8  # share of characters that a heading may be known by

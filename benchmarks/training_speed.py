@@ -209,9 +209,9 @@ def _profile_table(profile: Profile) -> str:
     shares = ["100 %", f"{100 * least / whole:.0f} %", f"{100 * least / whole:.1f} %"]
     rows.append([f"step of {profile.images} images", f"{whole:.2f}", *shares])
     return (
-        f"{table(rows)}\n\n"
-        "peak: share of what one large product reaches; at the peak: share of the step that these\n"
-        "products would take at that rate. The step misses the peak by all the other time."
+        f"{table(rows)}\n\npeak: share of what one large product reaches; at the "
+        "peak: share of the step that these\nproducts would take at that rate. The "
+        "step misses the peak by all the other time."
     )
 
 

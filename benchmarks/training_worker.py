@@ -183,8 +183,8 @@ def build(wanted: Measurement) -> tuple[RecognizerTraining, Drawer, int]:
     parts = build_parts(settings)
     if not isinstance(parts.data, RenderedWords):
         raise SystemExit(
-            f"{wanted.config}: expected data that is rendered, found {type(parts.data).__name__}; "
-            "give another --config"
+            f"{wanted.config}: expected data that is rendered, found "
+            f"{type(parts.data).__name__}; give another --config"
         )
     if wanted.plain:
         recognizer = parts.training.recognizer = plain(parts.training.recognizer)

@@ -22,30 +22,34 @@ from vit_str.reports.style import HEAT
 STUDY = Study(
     posts="V, E, L",
     claim=(
-        "At every step, attention takes the inner products of the decoder's state with the "
-        "states of the encoder; their softmax says how much to concentrate on each of them (V)."
+        "At every step, attention takes the inner products of the decoder's state "
+        "with the states of the encoder; their softmax says how much to concentrate "
+        "on each of them (V)."
     ),
     expected=(
-        "The weights are those of the formula, differ from step to step, and when a sequence is "
-        "written backwards most of them lie on the anti-diagonal: above .9, where chance is 1 / "
-        "T."
+        "The weights are those of the formula, differ from step to step, and when a "
+        "sequence is written backwards most of them lie on the anti-diagonal: above "
+        ".9, where chance is 1 / T."
     ),
     experiment=(
-        "A GRU with dot-product attention learns to write sequences of 3 to 16 symbols backwards "
-        "(quick: 2 to 6). Its weights on sequences of the longest length are compared with the "
-        "formula written out, and what step t gives to the state after symbol T - t is averaged. "
-        "Beside it: additive attention, and the same network before training."
+        "A GRU with dot-product attention learns to write sequences of 3 to 16 "
+        "symbols backwards (quick: 2 to 6). Its weights on sequences of the longest "
+        "length are compared with the formula written out, and what step t gives to "
+        "the state after symbol T - t is averaged. Beside it: additive attention, "
+        "and the same network before training."
     ),
     changed=(
-        "A first run, with texts of 2 to 8 symbols, had 0.27 of the weight on the anti-diagonal: "
-        "not supported. The verdict between, for weight within one place of it, was added then, "
-        "the texts were shortened and the learning rate was raised."
+        "A first run, with texts of 2 to 8 symbols, had 0.27 of the weight on the "
+        "anti-diagonal: not supported. The verdict between, for weight within one "
+        "place of it, was added then, the texts were shortened and the learning "
+        "rate was raised."
     ),
     correction=(
-        "The products are of projections, divided by √d, and what the softmax makes of them is "
-        "usually called weights; the scores are what goes in. A product is not needed: the first "
-        "attention was additive (Bahdanau et al. 2014). Nor does anything tell the network to "
-        "align: it learns where to look because that makes writing easier."
+        "The products are of projections, divided by √d, and what the softmax makes "
+        "of them is usually called weights; the scores are what goes in. A product "
+        "is not needed: the first attention was additive (Bahdanau et al. 2014). "
+        "Nor does anything tell the network to align: it learns where to look "
+        "because that makes writing easier."
     ),
     rule="the verdict between was added",
 )
@@ -92,10 +96,11 @@ def run(settings: Settings) -> Findings:
         values=exact,
         because=(
             f"The contexts are those of the formula to {error:.0e}, and "
-            f"{table.mean('change_per_step', attention=DOT):.0%} of the weight moves from step "
-            f"to step. {exact.mean:.0%} of it lies on the state right after the symbol that a "
-            f"reversal needs (before training {untrained:.0%}, by chance {1 / length:.0%}), "
-            f"{band.mean:.0%} there or one beside it (by chance {_band_chance(length):.0%})."
+            f"{table.mean('change_per_step', attention=DOT):.0%} of the weight moves "
+            f"from step to step. {exact.mean:.0%} of it lies on the state right "
+            "after the symbol that a reversal needs (before training "
+            f"{untrained:.0%}, by chance {1 / length:.0%}), {band.mean:.0%} there or "
+            f"one beside it (by chance {_band_chance(length):.0%})."
         ),
         draw=lambda figure: _draw(figure, table, maps, length),
         surprises={
@@ -129,7 +134,8 @@ def alignment(model: RecurrentTranslator, texts: Texts) -> Maps:
     with record_attention(model) as maps:
         model.decoder.logits(features, labels)
     steps = torch.cat(maps["decoder.look"], 2)
-    return rearrange(steps, "b 1 step token -> b step token")[:, :-1]  # the last writes the end
+    # The last writes the end
+    return rearrange(steps, "b 1 step token -> b step token")[:, :-1]
 
 
 def anti_diagonal(weights: Maps, later: int = 0) -> float:

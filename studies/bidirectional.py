@@ -18,30 +18,33 @@ from vit_str.models.encoders.recurrent import NETWORKS
 STUDY = Study(
     posts="R, L",
     claim=(
-        "An RNN of one direction cannot reflect what comes later at all, so that a bidirectional "
-        "RNN is needed; but distance still matters to it, so it is no solution at the root (R; L "
-        "shows why two directions are joined)."
+        "An RNN of one direction cannot reflect what comes later at all, so that a "
+        "bidirectional RNN is needed; but distance still matters to it, so it is no "
+        "solution at the root (R; L shows why two directions are joined)."
     ),
     expected=(
-        "The gradient of a forward RNN's state by later inputs is exactly zero and it names them "
-        "as well as chance; a bidirectional tanh RNN names the next one nearly always, and does "
-        "worse the farther the token is."
+        "The gradient of a forward RNN's state by later inputs is exactly zero and "
+        "it names them as well as chance; a bidirectional tanh RNN names the next "
+        "one nearly always, and does worse the farther the token is."
     ),
     experiment=(
-        "Gradient of the state at place 20 of 41 by each input, at the start. Then every state "
-        "has to name the token k places to its right, one of 4: a network of 32 units (each "
-        "direction half of them) is trained for every k, 600 steps on sequences of 24 (quick: "
-        "150 steps, sequences of 12); the forward RNN to the left too, as a control. Attention "
-        "with sinusoidal positions is beside it."
+        "Gradient of the state at place 20 of 41 by each input, at the start. Then "
+        "every state has to name the token k places to its right, one of 4: a "
+        "network of 32 units (each direction half of them) is trained for every k, "
+        "600 steps on sequences of 24 (quick: 150 steps, sequences of 12); the "
+        "forward RNN to the left too, as a control. Attention with sinusoidal "
+        "positions is beside it."
     ),
     changed=(
-        "That an RNN of one direction is blind first asked for an accuracy within 0.03 of chance "
-        "at both ends of the interval, and now for not being surely above that."
+        "That an RNN of one direction is blind first asked for an accuracy within "
+        "0.03 of chance at both ends of the interval, and now for not being surely "
+        "above that."
     ),
     correction=(
-        "That distance matters here is a matter of learning, not only of structure: everything "
-        "reaches a state of a bidirectional network, but in so few steps of training it does not "
-        "find out how to carry a token far. What more training would do is not shown by this."
+        "That distance matters here is a matter of learning, not only of structure: "
+        "everything reaches a state of a bidirectional network, but in so few steps "
+        "of training it does not find out how to carry a token far. What more "
+        "training would do is not shown by this."
     ),
 )
 
@@ -132,9 +135,10 @@ def run(settings: Settings) -> Findings:
         measure=f"accuracy of a tanh BiRNN at {right[0]} minus that at {right[-1]} places",
         values=scores[BOTH][0] - scores[BOTH][-1],
         because=(
-            f"The largest gradient of a forward RNN's state by a later input is {later:g}. Of the "
-            f"tokens {right[0]} and {right[-1]} places to the right these shares are named: "
-            f"{', '.join(ends)}; chance is {1 / SYMBOLS:.2f}."
+            "The largest gradient of a forward RNN's state by a later input is "
+            f"{later:g}. Of the tokens {right[0]} and {right[-1]} places to the "
+            f"right these shares are named: {', '.join(ends)}; chance is "
+            f"{1 / SYMBOLS:.2f}."
         ),
         draw=lambda figure: _draw(figure, gradients, named),
         surprises={

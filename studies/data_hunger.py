@@ -17,28 +17,33 @@ from vit_str.synthesis.renderer import RenderedBatch
 STUDY = Study(
     posts="V",
     claim=(
-        "Unlike convolutions, a ViT has to learn from data that neighbors belong together, so it "
-        "wants more of it (in the pages that the post links to)."
+        "Unlike convolutions, a ViT has to learn from data that neighbors belong "
+        "together, so it wants more of it (in the pages that the post links to)."
     ),
     expected=(
-        "The convolution reads more of the unseen words when there are few to learn from, and "
-        "its lead gets smaller with more of them, at the same number of images in training."
+        "The convolution reads more of the unseen words when there are few to learn "
+        "from, and its lead gets smaller with more of them, at the same number of "
+        "images in training."
     ),
     experiment=(
-        "Full: a ViT of 8 x 8 patches and the convolution of configs/conv\\_transformer.yaml "
-        "learn from 1,000, 5,000, 20,000 and 100,000 rendered words, 131,072 images each time, "
-        "and read about 1,400 others; estimated at a day on two cores, an hour or two on a GPU. "
-        "Quick: small ones learn single digits from 64 or 2,048 images, 6,400 images each time."
+        "Full: a ViT of 8 x 8 patches and the convolution of "
+        "configs/conv\\_transformer.yaml learn from 1,000, 5,000, 20,000 and "
+        "100,000 rendered words, 131,072 images each time, and read about 1,400 "
+        "others; estimated at a day on two cores, an hour or two on a GPU. Quick: "
+        "small ones learn single digits from 64 or 2,048 images, 6,400 images each "
+        "time."
     ),
     changed=(
-        "The small version has only 2 x 2 tokens, so there is little that a convolution knows "
-        "beforehand; tries with more tokens, one seed each, had the convolution ahead but the "
-        "ViT had not learned its training words. It cannot decide the claim."
+        "The small version has only 2 x 2 tokens, so there is little that a "
+        "convolution knows beforehand; tries with more tokens, one seed each, had "
+        "the convolution ahead but the ViT had not learned its training words. It "
+        "cannot decide the claim."
     ),
     correction=(
-        "Data hunger and slow learning look alike: with a fixed budget of images a ViT may be "
-        "behind because it has not learned yet, and then more data does not help it. What it has "
-        "learned of its training words tells them apart, so the table has it."
+        "Data hunger and slow learning look alike: with a fixed budget of images a "
+        "ViT may be behind because it has not learned yet, and then more data does "
+        "not help it. What it has learned of its training words tells them apart, "
+        "so the table has it."
     ),
 )
 
@@ -94,9 +99,10 @@ def run(settings: Settings) -> Findings:
     small, large = (right[CONVOLUTION, words] - right[VIT, words] for words in (few, many))
     read = {key: f"{values.mean:.0%}" for key, values in right.items()}
     because = (
-        f"With {few:,} words the convolution reads {read[CONVOLUTION, few]} of unseen ones and the "
-        f"ViT {read[VIT, few]}, with {many:,} {read[CONVOLUTION, many]} and {read[VIT, many]}: the "
-        f"lead falls by {(small - large).text(2)}."
+        f"With {few:,} words the convolution reads {read[CONVOLUTION, few]} of "
+        f"unseen ones and the ViT {read[VIT, few]}, with {many:,} "
+        f"{read[CONVOLUTION, many]} and {read[VIT, many]}: the lead falls by "
+        f"{(small - large).text(2)}."
     )
     if small.low <= 0 <= small.high:
         because += " The interval of the first lead has zero in it."

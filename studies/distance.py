@@ -22,26 +22,27 @@ from vit_str.synthesis.renderer import RenderedBatch
 STUDY = Study(
     posts="V",
     claim=(
-        "The mean attention distance of a ViT by network depth, set beside the receptive field "
-        "of convolutional layers, which grows: both near and far heads below, only far ones "
-        "above."
+        "The mean attention distance of a ViT by network depth, set beside the "
+        "receptive field of convolutional layers, which grows: both near and far "
+        "heads below, only far ones above."
     ),
     expected=(
-        "In the trained ViT, local heads stand beside global ones in the first layer and the "
-        "last layer reaches farther than the first; without training every head is near the "
-        "chance line of looking everywhere alike, in all layers. Growth from layer to layer is "
-        "not sure."
+        "In the trained ViT, local heads stand beside global ones in the first "
+        "layer and the last layer reaches farther than the first; without training "
+        "every head is near the chance line of looking everywhere alike, in all "
+        "layers. Growth from layer to layer is not sure."
     ),
     experiment=(
-        "Rendered words go through the bundled recognizer (a convolutional stem, then 4 layers "
-        "of 4 heads) and through the same architecture with random weights, another one for each "
-        "seed. Mean attention distance of every head as a share of that of a head which looks "
-        "everywhere alike; for a convolution, the distance of the gradient, by layer."
+        "Rendered words go through the bundled recognizer (a convolutional stem, "
+        "then 4 layers of 4 heads) and through the same architecture with random "
+        "weights, another one for each seed. Mean attention distance of every head "
+        "as a share of that of a head which looks everywhere alike; for a "
+        "convolution, the distance of the gradient, by layer."
     ),
     correction=(
-        "The figure of the post is of large ViTs trained on hundreds of millions of images. "
-        "Global reach alone is no achievement: a ViT without training has it in every head. What "
-        "is learned is to look near."
+        "The figure of the post is of large ViTs trained on hundreds of millions of "
+        "images. Global reach alone is no achievement: a ViT without training has "
+        "it in every head. What is learned is to look near."
     ),
     kind="caption of a figure",
     over="batches of words, one model",
@@ -101,11 +102,12 @@ def run(settings: Settings) -> Findings:
         measure="mean distance of the last layer minus the first, as a share of uniform attention",
         values=growth,
         because=(
-            f"Trained, the heads of layer 1 reach from {min(first):.2f} to {max(first):.2f} of "
-            f"looking everywhere alike ({grid.uniform_distance():.1f} px), and the layers on "
-            f"average {', '.join(f'{mean:.2f}' for mean in by_layer)}: layer {most} reaches "
-            f"farthest, layer {least} least far. Untrained, every head of every layer is between "
-            f"{min(shares):.2f} and {max(shares):.2f}."
+            f"Trained, the heads of layer 1 reach from {min(first):.2f} to "
+            f"{max(first):.2f} of looking everywhere alike "
+            f"({grid.uniform_distance():.1f} px), and the layers on average "
+            f"{', '.join(f'{mean:.2f}' for mean in by_layer)}: layer {most} reaches "
+            f"farthest, layer {least} least far. Untrained, every head of every "
+            f"layer is between {min(shares):.2f} and {max(shares):.2f}."
         ),
         draw=lambda figure: _draw(figure, table, means, grid),
     )

@@ -22,26 +22,28 @@ from vit_str.torch_runtime.weights_file import load_weights
 STUDY = Study(
     posts="V",
     claim=(
-        "To take in patterns between pixels, convolutions had to be stacked; in a ViT, "
-        "interaction between pixels is there from the first multi-head attention layer on."
+        "To take in patterns between pixels, convolutions had to be stacked; in a "
+        "ViT, interaction between pixels is there from the first multi-head "
+        "attention layer on."
     ),
     expected=(
-        "True by architecture, also without training: after the first attention layer the "
-        "gradient of a token is nonzero at every pixel, and in a convolution within its window "
-        "only. How much each pixel matters is another question: most should still be near the "
-        "token."
+        "True by architecture, also without training: after the first attention "
+        "layer the gradient of a token is nonzero at every pixel, and in a "
+        "convolution within its window only. How much each pixel matters is another "
+        "question: most should still be near the token."
     ),
     experiment=(
-        "A ViT of 8 x 8 patches and two convolutional encoders, untrained, on rendered words of "
-        "32 x 128 pixels: the share of pixels with a nonzero gradient to the token in the "
-        "middle, after every layer, and how much of the gradient is within 8 px of its middle. "
-        "The bundled recognizer, which is trained, is beside them. The image of each seed is "
-        "another one."
+        "A ViT of 8 x 8 patches and two convolutional encoders, untrained, on "
+        "rendered words of 32 x 128 pixels: the share of pixels with a nonzero "
+        "gradient to the token in the middle, after every layer, and how much of "
+        "the gradient is within 8 px of its middle. The bundled recognizer, which "
+        "is trained, is beside them. The image of each seed is another one."
     ),
     correction=(
-        "It is patches that interact, not pixels: the pixels of a patch are mixed by the patch "
-        "embedding, before any attention, and from there on go together. That every pixel can "
-        "matter says nothing of learning, as it holds for random weights."
+        "It is patches that interact, not pixels: the pixels of a patch are mixed "
+        "by the patch embedding, before any attention, and from there on go "
+        "together. That every pixel can matter says nothing of learning, as it "
+        "holds for random weights."
     ),
     kind="identity",
     over="seeds; in the row of tiny, batches of words, one model",
@@ -53,7 +55,8 @@ TRAINED = "tiny, trained"
 Images = Float[Tensor, "batch 3 height width"]
 _WHOLE = 0.999  # of the pixels: gradients of single pixels may be zero by chance
 _WINDOW = 0.1  # a window is a small part of an image
-_NEAR = 8  # pixels down and across: the token's own patch of 8 x 8 and half of those around it
+# Pixels down and across: the token's own patch of 8 x 8 and half of those around it
+_NEAR = 8
 
 
 def run(settings: Settings) -> Findings:
@@ -98,9 +101,10 @@ def run(settings: Settings) -> Findings:
         measure="share of the pixels that a ViT's token depends on after its first attention",
         values=first,
         because=(
-            f"Before attention a token depends on {seen[VIT][0]:.1%} of the pixels, its own patch, "
-            f"and after the first layer on {seen[VIT][1]:.1%}; convolutions begin with at most "
-            f"{max(windows):.1%} and come to {max(seen[RESIDUAL].values()):.0%} (residual) and "
+            f"Before attention a token depends on {seen[VIT][0]:.1%} of the pixels, "
+            f"its own patch, and after the first layer on {seen[VIT][1]:.1%}; "
+            f"convolutions begin with at most {max(windows):.1%} and come to "
+            f"{max(seen[RESIDUAL].values()):.0%} (residual) and "
             f"{max(seen[PLAIN].values()):.0%} (plain) with all of their layers."
         ),
         draw=lambda figure: _draw(figure, table),

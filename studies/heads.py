@@ -19,20 +19,22 @@ STUDY = Study(
         "translated); it is self-attention in parallel over parts of the input (S)."
     ),
     expected=(
-        "Two heads learn to look at two places sooner than one, a real but small gain. No number "
-        "of heads makes a block know positions: its outputs move with its inputs to 1e-15, so "
-        "the reason that E gives is wrong."
+        "Two heads learn to look at two places sooner than one, a real but small "
+        "gain. No number of heads makes a block know positions: its outputs move "
+        "with its inputs to 1e-15, so the reason that E gives is wrong."
     ),
     experiment=(
-        "Every one of 8 tokens points to two places and asks for the symbols there, in order. "
-        "One encoder block of width 32 with 1, 2, 4 or 8 heads and equal parameters learns it; "
-        "accuracy, and steps to 95%. With a single pointer as a control. A permutation of the "
-        "tokens, with and without positions, tests every number of heads."
+        "Every one of 8 tokens points to two places and asks for the symbols there, "
+        "in order. One encoder block of width 32 with 1, 2, 4 or 8 heads and equal "
+        "parameters learns it; accuracy, and steps to 95%. With a single pointer as "
+        "a control. A permutation of the tokens, with and without positions, tests "
+        "every number of heads."
     ),
     correction=(
-        "Heads do not make up for missing positions; positional encodings alone do. One head "
-        "takes one weighted mean; several take several means at once. It is the queries, keys "
-        "and values, after their projections, that are split over the heads, not the input."
+        "Heads do not make up for missing positions; positional encodings alone do. "
+        "One head takes one weighted mean; several take several means at once. It "
+        "is the queries, keys and values, after their projections, that are split "
+        "over the heads, not the input."
     ),
     kind="identity in part: that outputs move with inputs",
 )
@@ -96,10 +98,11 @@ def run(settings: Settings) -> Findings:
         measure=f"accuracy gained by a second head, two pointers, after {steps} steps",
         values=gains,
         because=(
-            f"With two places to look at, two heads reach {last[2, 2].mean:.2f} where one reaches "
-            f"{last[2, 1].mean:.2f}. But without positions a block of any number of heads follows "
-            f"a permutation to {max(without):.0e} (with positions it differs by "
-            f"{with_positions:.1f} or more): heads help, and not because of position."
+            f"With two places to look at, two heads reach {last[2, 2].mean:.2f} "
+            f"where one reaches {last[2, 1].mean:.2f}. But without positions a block "
+            f"of any number of heads follows a permutation to {max(without):.0e} "
+            f"(with positions it differs by {with_positions:.1f} or more): heads "
+            "help, and not because of position."
         ),
         draw=lambda figure: _draw(figure, learning, errors),
     )

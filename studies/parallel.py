@@ -21,32 +21,36 @@ from vit_str.models.encoders.recurrent import NETWORKS
 STUDY = Study(
     posts="E, L",
     claim=(
-        "A recurrent network works through its steps one after the other and can hardly be "
-        "parallelized, while attention is a product of matrices and trains much faster (L, E)."
+        "A recurrent network works through its steps one after the other and can "
+        "hardly be parallelized, while attention is a product of matrices and "
+        "trains much faster (L, E)."
     ),
     expected=(
-        "The longest chain of operations grows with the length for a GRU and stays the same for "
-        "attention: that part holds everywhere. Faster is attention for short sequences and on "
-        "many processors; on one CPU thread it becomes slower, beyond a length of about 64 at "
-        "128 units, as its operations grow with the square of the length. So: partly."
+        "The longest chain of operations grows with the length for a GRU and stays "
+        "the same for attention: that part holds everywhere. Faster is attention "
+        "for short sequences and on many processors; on one CPU thread it becomes "
+        "slower, beyond a length of about 64 at 128 units, as its operations grow "
+        "with the square of the length. So: partly."
     ),
     experiment=(
-        "One layer of 128 units: a GRU, and self-attention with 4 heads. The longest chain of "
-        "dependent operations is counted in the graph of autograd, step by step for the GRU; "
-        "multiplications and additions are counted too. The time of a step of training (forward "
-        "and backward, 8 sequences) is measured for lengths 16 to 1024 (four if quick), on one "
-        "thread, on all (not if quick), and on a GPU where there is one; the GRU is torch's own."
+        "One layer of 128 units: a GRU, and self-attention with 4 heads. The "
+        "longest chain of dependent operations is counted in the graph of autograd, "
+        "step by step for the GRU; multiplications and additions are counted too. "
+        "The time of a step of training (forward and backward, 8 sequences) is "
+        "measured for lengths 16 to 1024 (four if quick), on one thread, on all "
+        "(not if quick), and on a GPU where there is one; the GRU is torch's own."
     ),
     changed=(
-        "With lengths up to 256 attention was faster throughout and the claim supported; 1,024 "
-        "was added after that. Wall time on a busy computer made no sense and was replaced by "
-        "processor time."
+        "With lengths up to 256 attention was faster throughout and the claim "
+        "supported; 1,024 was added after that. Wall time on a busy computer made "
+        "no sense and was replaced by processor time."
     ),
     correction=(
-        "Fewer operations in a row, not fewer operations: attention needs 8Td² + 4T²d of them "
-        "and a GRU 12Td², so from T = d on attention needs more. And the gain is in training: a "
-        "Transformer that writes is as sequential as a recurrent network, one symbol after the "
-        "other. Across the sequences of a batch recurrent networks are parallel as well."
+        "Fewer operations in a row, not fewer operations: attention needs 8Td² + "
+        "4T²d of them and a GRU 12Td², so from T = d on attention needs more. And "
+        "the gain is in training: a Transformer that writes is as sequential as a "
+        "recurrent network, one symbol after the other. Across the sequences of a "
+        "batch recurrent networks are parallel as well."
     ),
     rule="longer sequences were added",
 )
@@ -115,12 +119,13 @@ def run(settings: Settings) -> Findings:
         ),
         values=alone[longest],
         because=(
-            f"From length {shortest} to {longest} the longest chain of operations of the GRU grows "
-            f"from {chains[RECURRENT][0]} to {chains[RECURRENT][-1]}, that of attention from "
-            f"{chains[ATTENTION][0]} to {chains[ATTENTION][-1]}. On one CPU thread a step of "
-            f"training with attention is {alone[shortest].mean:.1f} times as fast at length "
-            f"{shortest} and {alone[longest].mean:.1f} times at {longest}, where it needs "
-            f"{more[longest]:.1f} times the operations."
+            f"From length {shortest} to {longest} the longest chain of operations of "
+            f"the GRU grows from {chains[RECURRENT][0]} to {chains[RECURRENT][-1]}, "
+            f"that of attention from {chains[ATTENTION][0]} to "
+            f"{chains[ATTENTION][-1]}. On one CPU thread a step of training with "
+            f"attention is {alone[shortest].mean:.1f} times as fast at length "
+            f"{shortest} and {alone[longest].mean:.1f} times at {longest}, where it "
+            f"needs {more[longest]:.1f} times the operations."
         ),
         draw=lambda figure: _draw(figure, chains, speeds),
         surprises={

@@ -19,25 +19,28 @@ from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
 STUDY = Study(
     posts="V",
     claim=(
-        "A ViT hardly differs from the Transformer: the image is torn into patches that make a "
-        "sequence, and only the encoder is used, not the decoder."
+        "A ViT hardly differs from the Transformer: the image is torn into patches "
+        "that make a sequence, and only the encoder is used, not the decoder."
     ),
     expected=(
-        "Exact: the patches put together again are the image, and the blocks of a ViT, given to "
-        "the project's encoder of texts, compute the same numbers to the last bit. Only the "
-        "embedding differs, and it is a convolution whose stride is its kernel."
+        "Exact: the patches put together again are the image, and the blocks of a "
+        "ViT, given to the project's encoder of texts, compute the same numbers to "
+        "the last bit. Only the embedding differs, and it is a convolution whose "
+        "stride is its kernel."
     ),
     experiment=(
-        "Random images and weights of five sizes of image and patch. Patches are put together; "
-        "the patch embedding is computed as a strided convolution in float64; the state of the "
-        "ViT's blocks is loaded into a text encoder, and both run on the same tokens."
+        "Random images and weights of five sizes of image and patch. Patches are "
+        "put together; the patch embedding is computed as a strided convolution in "
+        "float64; the state of the ViT's blocks is loaded into a text encoder, and "
+        "both run on the same tokens."
     ),
     correction=(
-        "Not much differs, but some things do, and not only in the input: the ViT (Dosovitskiy "
-        "et al. 2020) normalizes before each sub-layer and not after it, has GELU in the place "
-        "of ReLU, learns its positions and adds a class token. Encoder only is enough to name "
-        "one class; to write a text of any length, the recognizers here put a decoder behind it, "
-        "or read characters off the tokens."
+        "Not much differs, but some things do, and not only in the input: the ViT "
+        "(Dosovitskiy et al. 2020) normalizes before each sub-layer and not after "
+        "it, has GELU in the place of ReLU, learns its positions and adds a class "
+        "token. Encoder only is enough to name one class; to write a text of any "
+        "length, the recognizers here put a decoder behind it, or read characters "
+        "off the tokens."
     ),
     kind="identity in part: the blocks are shared by construction",
 )
@@ -78,10 +81,11 @@ def run(settings: Settings) -> Findings:
         measure="largest difference, of patches put together and of the shared blocks",
         values=Values([max(worst[ROUND_TRIP], worst[BLOCKS])]),
         because=(
-            f"Patches put together again give the image (difference {worst[ROUND_TRIP]:g}), "
-            f"and a text encoder with the ViT's blocks computes what the ViT does (difference "
-            f"{worst[BLOCKS]:g}); they are {share:.1%} of its parameters. The patch embedding "
-            f"equals a strided convolution to {worst[CONVOLUTION]:.2g}."
+            "Patches put together again give the image (difference "
+            f"{worst[ROUND_TRIP]:g}), and a text encoder with the ViT's blocks "
+            f"computes what the ViT does (difference {worst[BLOCKS]:g}); they are "
+            f"{share:.1%} of its parameters. The patch embedding equals a strided "
+            f"convolution to {worst[CONVOLUTION]:.2g}."
         ),
         draw=lambda figure: _draw(figure, encoder),
     )

@@ -45,7 +45,8 @@ class Sizes:
     dim: int
     depth: int  # blocks of the ViT
     heads: int
-    widths: tuple[int, ...]  # of the stages of the convolution but the last, which has ``dim``
+    # Of the stages of the convolution but the last, which has ``dim``
+    widths: tuple[int, ...]
     depths: tuple[int, ...]  # residual blocks of its stages, each with a stride of 2
     decoder_depth: int
     maximum_length: int

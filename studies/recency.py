@@ -23,28 +23,30 @@ from vit_str.reports.panels import legend
 STUDY = Study(
     posts="R",
     claim=(
-        "The context vector of a recurrent encoder is of poor quality: the words at the back are "
-        "relatively clear in it, those at the front are faint."
+        "The context vector of a recurrent encoder is of poor quality: the words at "
+        "the back are relatively clear in it, those at the front are faint."
     ),
     expected=(
-        "Without training the state of an RNN holds the last few symbols and nothing of the rest, "
-        "that of a GRU some more. Training to write all symbols asks for all of them alike, so "
-        "that the trained vectors should be flatter, still with the last symbols ahead. So: "
-        "supported, weaker after training."
+        "Without training the state of an RNN holds the last few symbols and "
+        "nothing of the rest, that of a GRU some more. Training to write all "
+        "symbols asks for all of them alike, so that the trained vectors should be "
+        "flatter, still with the last symbols ahead. So: supported, weaker after "
+        "training."
     ),
     experiment=(
-        "Sequences of 24 random symbols out of 10 (quick: 8 out of 8) go through a recurrent "
-        "encoder. A linear map from its last state, fitted by least squares to 4,096 sequences, "
-        "names the symbol at every place of 1,024 others. Encoders are a tanh RNN and a GRU "
-        "without training, and GRUs that were trained, with a GRU that has nothing but this "
-        "vector, to write the sequence again, forwards or backwards, as in the study bottleneck. "
-        "The claim holds for an encoder if the last quarter of the symbols is named better than "
-        "the first by more than a tenth."
+        "Sequences of 24 random symbols out of 10 (quick: 8 out of 8) go through a "
+        "recurrent encoder. A linear map from its last state, fitted by least "
+        "squares to 4,096 sequences, names the symbol at every place of 1,024 "
+        "others. Encoders are a tanh RNN and a GRU without training, and GRUs that "
+        "were trained, with a GRU that has nothing but this vector, to write the "
+        "sequence again, forwards or backwards, as in the study bottleneck. The "
+        "claim holds for an encoder if the last quarter of the symbols is named "
+        "better than the first by more than a tenth."
     ),
     correction=(
-        "That the end is clear and the beginning faint is how recurrent networks start. What a "
-        "trained vector holds best is what its decoder writes first: the end of the source if that "
-        "comes first, the beginning if it does."
+        "That the end is clear and the beginning faint is how recurrent networks "
+        "start. What a trained vector holds best is what its decoder writes first: "
+        "the end of the source if that comes first, the beginning if it does."
     ),
 )
 
@@ -79,8 +81,8 @@ def run(settings: Settings) -> Findings:
         measure="share named of the last quarter minus that of the first, GRU that copies",
         values=gaps[COPYING],
         because=(
-            f"Of {length} symbols, the share of the last quarter that is named from the last state "
-            "minus that of the first quarter is "
+            f"Of {length} symbols, the share of the last quarter that is named from "
+            "the last state minus that of the first quarter is "
             + ", ".join(f"{values.text(2)} ({name})" for name, values in gaps.items())
             + f"; guessing names {1 / task.symbols:.2f}."
         ),

@@ -18,28 +18,33 @@ from studies.training import seeded
 STUDY = Study(
     posts="R",
     claim=(
-        "With ReLU or GELU in the place of tanh an RNN may be rid of the vanishing gradient, but "
-        "its hidden state piles up and diverges, as both are linear for positive numbers (R)."
+        "With ReLU or GELU in the place of tanh an RNN may be rid of the vanishing "
+        "gradient, but its hidden state piles up and diverges, as both are linear "
+        "for positive numbers (R)."
     ),
     expected=(
-        "It depends on the recurrent weights: from the usual start the state stays small and the "
-        "gradient vanishes faster than with tanh, orthogonal weights of gain 1.5 diverge, and an "
-        "identity matrix (Le et al. 2015) neither explodes nor vanishes. So: partly."
+        "It depends on the recurrent weights: from the usual start the state stays "
+        "small and the gradient vanishes faster than with tanh, orthogonal weights "
+        "of gain 1.5 diverge, and an identity matrix (Le et al. 2015) neither "
+        "explodes nor vanishes. So: partly."
     ),
     experiment=(
-        "100 steps of an RNN of 64 units on normal inputs of width 16, with ReLU, GELU and tanh, "
-        "started as usual, with orthogonal weights of gain 1, 1.5 and 2 and with the identity; "
-        "all but the usual start have no bias. Norm of the state by step, and of the gradient of "
-        "the last state with respect to each input."
+        "100 steps of an RNN of 64 units on normal inputs of width 16, with ReLU, "
+        "GELU and tanh, started as usual, with orthogonal weights of gain 1, 1.5 "
+        "and 2 and with the identity; all but the usual start have no bias. Norm of "
+        "the state by step, and of the gradient of the last state with respect to "
+        "each input."
     ),
     changed=(
-        "With an orthogonal start of 1.5 as the largest, the growth just missed the limit and "
-        "the verdict was not supported; the start of 2 was added then, the rule stayed."
+        "With an orthogonal start of 1.5 as the largest, the growth just missed the "
+        "limit and the verdict was not supported; the start of 2 was added then, "
+        "the rule stayed."
     ),
     correction=(
-        "Being linear for positive numbers allows a state to grow, it does not make it grow. "
-        "ReLU silences about half of the units, which is as much as weights smaller by the root "
-        "of 2: the state feeds on itself only beyond that."
+        "Being linear for positive numbers allows a state to grow, it does not make "
+        "it grow. ReLU silences about half of the units, which is as much as "
+        "weights smaller by the root of 2: the state feeds on itself only beyond "
+        "that."
     ),
     rule="a case was added",
 )
@@ -95,11 +100,12 @@ def run(settings: Settings) -> Findings:
         measure=f"log10 of the state's growth from step {STEPS // 2} to {STEPS}, ReLU, usual start",
         values=growth(DEFAULT, "ReLU"),
         because=(
-            f"From step {STEPS // 2} to {STEPS} the state grows {grown(DEFAULT)} from the usual "
-            f"start; {grown(LARGER)} with orthogonal weights of gain 2; {grown(IDENTITY)} with the "
-            f"identity. Its gradient {_BACK} steps back is {back(DEFAULT, 'ReLU')} by "
-            f"default (tanh {back(DEFAULT, 'tanh')}) and "
-            f"{back(IDENTITY, 'ReLU')} with ReLU and the identity."
+            f"From step {STEPS // 2} to {STEPS} the state grows {grown(DEFAULT)} "
+            f"from the usual start; {grown(LARGER)} with orthogonal weights of gain "
+            f"2; {grown(IDENTITY)} with the identity. Its gradient {_BACK} steps "
+            f"back is {back(DEFAULT, 'ReLU')} by default (tanh "
+            f"{back(DEFAULT, 'tanh')}) and {back(IDENTITY, 'ReLU')} with ReLU and "
+            "the identity."
         ),
         draw=lambda figure: _draw(figure, table),
     )

@@ -93,7 +93,8 @@ def run_studies(
 
     Closing the iterator, or an interrupt, stops those that run; what is written stays.
     """
-    context = multiprocessing.get_context("spawn")  # a fork would share threads, random states
+    # A fork would share threads, random states
+    context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, initializer=_start_worker) as pool:
         futures = {pool.submit(run_study, name, out / name, settings): name for name in names}
         try:
@@ -107,5 +108,6 @@ def run_studies(
 
 
 def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C in a terminal: end without a traceback
+    # Ctrl-C in a terminal: end without a traceback
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     torch.set_num_threads(1)  # as many processes as CPUs

@@ -24,17 +24,18 @@ STUDY = Study(
         "and S divide too)."
     ),
     expected=(
-        "The variance of q·k is d\\_k and 1 after the division. Without it, the median norm of "
-        "the softmax's Jacobian first rises, to d\\_k of about 16, and then falls; the three "
-        "numbers drawn in L contradict the claim that they illustrate, the expectation supports "
-        "it."
+        "The variance of q·k is d\\_k and 1 after the division. Without it, the "
+        "median norm of the softmax's Jacobian first rises, to d\\_k of about 16, "
+        "and then falls; the three numbers drawn in L contradict the claim that "
+        "they illustrate, the expectation supports it."
     ),
     experiment=(
-        "Queries and 32 keys of independent normal numbers, d\\_k = 2 to 1024: variance of the "
-        "products, entropy of their softmax, median norm of its Jacobian and of the gradient "
-        "that reaches the query. Then one attention learns to name the token to the right, d\\_k "
-        "= 16, 64, 256, with the division, without it, and without it but with query weights "
-        "that start √d\\_k times smaller."
+        "Queries and 32 keys of independent normal numbers, d\\_k = 2 to 1024: "
+        "variance of the products, entropy of their softmax, median norm of its "
+        "Jacobian and of the gradient that reaches the query. Then one attention "
+        "learns to name the token to the right, d\\_k = 16, 64, 256, with the "
+        "division, without it, and without it but with query weights that start "
+        "√d\\_k times smaller."
     ),
     correction=(
         '"Dimension 10" in L means a standard deviation of 10, which is dimension 100. L\'s '
@@ -116,12 +117,14 @@ def run(settings: Settings) -> Findings:
         ),
         values=gains,
         because=(
-            f"The variance of q·k is {variance.mean(width=WIDEST, softmax=RAW):.0f} at d_k = "
-            f"{WIDEST} and {variance.mean(width=WIDEST, softmax=SCALED):.2f} after the division; "
-            f"the median Jacobian norm falls from {jacobian.mean(width=peak, softmax=RAW):.2f} at "
-            f"d_k = {peak} to {jacobian.mean(width=WIDEST, softmax=RAW):.3f} without it and stays "
-            f"at {level[-1]:.2f} with it. At d_k = {trained} the division gains {gains.mean:.2f} "
-            "in accuracy."
+            f"The variance of q·k is {variance.mean(width=WIDEST, softmax=RAW):.0f} "
+            f"at d_k = {WIDEST} and "
+            f"{variance.mean(width=WIDEST, softmax=SCALED):.2f} after the division; "
+            "the median Jacobian norm falls from "
+            f"{jacobian.mean(width=peak, softmax=RAW):.2f} at d_k = {peak} to "
+            f"{jacobian.mean(width=WIDEST, softmax=RAW):.3f} without it and stays at "
+            f"{level[-1]:.2f} with it. At d_k = {trained} the division gains "
+            f"{gains.mean:.2f} in accuracy."
         ),
         draw=lambda figure: _draw(figure, table),
         surprises={

@@ -156,13 +156,15 @@ class Findings:
     """What an experiment found; tables have rows of the same columns, and numbers are finite."""
 
     table: Table
-    summary: Sequence[Mapping[str, Cell]]  # for people, numbers as text with their intervals
+    # For people, numbers as text with their intervals
+    summary: Sequence[Mapping[str, Cell]]
     verdict: Verdict
     measure: str  # in words, the number that decides
     values: Values  # that number for each seed; a single one where nothing is random
     because: str  # one to three sentences that say why, with the numbers
     draw: Callable[[Figure], None]  # may set the size of the figure
-    surprises: Mapping[str, bool] = field(default_factory=dict)  # sentence -> whether it holds
+    # Sentence -> whether it holds
+    surprises: Mapping[str, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, self.values)):
@@ -182,7 +184,8 @@ class Study:
     experiment: str
     changed: str = ""  # after first results had been seen
     correction: str = ""  # of what the posts say
-    kind: str = ""  # ``identity`` if it holds by construction: no evidence of the same kind
+    # ``identity`` if it holds by construction: no evidence of the same kind
+    kind: str = ""
     over: str = "seeds"  # what intervals are over
     weights: tuple[str, ...] = ()  # names of bundled weights that it measures
     rule: str = ""  # how its rule was changed after results had been seen

@@ -31,35 +31,37 @@ from vit_str.torch_runtime.engine import TorchSteps
 STUDY = Study(
     posts="R, V, E, S",
     claim=(
-        "The Transformer was made as a sequence-to-sequence model for translation: the encoder "
-        "takes the meaning of the source, the decoder makes of it the sequence most like it in "
-        "the other language (R)."
+        "The Transformer was made as a sequence-to-sequence model for translation: "
+        "the encoder takes the meaning of the source, the decoder makes of it the "
+        "sequence most like it in the other language (R)."
     ),
     expected=(
-        "One small Transformer learns both directions and translates more than nine in ten "
-        "numbers that it never saw, another as many dates, whose parts change places; a beam "
-        "changes little; with the features of another text it translates that other one, so "
-        "hardly one is right."
+        "One small Transformer learns both directions and translates more than nine "
+        "in ten numbers that it never saw, another as many dates, whose parts "
+        "change places; a beam changes little; with the features of another text it "
+        "translates that other one, so hardly one is right."
     ),
     experiment=(
-        "A text encoder and a decoder of the project's blocks, with sinusoidal positions, are "
-        "trained on numbers of up to six digits (quick: four), from words to digits and from "
-        "digits to words with one set of weights, and others like them on dates (march twenty "
-        "three nineteen eighty four, 1984-03-23). Whole texts right, of a fifth that is held out "
-        "of training, none tested twice; greedy, with a beam, and with the features of another "
+        "A text encoder and a decoder of the project's blocks, with sinusoidal "
+        "positions, are trained on numbers of up to six digits (quick: four), from "
+        "words to digits and from digits to words with one set of weights, and "
+        "others like them on dates (march twenty three nineteen eighty four, "
+        "1984-03-23). Whole texts right, of a fifth that is held out of training, "
+        "none tested twice; greedy, with a beam, and with the features of another "
         "text."
     ),
     changed=(
-        "The size of the small version was chosen among five for numbers, with one seed each; "
-        "dates were added afterwards, at the same size. A first full run tested the number 0, "
-        "whose word is in no other number, without training on it, and tested it about 30 times "
-        "in 300: 92.4 % right, partly. Now 0 is in training and no text is tested twice; the "
-        "rule stayed."
+        "The size of the small version was chosen among five for numbers, with one "
+        "seed each; dates were added afterwards, at the same size. A first full run "
+        "tested the number 0, whose word is in no other number, without training on "
+        "it, and tested it about 30 times in 300: 92.4 % right, partly. Now 0 is in "
+        "training and no text is tested twice; the rule stayed."
     ),
     correction=(
-        "Self- and cross-attention are the paper's; the norms stand before the sub-layers here "
-        "(Xiong et al. 2020), which trains without much care. The best of a beam is the most "
-        "probable text that was found, which is not always the right one."
+        "Self- and cross-attention are the paper's; the norms stand before the "
+        "sub-layers here (Xiong et al. 2020), which trains without much care. The "
+        "best of a beam is the most probable text that was found, which is not "
+        "always the right one."
     ),
 )
 

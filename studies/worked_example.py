@@ -26,22 +26,23 @@ from vit_str.reports.style import HEAT
 STUDY = Study(
     posts="L, S",
     claim=(
-        "Rows of X become queries, keys and values by three matrices; a softmax over each row of "
-        "QKᵀ / √d\\_k gives weights that sum to 1, and with V their weighted means, whose "
-        "dimension d\\_v need not be d\\_k."
+        "Rows of X become queries, keys and values by three matrices; a softmax "
+        "over each row of QKᵀ / √d\\_k gives weights that sum to 1, and with V "
+        "their weighted means, whose dimension d\\_v need not be d\\_k."
     ),
     expected="All ways of computing it agree to rounding, and every statement about shapes holds.",
     experiment=(
-        "The cases of post L in double precision: 3 queries and 4 keys with the row of weights "
-        ".2 .1 .4 .3 and d\\_v = 5, two words of 4 dimensions with 4 x 3 projections, and random "
-        "matrices of 7 queries and 9 keys (normal, one draw for each seed), by loops over plain "
-        "numbers, einsum, the textbook formula and the fused kernel of our models; and our "
-        "multi-head attention against a loop over its heads."
+        "The cases of post L in double precision: 3 queries and 4 keys with the row "
+        "of weights .2 .1 .4 .3 and d\\_v = 5, two words of 4 dimensions with 4 x 3 "
+        "projections, and random matrices of 7 queries and 9 keys (normal, one draw "
+        "for each seed), by loops over plain numbers, einsum, the textbook formula "
+        "and the fused kernel of our models; and our multi-head attention against a "
+        "loop over its heads."
     ),
     correction=(
-        "The formula in post L without √d\\_k is the same with queries multiplied by it. Softmax "
-        "by row makes rows sum to 1, columns do not. In post S the input seems to be divided "
-        "over heads; it is the projections that are."
+        "The formula in post L without √d\\_k is the same with queries multiplied "
+        "by it. Softmax by row makes rows sum to 1, columns do not. In post S the "
+        "input seems to be divided over heads; it is the projections that are."
     ),
     kind="identity",
 )
@@ -49,7 +50,8 @@ STUDY = Study(
 Matrix = Float[Tensor, "row column"]
 # Doubles near 1 are 2e-16 apart, and no sum here has more than a few dozen terms.
 _ROUNDING = 1e-13
-_NEARLY = 1e-6  # a computation of the models counts as wrong, not as rounded, beyond this
+# A computation of the models counts as wrong, not as rounded, beyond this
+_NEARLY = 1e-6
 _DOUBLE = torch.float64
 
 
@@ -81,8 +83,9 @@ def run(settings: Settings) -> Findings:
         measure="largest difference of any two ways, mean over draws",
         values=worst,
         because=(
-            f"No way differs from the loop by more than {max(worst):.1e}. Of the statements "
-            f"about shapes and roles, {sum(holding.values())} of {len(holding)} hold: "
+            f"No way differs from the loop by more than {max(worst):.1e}. Of the "
+            f"statements about shapes and roles, {sum(holding.values())} of "
+            f"{len(holding)} hold: "
             f"{', '.join(name for name, holds in holding.items() if holds)}."
         ),
         draw=_draw,
