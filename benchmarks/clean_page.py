@@ -44,7 +44,9 @@ SENTENCES = (
 )
 FONTS = (("DejaVuSerif.ttf", 30), ("DejaVuSans.ttf", 25), ("STIXGeneral.ttf", 36))
 """Files of matplotlib, and pixels of their size: 9 to 13 points at 200 dots per inch."""
-SIZE, MARGIN, GUTTER = (1654, 2339), 110, 90
+SIZE = (1654, 2339)
+MARGIN = 110
+GUTTER = 90
 TURNS = (0, 180, 90, 270, 5)
 
 
@@ -86,7 +88,8 @@ def draw() -> tuple[Image.Image, str]:
     folder = Path(find_spec("matplotlib").origin).parent / "mpl-data/fonts/ttf"  # type: ignore[union-attr, arg-type]
     lines = []
     for column in range(2):
-        left, top = MARGIN + column * (width + GUTTER), MARGIN
+        left = MARGIN + column * (width + GUTTER)
+        top = MARGIN
         for name, size in FONTS:
             font = ImageFont.truetype(folder / name, size)
             for line in wrapped(font, width, SENTENCES[column::2]):
@@ -102,7 +105,7 @@ def wrapped(font: ImageFont.FreeTypeFont, width: int, sentences: tuple[str, ...]
     text = " ".join(sentences)
     while text:
         count = next(n for n in range(len(text), 0, -1) if font.getlength(text[:n]) <= width)
-        (line, *_) = textwrap.wrap(text, count)
+        line, *_ = textwrap.wrap(text, count)
         yield line
         text = text[len(line) :].strip()
 

@@ -126,11 +126,9 @@ def _slug(name: str) -> str:
 
 def _train(runs: Runs, budget: Budget) -> None:
     # All variants of one seed first: a comparison that is stopped early has one seed of all.
-    pending = [
-        (name, run)
-        for group in zip(*runs.values(), strict=True)
-        for name, run in zip(runs, group, strict=True)
-    ]
+    pending: list[tuple[str, VariantRun]] = []
+    for group in zip(*runs.values(), strict=True):
+        pending += zip(runs, group, strict=True)
     for number, (name, run) in enumerate(pending, 1):
         state = "finished before" if run.finished else "training"
         print(f"{number} of {len(pending)}: {name}, seed {run.seed}: {state}", file=sys.stderr)

@@ -95,7 +95,8 @@ class RapidOCR:
     def read(self) -> tuple[float, list[str]]:
         """Seconds as the process measured them, and the text of every file."""
         process = self._process
-        requests, answers = cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)
+        requests = cast("IO[str]", process.stdin)
+        answers = cast("IO[str]", process.stdout)
         requests.write("read\n")
         requests.flush()
         line = answers.readline()

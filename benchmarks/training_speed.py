@@ -199,7 +199,8 @@ def _profile_table(profile: Profile) -> str:
     kinds = sorted(profile.milliseconds, key=lambda kind: last.get(kind, 0))
     rows = [["where the time of a step goes", "ms", "share", "peak", "at the peak"]]
     for kind in kinds:
-        spent, flops = profile.milliseconds[kind], profile.flops.get(kind)
+        spent = profile.milliseconds[kind]
+        flops = profile.flops.get(kind)
         row = [kind, f"{spent:.2f}", f"{100 * spent / whole:.1f} %"]
         if flops and spent:
             least = 1e3 * flops / profile.peak_flops

@@ -117,7 +117,8 @@ class VariantRun:
     def _arguments(self, budget: Budget) -> list[str]:
         """Of ``vit-str train``; writes the configuration that they name."""
         given = [*budget.common, *self.overrides]
-        config, given = self._config(budget), [a for a in given if not _names_config(a)]
+        config = self._config(budget)
+        given = [a for a in given if not _names_config(a)]
         values = _settings(given)
         if budget.start is not None and "model.weight_decay" in values:
             raise ValueError(

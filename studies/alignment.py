@@ -54,7 +54,9 @@ STUDY = Study(
     rule="the verdict between was added",
 )
 
-DOT, ADDITIVE, UNTRAINED = "dot product", "additive", "untrained"
+DOT = "dot product"
+ADDITIVE = "additive"
+UNTRAINED = "untrained"
 _ATTENTIONS = {DOT: "dot", ADDITIVE: "additive", UNTRAINED: "dot"}
 _COLUMNS = ("anti_diagonal", "one_later", "one_earlier", "change_per_step", "right_symbols")
 # The same numbers in double precision, computed in another order.
@@ -80,8 +82,11 @@ def run(settings: Settings) -> Findings:
 
     columns = ("attention", "seed", "length", *_COLUMNS[:4], "formula_error", _COLUMNS[4])
     table = settings.repeat(" ".join(columns), measure_all)
-    exact, later, earlier = (table.values(name, attention=DOT) for name in _COLUMNS[:3])
-    untrained, additive = (table.mean(_COLUMNS[0], attention=n) for n in (UNTRAINED, ADDITIVE))
+    exact = table.values("anti_diagonal", attention=DOT)
+    later = table.values("one_later", attention=DOT)
+    earlier = table.values("one_earlier", attention=DOT)
+    untrained = table.mean("anti_diagonal", attention=UNTRAINED)
+    additive = table.mean("anti_diagonal", attention=ADDITIVE)
     error = max(table.values("formula_error", attention=DOT))
     band = Values(map(sum, zip(earlier, exact, later, strict=True)))
     return Findings(
@@ -120,9 +125,14 @@ def measure(
     model = train_translator(task, _ATTENTIONS[name], seed, steps=steps, device=device, **training)
     texts = task.draw_tests(256, task.lengths[1], seed, device)
     weights = alignment(model, texts)
-    shares = (anti_diagonal(weights, later) for later in (0, 1, -1))
-    error = formula_error(model, texts) if _ATTENTIONS[name] == "dot" else 0.0
-    row = (*shares, change_per_step(weights), error, model.accuracy(*texts))
+    row = (
+        anti_diagonal(weights),
+        anti_diagonal(weights, later=1),
+        anti_diagonal(weights, later=-1),
+        change_per_step(weights),
+        formula_error(model, texts) if _ATTENTIONS[name] == "dot" else 0.0,
+        model.accuracy(*texts),
+    )
     return row, weights.mean(0)
 
 
@@ -157,12 +167,14 @@ def formula_error(model: RecurrentTranslator, texts: Texts) -> float:
     """
     sources, labels = texts
     model = copy.deepcopy(model).double()
-    decoder, look = model.decoder, model.decoder.look
+    decoder = model.decoder
+    look = model.decoder.look
     assert look is not None
     features = model.encoder(sources)
     state = decoder.begin(features)
     assert state.image is not None
-    keys, values = state.image.keys[:, 0], state.image.values[:, 0]
+    keys = state.image.keys[:, 0]
+    values = state.image.values[:, 0]
     worst = 0.0
     for position, symbols in enumerate(decoder.inputs(labels).unbind(1)):
         query = look.to_queries(state.hidden[0])
@@ -193,7 +205,8 @@ def _band_chance(length: int) -> float:
 def _draw(figure: Figure, table: Table, maps: Mapping[str, Map], length: int) -> None:
     titles = [name.capitalize() for name in (*maps, "on the anti-diagonal")]
     *sheets, last = panels(figure, titles, width=2.9)
-    low, high = 0.5, length + 0.5
+    low = 0.5
+    high = length + 0.5
     for axes, weights in zip(sheets, maps.values(), strict=True):
         image = axes.imshow(weights.numpy(), HEAT, vmin=0, vmax=1, extent=(low, high, high, low))
         axes.grid(visible=False)

@@ -48,7 +48,10 @@ STUDY = Study(
     ),
 )
 
-FORWARD, BOTH, BOTH_LSTM, ATTENTION = "RNN", "BiRNN", "BiLSTM", "attention"
+FORWARD = "RNN"
+BOTH = "BiRNN"
+BOTH_LSTM = "BiLSTM"
+ATTENTION = "attention"
 _RECURRENT: Mapping[str, tuple[str, bool]] = {
     FORWARD: ("rnn", False),
     BOTH: ("rnn", True),
@@ -57,7 +60,9 @@ _RECURRENT: Mapping[str, tuple[str, bool]] = {
 _NETWORKS = (*_RECURRENT, ATTENTION)
 SYMBOLS = 4
 """Guessing is right once in as many times."""
-_DIM, _STEPS, _STATE = 32, 41, 20
+_DIM = 32
+_STEPS = 41
+_STATE = 20
 # Chance is one in four; who is not surely better by this much knows nothing.
 _NEAR_CHANCE = 0.03
 _KNOWS = 0.9
@@ -90,7 +95,8 @@ class Tagger(nn.Module):
 
     def __init__(self, network: nn.Module, offset: int) -> None:
         super().__init__()
-        self.network, self.offset = network, offset
+        self.network = network
+        self.offset = offset
 
     def forward(self, x: Tokens) -> Tokens:
         features = self.network(x)
@@ -102,17 +108,23 @@ def run(settings: Settings) -> Findings:
     """Measure gradients and train every network for every offset, with every seed."""
     right: tuple[int, ...]
     if settings.quick:
-        right, length, steps = (1, 4, 8), 12, 150
+        right = (1, 4, 8)
+        length = 12
+        steps = 150
     else:
-        right, length, steps = (1, 2, 4, 8, 12, 16), 24, 600
+        right = (1, 2, 4, 8, 12, 16)
+        length = 24
+        steps = 600
     back = -right[1]
 
     def measure(seed: int) -> Rows:
         for name in _RECURRENT:
             norms = gradient_norms(name, seed, settings.device)
-            yield from (("gradient", name, seed, i - _STATE, norm) for i, norm in enumerate(norms))
+            for place, norm in enumerate(norms):
+                yield "gradient", name, seed, place - _STATE, norm
         for name in _NETWORKS:
-            for offset in (back, *right) if name == FORWARD else right:
+            offsets = (back, *right) if name == FORWARD else right
+            for offset in offsets:
                 named = accuracy(name, offset, length, steps, seed, settings.device)
                 yield "accuracy", name, seed, offset, named
 
@@ -172,14 +184,16 @@ def make_network(name: str) -> nn.Module:
     if name == ATTENTION:
         return EncoderBlock(_DIM, 2, mlp_ratio=2.0, dropout=0.0)
     network, both = _RECURRENT[name]
-    return NETWORKS[network](_DIM, _DIM // (1 + both), batch_first=True, bidirectional=both)
+    dim = _DIM // 2 if both else _DIM
+    return NETWORKS[network](_DIM, dim, batch_first=True, bidirectional=both)
 
 
 def judge(later: float, scores: Mapping[str, Sequence[Values]]) -> Verdict:
     """Supported if one direction knows nothing, two know the next, and distance costs."""
     chance = 1 / SYMBOLS + _NEAR_CHANCE
     blind = later == 0 and all(values.low < chance for values in scores[FORWARD])
-    near, far = scores[BOTH][0], scores[BOTH][-1]
+    near = scores[BOTH][0]
+    far = scores[BOTH][-1]
     return Verdict.graded(blind and near.low >= _KNOWS, (near - far).low > _NEAR_CHANCE)
 
 

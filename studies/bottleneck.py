@@ -43,7 +43,9 @@ STUDY = Study(
     ),
 )
 
-ONE, WIDE, ATTENTION = "one vector", "one vector, twice as wide", "attention"
+ONE = "one vector"
+WIDE = "one vector, twice as wide"
+ATTENTION = "attention"
 _SYSTEMS = {ONE: ("none", 1), WIDE: ("none", 2), ATTENTION: ("dot", 1)}
 """Attention, and how many times as wide."""
 # "Removes" has to mean that most of the mistakes go; a smaller, but sure gain is "partly".
@@ -70,7 +72,8 @@ def run(settings: Settings) -> Findings:
                 yield task, name, seed, length, model.accuracy(*texts)
 
     table = settings.repeat("task system seed length right_symbols", measure)
-    shortest, longest = lengths[0], tasks["copy"].lengths[1]
+    shortest = lengths[0]
+    longest = tasks["copy"].lengths[1]
 
     def scores(system: str, task: str) -> str:
         part = table.where(system=system, task=task)

@@ -47,11 +47,9 @@ STUDY = Study(
     kind="identity in part: how many layers are needed follows from their width",
 )
 
-PLAIN, RESIDUAL, DILATED = (
-    "convolutions",
-    "convolutions, residual",
-    "dilated convolutions, residual",
-)
+PLAIN = "convolutions"
+RESIDUAL = "convolutions, residual"
+DILATED = "dilated convolutions, residual"
 ATTENTION = "attention"
 NETWORKS = (PLAIN, RESIDUAL, DILATED, ATTENTION)
 _DIM = 32

@@ -48,7 +48,10 @@ STUDY = Study(
     weights=("tiny",),
 )
 
-INTACT, ZEROS, MEAN, OTHER = "intact", "zeros", "mean of the images", "another image"
+INTACT = "intact"
+ZEROS = "zeros"
+MEAN = "mean of the images"
+OTHER = "another image"
 ABLATED = (ZEROS, MEAN, OTHER)
 PAIRS = "pairs of characters"
 _SHORT = {
@@ -145,7 +148,8 @@ class PairModel:
         ids = torch.cat([edge, labels, edge - self.end - 1], 1)
         ends = (ids == -1).long().argmax(1)
         ids[torch.arange(len(ids)), ends] = self.end
-        before, after = ids[:, :-1], ids[:, 1:]
+        before = ids[:, :-1]
+        after = ids[:, 1:]
         kept = after >= 0
         return before[kept], after[kept]
 
@@ -164,7 +168,8 @@ def measure(weights: WeightsFile, features: Tokens, labels: Labels) -> Rows:
         OTHER: features.roll(1, 0),
     }
     for name, given in ablations.items():
-        scores, targets = decoder.logits(given, labels), decoder.targets(labels)
+        scores = decoder.logits(given, labels)
+        targets = decoder.targets(labels)
         known = targets != PADDING
         errors = float((scores.argmax(-1) != targets)[known].double().mean())
         entropy = float(decoder.cross_entropy(scores, targets))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -91,12 +91,14 @@ def run(settings: Settings) -> Findings:
     plan = QUICK if settings.quick else FULL
     columns = f"seed system words accuracy {_KNOWN}"
     table = settings.repeat(columns, lambda seed: train(plan, seed, settings.device))
-    few, many = plan.words[0], plan.words[-1]
+    few = plan.words[0]
+    many = plan.words[-1]
     right = {
         (system, words): table.values("accuracy", system=system, words=words)
         for system, words in product(SYSTEMS, (few, many))
     }
-    small, large = (right[CONVOLUTION, words] - right[VIT, words] for words in (few, many))
+    small = right[CONVOLUTION, few] - right[VIT, few]
+    large = right[CONVOLUTION, many] - right[VIT, many]
     read = {key: f"{values.mean:.0%}" for key, values in right.items()}
     because = (
         f"With {few:,} words the convolution reads {read[CONVOLUTION, few]} of "
@@ -150,19 +152,21 @@ def unseen_words(drawn: RenderedBatch, everything: RenderedBatch, plan: Plan) ->
     Each text comes once, and is in no set. Of texts of one character there are too few for that;
     there, it is pictures that are unseen.
     """
-    texts, drawn_texts = (
-        [tuple(i for i in ids if i != PADDING) for ids in batch.labels.tolist()]
-        for batch in (everything, drawn)
-    )
-    characters = {character for text in texts[: plan.words[0]] for character in text}
+    texts = _texts(everything)
+    characters = set(chain.from_iterable(texts[: plan.words[0]]))
     seen = set() if plan.sizes.maximum_length == 1 else set(texts)
     kept = []
-    for index, text in enumerate(drawn_texts):
+    for index, text in enumerate(_texts(drawn)):
         if characters.issuperset(text) and text not in seen:
             kept.append(index)
             if plan.sizes.maximum_length > 1:
                 seen.add(text)
     return reading.select(drawn, kept)
+
+
+def _texts(batch: RenderedBatch) -> list[tuple[int, ...]]:
+    """The ids of the characters of each word."""
+    return [tuple(i for i in ids if i != PADDING) for ids in batch.labels.tolist()]
 
 
 def judge(small: Values, closing: Values) -> Verdict:

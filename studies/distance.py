@@ -49,7 +49,8 @@ STUDY = Study(
     weights=("tiny",),
 )
 
-TRAINED, UNTRAINED = "trained", "untrained"
+TRAINED = "trained"
+UNTRAINED = "untrained"
 CONV_FIELD = "convolution, gradient"
 CONV_WINDOW = "convolution, half window"
 _LOCAL = 0.5  # of looking everywhere alike
@@ -61,7 +62,8 @@ def run(settings: Settings) -> Findings:
     """Measure trained and untrained heads and a convolution on other words for every seed."""
     trained = load_subject("tiny")
     renderer = word_renderer(trained.charset)
-    count, images = (16, 2) if settings.quick else (128, 32)
+    count = 16 if settings.quick else 128
+    images = 2 if settings.quick else 32
 
     def measure(seed: int) -> Rows:
         words = renderer.batch(count, seed=3, index=seed)
@@ -81,10 +83,12 @@ def run(settings: Settings) -> Findings:
         for name, layer in product((TRAINED, UNTRAINED), layers)
     }
     by_layer = [means.mean(system=TRAINED, layer=layer) for layer in layers]
-    last, start = (means.values(system=TRAINED, layer=layer) for layer in (layers[-1], 1))
-    growth, first = last - start, heads[TRAINED, 1]
+    last = means.values(system=TRAINED, layer=layers[-1])
+    growth = last - means.values(system=TRAINED, layer=1)
+    first = heads[TRAINED, 1]
     shares = table.values(system=UNTRAINED)
-    least, most = (layers[by_layer.index(end)] for end in (min(by_layer), max(by_layer)))
+    least = layers[by_layer.index(min(by_layer))]
+    most = layers[by_layer.index(max(by_layer))]
     return Findings(
         table=table,
         summary=[
@@ -170,7 +174,8 @@ def _draw(figure: Figure, table: Table, means: Table, grid: TokenGrid) -> None:
     near = uniform_attention(neighborhood(grid))
     window = float((near * grid.distances()).sum(-1).mean())
     vit.axhline(window, **WINDOW, label="3 x 3 tokens around")
-    fields, colors = (CONV_WINDOW, CONV_FIELD), (COLORS[3], COLORS[1])
+    fields = (CONV_WINDOW, CONV_FIELD)
+    colors = (COLORS[3], COLORS[1])
     draw_lines(conv, means, "layer", "system", fields, colors, column="distance")
     vit.set(xlabel="layer (dots: heads, first seed)", ylabel="mean distance (px)", ylim=(0, 66))
     vit.set_xticks(table.levels("layer", system=TRAINED))

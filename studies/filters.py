@@ -59,7 +59,9 @@ STUDY = Study(
     rule="made stricter",
 )
 
-TRAINED, UNTRAINED, LEARNED = "trained", "untrained", "learned part"
+TRAINED = "trained"
+UNTRAINED = "untrained"
+LEARNED = "learned part"
 STATES = (UNTRAINED, TRAINED, LEARNED)
 # Components of 192 that a low-frequency basis would need for most of its energy
 _FIRST = 16
@@ -277,7 +279,8 @@ def _draw(
         label = name.replace(",", "").replace(" ", "\n")
         line[0].set_ylabel(label, rotation=0, ha="right", va="center")
     axes = right.subplots()
-    groups, colors = {}, {}
+    groups = {}
+    colors = {}
     for (system, state), values in low.items():
         label = f"{system}\n{state}".replace(" part", "").replace("convolution", "conv.")
         groups[label] = [100 * value for value in values]

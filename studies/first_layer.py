@@ -50,7 +50,9 @@ STUDY = Study(
     weights=("tiny",),
 )
 
-VIT, RESIDUAL, PLAIN = "ViT", "residual convolution", "plain convolution"
+VIT = "ViT"
+RESIDUAL = "residual convolution"
+PLAIN = "plain convolution"
 TRAINED = "tiny, trained"
 Images = Float[Tensor, "batch 3 height width"]
 _WHOLE = 0.999  # of the pixels: gradients of single pixels may be zero by chance
@@ -83,7 +85,10 @@ def run(settings: Settings) -> Findings:
         for name, shares in seen.items()
     }
     first = table.values("seen", system=VIT, layer=1)
-    windows = [v for name in (RESIDUAL, PLAIN) for v in table.values("seen", system=name, layer=1)]
+    windows = [
+        *table.values("seen", system=RESIDUAL, layer=1),
+        *table.values("seen", system=PLAIN, layer=1),
+    ]
     return Findings(
         table=table,
         summary=[
@@ -130,7 +135,8 @@ def measure(encoder: models.Encoder, images: Images, seed: int) -> Rows:
     if isinstance(encoder, models.VisionTransformer):
         layers.insert(0, (0, (embedding_field(encoder, images), sides[0])))
     for layer, (field, (top, left, bottom, right)) in layers:
-        y, x = round((top + bottom) / 2), round((left + right) / 2)
+        y = round((top + bottom) / 2)
+        x = round((left + right) / 2)
         around = field[max(0, y - _NEAR) : y + _NEAR, max(0, x - _NEAR) : x + _NEAR]
         yield layer, float((field > 0).double().mean()), float(around.sum())
 

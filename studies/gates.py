@@ -47,7 +47,11 @@ STUDY = Study(
     ),
 )
 
-RNN, LSTM, GRU, OPEN_LSTM, ATTENTION = "RNN", "LSTM", "GRU", "LSTM, bias 3", "attention"
+RNN = "RNN"
+LSTM = "LSTM"
+GRU = "GRU"
+OPEN_LSTM = "LSTM, bias 3"
+ATTENTION = "attention"
 CELLS: Mapping[str, tuple[str, float | None]] = {
     RNN: ("rnn", None),
     LSTM: ("lstm", None),
@@ -65,9 +69,11 @@ _DISTANCE = 20
 _QUICK = (30,)
 _FULL = (30, 100, 400)
 """Lengths of the sequences."""
-_STEPS, _RATE = 2500, 1e-2
+_STEPS = 2500
+_RATE = 1e-2
 """Of training a recurrent network: an LSTM learns nothing in 600 steps at length 30."""
-_ATTENTION_STEPS, _ATTENTION_RATE = 350, 5e-3
+_ATTENTION_STEPS = 350
+_ATTENTION_RATE = 5e-3
 """At the rate of the recurrent networks attention fails with some seeds."""
 _UNLEARNED = 0.9
 """Share of the error of knowing nothing; with more, by the interval, nothing was learned."""
@@ -116,12 +122,11 @@ def run(settings: Settings) -> Findings:
 
 def _unlearned(errors: Mapping[int, Errors]) -> str:
     """Says which networks did not learn, so that their errors are not taken for their limits."""
-    failed = [
-        f"{name} at {length}"
-        for length, by_name in errors.items()
-        for name, values in by_name.items()
-        if values.low > _UNLEARNED * BASELINE
-    ]
+    failed = []
+    for length, by_name in errors.items():
+        for name, values in by_name.items():
+            if values.low > _UNLEARNED * BASELINE:
+                failed.append(f"{name} at {length}")
     if not failed:
         return "All networks learned something at every length."
     return f"Within {_STEPS:,} steps these learned nothing: {', '.join(failed)}."

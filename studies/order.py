@@ -42,10 +42,14 @@ STUDY = Study(
     kind="identity in part: that permuted inputs give permuted outputs",
 )
 
-NONE, MASKED, SINUSOIDAL = "no positions", "no positions, causal mask", "sinusoidal positions"
+NONE = "no positions"
+MASKED = "no positions, causal mask"
+SINUSOIDAL = "sinusoidal positions"
 ENCODERS = {NONE: "no positions", MASKED: "causal mask", SINUSOIDAL: "sinusoidal"}
 """Name -> short name for figures."""
-_DIM, _HEADS, _LENGTH = 32, 4, 12
+_DIM = 32
+_HEADS = 4
+_LENGTH = 12
 # Rounding of doubles through a few layers is 1e-15; anything that a position does is 1e-2 and more.
 _EXACT = 1e-12
 _TELLS = 1e-3

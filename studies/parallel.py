@@ -55,25 +55,30 @@ STUDY = Study(
     rule="longer sequences were added",
 )
 
-RECURRENT, ATTENTION = "GRU", "self-attention"
+RECURRENT = "GRU"
+ATTENTION = "self-attention"
 LAYERS = (RECURRENT, ATTENTION)
 ONE_THREAD = "1 CPU thread"
 _QUICK = (16, 64, 256, 1024)
 _FULL = (16, 32, 64, 128, 256, 512, 1024)
 """Lengths of the sequences."""
-_DIM, _BATCH = 128, 8
+_DIM = 128
+_BATCH = 8
 
 
 def run(settings: Settings) -> Findings:
     """Count operations, then measure times with every seed."""
-    lengths, repetitions = (_QUICK, 2) if settings.quick else (_FULL, 6)
+    lengths = _QUICK if settings.quick else _FULL
+    repetitions = 2 if settings.quick else 6
     processors = [ONE_THREAD]
     # All of them are slow where others need them.
-    if not settings.quick and (count := os.cpu_count() or 1) > 1:
+    count = os.cpu_count() or 1
+    if not settings.quick and count > 1:
         processors.append(f"{count} CPU threads")
     if torch.cuda.is_available():
         processors.append("GPU")
-    shortest, longest = lengths[0], lengths[-1]
+    shortest = lengths[0]
+    longest = lengths[-1]
     chains = {name: [chain(name, length) for length in lengths] for name in LAYERS}
     counts = {name: [operations(name, length) for length in lengths] for name in LAYERS}
 
@@ -96,6 +101,9 @@ def run(settings: Settings) -> Findings:
         for length, gru, attention in zip(lengths, *counts.values(), strict=True)
     }
     speeds = {p: {length: ratios(p, length) for length in lengths} for p in processors}
+    all_speeds: list[Values] = []
+    for speed in speeds.values():
+        all_speeds += speed.values()
     alone = speeds[ONE_THREAD]
     slower = next((length for length in lengths if alone[length].high < 1), shortest)
     return Findings(
@@ -112,7 +120,7 @@ def run(settings: Settings) -> Findings:
             }
             for i, length in enumerate(lengths)
         ],
-        verdict=judge(chains, [ratio for speed in speeds.values() for ratio in speed.values()]),
+        verdict=judge(chains, all_speeds),
         measure=(
             "time of the GRU over that of attention, step of training, one CPU thread, "
             f"T = {longest}"
@@ -187,7 +195,8 @@ def milliseconds(name: str, length: int, processor: str, seed: int, repetitions:
     alone = processor == ONE_THREAD
     # One thread is measured by what it used of its processor, so that waiting does not count.
     clock = time.process_time if alone else time.perf_counter
-    step, threads = partial(_step, layer, inputs), torch.get_num_threads()
+    step = partial(_step, layer, inputs)
+    threads = torch.get_num_threads()
     torch.set_num_threads(1 if alone else os.cpu_count() or 1)
     try:
         _, *seconds = timeit.repeat(step, timer=clock, repeat=repetitions + 1, number=1)
@@ -198,7 +207,8 @@ def milliseconds(name: str, length: int, processor: str, seed: int, repetitions:
 
 def judge(chains: Mapping[str, Sequence[int]], ratios: Sequence[Values]) -> Verdict:
     """The structure decides whether the claim holds, the times whether it does throughout."""
-    (few, *_, many), (before, *_, after) = chains[RECURRENT], chains[ATTENTION]
+    few, *_, many = chains[RECURRENT]
+    before, *_, after = chains[ATTENTION]
     return Verdict.graded(many > few and after <= before, all(ratio.low > 1 for ratio in ratios))
 
 

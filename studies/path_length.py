@@ -52,7 +52,8 @@ STUDY = Study(
 
 ATTENTION = "self-attention"
 NETS = {ATTENTION: "self-attention", "gru": "GRU", "rnn": "tanh RNN"}
-GRADIENT, ERROR = "log10 gradient", "error"
+GRADIENT = "log10 gradient"
+ERROR = "error"
 _WIDTH = 64
 _STEPS_BACK = 100
 _LONGER = (1, 2, 4)  # times as long as in training
@@ -73,7 +74,8 @@ def run(settings: Settings) -> Findings:
     gradients, adding = table.parts("measure", GRADIENT, ERROR)
     farthest = _STEPS_BACK - 1
     trained = adding.levels("trained")
-    longest, beyond = max(trained), max(adding.levels("at"))
+    longest = max(trained)
+    beyond = max(adding.levels("at"))
     changes = {
         name: gradients.values(network=name, at=farthest) - gradients.values(network=name, at=1)
         for name in NETS

@@ -45,7 +45,10 @@ STUDY = Study(
 WIDTHS = (4, 8, 16, 32, 64, 128, 256)
 LENGTH = 32
 DECIDING = 64
-NONE, TIED, ONE, SEPARATE = "none", "tied", "one", "separate"
+NONE = "none"
+TIED = "tied"
+ONE = "one"
+SEPARATE = "separate"
 PROJECTIONS = (NONE, TIED, ONE, SEPARATE)
 """Projections of queries and keys: none (X, X), one for both, one for the keys only, two."""
 UNEVEN = "none, uneven"

@@ -50,12 +50,16 @@ STUDY = Study(
     ),
 )
 
-RNN, GRU = "RNN, untrained", "GRU, untrained"
-COPYING, REVERSING = "GRU that copies", "GRU that reverses"
+RNN = "RNN, untrained"
+GRU = "GRU, untrained"
+COPYING = "GRU that copies"
+REVERSING = "GRU that reverses"
 ENCODERS = (RNN, GRU, COPYING, REVERSING)
 _BACKWARDS: Mapping[str, bool] = {COPYING: False, REVERSING: True}
-_NAMED, _WRITTEN = "named", "written"
-_FITTED, _TESTED = 4096, 1024
+_NAMED = "named"
+_WRITTEN = "written"
+_FITTED = 4096
+_TESTED = 1024
 # Less is no difference that anybody would call clear against faint.
 _CLEARER = 0.1
 

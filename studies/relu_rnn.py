@@ -49,19 +49,25 @@ STUDY = Study(
     rule="a case was added",
 )
 
-DEFAULT, LARGE, LARGER, IDENTITY = "default", "orthogonal 1.5", "orthogonal 2", "identity"
+DEFAULT = "default"
+LARGE = "orthogonal 1.5"
+LARGER = "orthogonal 2"
+IDENTITY = "identity"
 STARTS = (DEFAULT, "orthogonal 1", LARGE, LARGER, IDENTITY)
 _SHOWN = (DEFAULT, LARGE, LARGER, IDENTITY)
+_UNBOUNDED = ("ReLU", "GELU")
 _ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
     "ReLU": F.relu,
     "GELU": F.gelu,
     "tanh": torch.tanh,
 }
-_BACK, _ALL_BACK = 19, STEPS - 1
+_BACK = 19
+_ALL_BACK = STEPS - 1
 # A sum of independent inputs grows by the root of 2 when the steps double, and nobody calls that
 # diverging; what feeds on itself does more.
 _DIVERGES = math.log10(2)
-_STATE, _GRADIENT = "log10_state_after_so_many_steps", "log10_gradient_so_many_steps_back"
+_STATE = "log10_state_after_so_many_steps"
+_GRADIENT = "log10_gradient_so_many_steps_back"
 
 
 def run(settings: Settings) -> Findings:
@@ -79,7 +85,8 @@ def run(settings: Settings) -> Findings:
         return part.values(_STATE, steps=STEPS - 1) - part.values(_STATE, steps=STEPS // 2 - 1)
 
     def grown(start: str) -> str:
-        relu, gelu = (10 ** growth(start, name).mean for name in ("ReLU", "GELU"))
+        relu = 10 ** growth(start, "ReLU").mean
+        gelu = 10 ** growth(start, "GELU").mean
         return f"{relu:.2g} times with ReLU, {gelu:.2g} times with GELU"
 
     def back(start: str, activation: str) -> str:
@@ -96,7 +103,7 @@ def run(settings: Settings) -> Findings:
             }
             for (start, name), part in parts.items()
         ],
-        verdict=judge([growth(start, name) for start in STARTS for name in ("ReLU", "GELU")]),
+        verdict=judge([growth(start, name) for start, name in product(STARTS, _UNBOUNDED)]),
         measure=f"log10 of the state's growth from step {STEPS // 2} to {STEPS}, ReLU, usual start",
         values=growth(DEFAULT, "ReLU"),
         because=(

@@ -44,15 +44,23 @@ STUDY = Study(
     ),
 )
 
-FULL, POST, UNNORMED, BARE, NEITHER = "pre-norm", "post-norm", "no norm", "no residual", "neither"
+FULL = "pre-norm"
+POST = "post-norm"
+UNNORMED = "no norm"
+BARE = "no residual"
+NEITHER = "neither"
 VARIANTS = (FULL, POST, UNNORMED, BARE, NEITHER)
 """x + f(norm(x)), norm(x + f(x)), x + f(x), f(norm(x)), f(x)."""
 DEPTHS = (2, 6, 12, 24)
 DEEPEST = DEPTHS[-1]
-DIM, HEADS, TOKENS = 32, 4, 16
+DIM = 32
+HEADS = 4
+TOKENS = 16
 # Loss of accuracy from which on a part is needed: less is a difference in speed.
 NEEDED = 0.1
-_COSINE, _GRADIENT, _ACCURACY = "cosine", "log10 gradient", "accuracy"
+_COSINE = "cosine"
+_GRADIENT = "log10 gradient"
+_ACCURACY = "accuracy"
 
 
 class SubLayer(nn.Module):

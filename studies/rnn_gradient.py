@@ -43,7 +43,9 @@ STUDY = Study(
     ),
 )
 
-DEFAULT, BEFORE, TRAINED = "default", "before training", "trained to add"
+DEFAULT = "default"
+BEFORE = "before training"
+TRAINED = "trained to add"
 _DISTANCE = 20
 _TRAINING_LENGTH = 10
 _RADII = (0.5, 0.7, 0.9, 1.0, 1.1, 1.3, 1.6)
@@ -103,8 +105,9 @@ def measure(seed: int, steps: int, device: str) -> Rows:
         networks = {DEFAULT: memory.make_network()}
         for matrix, draw in _MATRICES.items():
             for radius in _RADII:
-                network = networks[f"{matrix} {radius:g}"] = memory.make_network()
+                network = memory.make_network()
                 network.all_weights[0][1].data.copy_(draw(memory.DIM, radius))
+                networks[f"{matrix} {radius:g}"] = network
     measured = [(x, name, network.to(device)) for name, network in networks.items()]
     with seeded(seed):
         model = RecurrentAdder("rnn", 16).to(device)

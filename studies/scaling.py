@@ -50,7 +50,9 @@ STUDY = Study(
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 WIDEST = WIDTHS[-1]
 KEYS = 32
-RAW, SCALED, SMALL_START = "raw", "scaled", "raw, small start"
+RAW = "raw"
+SCALED = "scaled"
+SMALL_START = "raw, small start"
 SOFTMAXES = (RAW, SCALED)
 TRAINED_WIDTHS = (16, 64, 256)
 TRAINED = (SCALED, RAW, SMALL_START)
@@ -160,7 +162,8 @@ def judge(
 
 def jacobian_norm(weights: Float[Tensor, "query key"]) -> Float[Tensor, " query"]:
     """Frobenius norm of d softmax / d scores, diag(p) - ppᵀ, without making the matrix."""
-    square, cube = weights.square().sum(-1), weights.pow(3).sum(-1)
+    square = weights.square().sum(-1)
+    cube = weights.pow(3).sum(-1)
     return (square - 2 * cube + square.square()).clamp_min(0).sqrt()
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,8 @@ class Settings:
 
     def repeat(self, columns: str, measure: Callable[[int], Rows]) -> Table:
         """The table of what ``measure`` gives for each seed."""
-        return Table.of(columns, (row for seed in range(self.seeds) for row in measure(seed)))
+        rows = chain.from_iterable(measure(seed) for seed in range(self.seeds))
+        return Table.of(columns, rows)
 
 
 @dataclass(frozen=True, slots=True)

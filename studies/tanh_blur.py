@@ -1,7 +1,7 @@
 """Does stacking tanh blur what went in?"""
 
 from collections.abc import Callable, Mapping
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 
 import torch
 from jaxtyping import Float
@@ -51,7 +51,9 @@ STUDY = Study(
 )
 
 ALONE = "tanh alone"
-FIRST, LAST = PLACES = ("first state", "last state")
+FIRST = "first state"
+LAST = "last state"
+PLACES = (FIRST, LAST)
 """Where noise is added."""
 NETWORKS = ("default weights", *(f"orthogonal, gain {gain}" for gain in ("1.0", "1.25", "1.5")))
 # One part in two hundred of what tanh can put out: between seven and eight bits
@@ -60,7 +62,8 @@ _INSTANCES = 101
 _STEPS = (0, 1, 2, 5, 10, 20, 50, 100)
 # An input counts as blurred when fewer than one in four are recognized, and as kept when nine in
 # ten are: between chance (0.01) and all (1) nobody would call a half either.
-_BLURRED, _KEPT = 0.25, 0.9
+_BLURRED = 0.25
+_KEPT = 0.9
 States = Float[Tensor, "instance unit"]
 
 
@@ -81,8 +84,7 @@ def run(settings: Settings) -> Findings:
         summary=[
             {"network": name, "noise": place}
             | table.cells("after {}", "steps", (1, 10, 100), network=name, noise=place)
-            for name in (ALONE, *NETWORKS)
-            for place in PLACES
+            for name, place in product((ALONE, *NETWORKS), PLACES)
         ],
         verdict=judge(
             {place: values.mean for place, values in alone.items()},

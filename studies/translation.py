@@ -65,24 +65,32 @@ STUDY = Study(
     ),
 )
 
-GREEDY, BEAM, STRANGER = "greedy", "beam of 4", "greedy, another's features"
+GREEDY = "greedy"
+BEAM = "beam of 4"
+STRANGER = "greedy, another's features"
 _WIDTHS = {GREEDY: 1, BEAM: 4, STRANGER: 1}
 """Width of the beam."""
 # Who translates has nearly all right; who guesses a number of the right length has none.
-_TRANSLATES, _SOME = 0.9, 0.5
+_TRANSLATES = 0.9
+_SOME = 0.5
 _MOST_SYMBOLS = 10
-_DIM, _DEPTH, _BATCH, _TESTED = 64, 2, 64, 300
+_DIM = 64
+_DEPTH = 2
+_BATCH = 64
+_TESTED = 300
 
 Text = tuple[str, ...]
 """The symbols of a number or a date."""
 
 _SMALL = (
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
+    *("eighteen", "nineteen"),
 )
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _MONTHS = tuple(name.lower() for name in calendar.month_name[1:])
-_FIRST_DAY, _LAST_DAY = date(1800, 1, 1).toordinal(), date(2099, 12, 31).toordinal()
+_FIRST_DAY = date(1800, 1, 1).toordinal()
+_LAST_DAY = date(2099, 12, 31).toordinal()
 
 SYMBOLS = (*"0123456789", "zero", *_SMALL, *_TENS, "hundred", "thousand", *_MONTHS, "oh", "-")
 """All symbols of all languages; the index of a symbol is its id."""
@@ -107,7 +115,8 @@ class Languages:
         """So many different things, all of them held out."""
         drawn: dict[int, None] = {}
         while len(drawn) < count:
-            if is_held_out(thing := self.draw()):
+            thing = self.draw()
+            if is_held_out(thing):
                 drawn[thing] = None
         return list(drawn)
 
@@ -182,7 +191,8 @@ def learn(spoken: Languages, steps: int, device: str = "cpu") -> tuple[Translato
     def loss() -> Tensor:
         drawn = spoken.draw_training(_BATCH)
         half = _BATCH // 2
-        words, digits = list(map(spoken.words, drawn)), list(map(spoken.digits, drawn))
+        words = list(map(spoken.words, drawn))
+        digits = list(map(spoken.digits, drawn))
         symbols.update(*words, *digits)
         sources = ids_of(words[:half] + digits[half:]).to(device)
         return model.loss(sources, ids_of(digits[:half] + words[half:]).to(device))
@@ -214,14 +224,24 @@ def measure(spoken: Languages, steps: int, seed: int, device: str = "cpu") -> Ro
 def write(decoder: AutoregressiveDecoder, features: Tokens, width: int) -> Labels:
     """The most probable texts that a beam of this width finds; 1 is greedy."""
     steps = TorchSteps(decoder, features)
-    beams = beam_search(steps, len(features), decoder.end, decoder.maximum_length, beam_width=width)
-    return torch.from_numpy(padded([texts[0].ids for texts in beams])).to(features.device)
+    beams = beam_search(
+        steps,
+        len(features),
+        decoder.end,
+        decoder.maximum_length,
+        beam_width=width,
+    )
+    best = padded([texts[0].ids for texts in beams])
+    return torch.from_numpy(best).to(features.device)
 
 
 def check_tests(spoken: Languages, tested: Sequence[int], trained: set[str]) -> None:
     """See that no text is tested twice, and no symbol that did not occur in training."""
     assert len(set(tested)) == len(tested), f"{spoken.things} are tested more than once"
-    symbols = {s for thing in tested for s in (*spoken.words(thing), *spoken.digits(thing))}
+    symbols: set[str] = set()
+    for thing in tested:
+        symbols.update(spoken.words(thing))
+        symbols.update(spoken.digits(thing))
     assert symbols <= trained, f"tested, but not trained on: {sorted(symbols - trained)}"
 
 
