@@ -117,7 +117,8 @@ def measure(model: VisionTransformer, images: Tensor, metrics: tuple[str, ...] |
 
 def forward_passes(rounds: int) -> dict[str, list[float]]:
     """Seconds of a batch."""
-    model, images = encoder(), torch.randn(_BATCH, 3, 32, 128)
+    model = encoder()
+    images = torch.randn(_BATCH, 3, 32, 128)
     runs = {
         name: timed(lambda metrics=metrics: measure(model, images, metrics), 3)
         for name, metrics in _MODES.items()
@@ -137,7 +138,8 @@ def peak_memory(rounds: int) -> dict[str, list[float]]:
 
 
 def _peak_of(name: str) -> None:
-    model, images = encoder(), torch.randn(_BATCH, 3, 32, 128)
+    model = encoder()
+    images = torch.randn(_BATCH, 3, 32, 128)
     for _ in range(3):
         measure(model, images, _MODES[name])
     print(peak_of_process())
@@ -175,7 +177,8 @@ def main() -> None:
     pin(1)
     memory = peak_memory(min(options.rounds, 5))
     print_machine()
-    maps, passes = same_maps(options.rounds), forward_passes(options.rounds)
+    maps = same_maps(options.rounds)
+    passes = forward_passes(options.rounds)
     print(ratios(maps, "published function", "times as fast", lambda base, own: base / own))
     print(ratios(passes, "forward pass", "on top", lambda base, own: own / base - 1))
     print(ratios(memory, "forward pass", "more MB", lambda base, own: own - base, 1))

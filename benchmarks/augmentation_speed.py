@@ -35,7 +35,9 @@ class Crops:
     """The same words through one policy, every time with other numbers."""
 
     def __init__(self, words: list[LabeledWord], policy: str) -> None:
-        self.words, self.augmentation, self.number = words, Augmentation(policy, 1), 0
+        self.words = words
+        self.augmentation = Augmentation(policy, 1)
+        self.number = 0
         self.rate()  # warm: the library, the transforms
 
     def rate(self) -> float:

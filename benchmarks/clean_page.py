@@ -21,30 +21,32 @@ from vit_str.evaluation.metrics import edit_distance
 from vit_str.reading.pages.reader import load_page
 
 SENTENCES = (
-    "The keeper of the lighthouse wrote down every ship: 14 in May, 27 in June, and none at all in "
-    "the long, quiet week before Christmas (1931).",
-    "Der Bäcker verkauft größere Brötchen für 0,85 € das Stück; müde Gäste hören früh um fünf die "
-    "ersten Straßenbahnen über die Brücke fahren.",
-    "L'été, où naît la chaleur, le garçon près de la forêt reçoit une lettre à l'hôtel : « Noël "
-    "arrivera tôt », écrit sa sœur aînée.",
-    "¿Cuándo llegará el niño? Mañana por la mañana, señor; el camión salió de Logroño a las 7:45 y "
-    "aún está más allá del río.",
-    "A canção não é só do avô: três irmãs também a cantam às terças, põem pão na mesa e dão a "
-    "lição de português às crianças.",
-    "Zażółcona łąka pod Łodzią śpi; dziś źrebię pójdzie ścieżką, aż księżyc wzejdzie nad rzeką i "
-    "ktoś zamknie drzwi młyna.",
-    "Příliš mnoho vlků žije v té hoře, říká děda; nejmladší kůň přešel můstek, ťukl kopytem a "
-    "zůstal stát u dveří chýše.",
-    "Az öreg kertész hűvös őszi estén fűtött, és tűzifát vágott; a kút mögött üvegházat épített "
-    "hétszáz színes, illatos virágnak.",
-    "På ön växer blåbär, hjortron och några träd; båten från Åbo går klockan åtta, kör över sjön "
-    "och är här före nästa söndag.",
-    "Güneş doğunca çocuklar ırmağın kıyısında şarkı söyledi; yaşlı balıkçı ağını çekip üç büyük "
-    "lüfer ile döndü, İstanbul uyanıyordu.",
+    "The keeper of the lighthouse wrote down every ship: 14 in May, 27 in June, and "
+    "none at all in the long, quiet week before Christmas (1931).",
+    "Der Bäcker verkauft größere Brötchen für 0,85 € das Stück; müde Gäste hören "
+    "früh um fünf die ersten Straßenbahnen über die Brücke fahren.",
+    "L'été, où naît la chaleur, le garçon près de la forêt reçoit une lettre à "
+    "l'hôtel : « Noël arrivera tôt », écrit sa sœur aînée.",
+    "¿Cuándo llegará el niño? Mañana por la mañana, señor; el camión salió de "
+    "Logroño a las 7:45 y aún está más allá del río.",
+    "A canção não é só do avô: três irmãs também a cantam às terças, põem pão na "
+    "mesa e dão a lição de português às crianças.",
+    "Zażółcona łąka pod Łodzią śpi; dziś źrebię pójdzie ścieżką, aż księżyc "
+    "wzejdzie nad rzeką i ktoś zamknie drzwi młyna.",
+    "Příliš mnoho vlků žije v té hoře, říká děda; nejmladší kůň přešel můstek, ťukl "
+    "kopytem a zůstal stát u dveří chýše.",
+    "Az öreg kertész hűvös őszi estén fűtött, és tűzifát vágott; a kút mögött "
+    "üvegházat épített hétszáz színes, illatos virágnak.",
+    "På ön växer blåbär, hjortron och några träd; båten från Åbo går klockan åtta, "
+    "kör över sjön och är här före nästa söndag.",
+    "Güneş doğunca çocuklar ırmağın kıyısında şarkı söyledi; yaşlı balıkçı ağını "
+    "çekip üç büyük lüfer ile döndü, İstanbul uyanıyordu.",
 )
 FONTS = (("DejaVuSerif.ttf", 30), ("DejaVuSans.ttf", 25), ("STIXGeneral.ttf", 36))
 """Files of matplotlib, and pixels of their size: 9 to 13 points at 200 dots per inch."""
-SIZE, MARGIN, GUTTER = (1654, 2339), 110, 90
+SIZE = (1654, 2339)
+MARGIN = 110
+GUTTER = 90
 TURNS = (0, 180, 90, 270, 5)
 
 
@@ -86,7 +88,8 @@ def draw() -> tuple[Image.Image, str]:
     folder = Path(find_spec("matplotlib").origin).parent / "mpl-data/fonts/ttf"  # type: ignore[union-attr, arg-type]
     lines = []
     for column in range(2):
-        left, top = MARGIN + column * (width + GUTTER), MARGIN
+        left = MARGIN + column * (width + GUTTER)
+        top = MARGIN
         for name, size in FONTS:
             font = ImageFont.truetype(folder / name, size)
             for line in wrapped(font, width, SENTENCES[column::2]):
@@ -102,7 +105,7 @@ def wrapped(font: ImageFont.FreeTypeFont, width: int, sentences: tuple[str, ...]
     text = " ".join(sentences)
     while text:
         count = next(n for n in range(len(text), 0, -1) if font.getlength(text[:n]) <= width)
-        (line, *_) = textwrap.wrap(text, count)
+        line, *_ = textwrap.wrap(text, count)
         yield line
         text = text[len(line) :].strip()
 

@@ -80,7 +80,8 @@ def _reader(options: argparse.Namespace, decoding: str, refinements: int) -> Rea
     decoder = weights.recognizer.decoder
     if not isinstance(decoder, PermutedDecoder):
         raise ValueError(f"{type(decoder).__name__} of {options.model} reads in one way only")
-    decoder.decoding, decoder.refinements = decoding, refinements
+    decoder.decoding = decoding
+    decoder.refinements = refinements
     return Reader(weights, options.device)
 
 

@@ -126,11 +126,9 @@ def _slug(name: str) -> str:
 
 def _train(runs: Runs, budget: Budget) -> None:
     # All variants of one seed first: a comparison that is stopped early has one seed of all.
-    pending = [
-        (name, run)
-        for group in zip(*runs.values(), strict=True)
-        for name, run in zip(runs, group, strict=True)
-    ]
+    pending: list[tuple[str, VariantRun]] = []
+    for group in zip(*runs.values(), strict=True):
+        pending += zip(runs, group, strict=True)
     for number, (name, run) in enumerate(pending, 1):
         state = "finished before" if run.finished else "training"
         print(f"{number} of {len(pending)}: {name}, seed {run.seed}: {state}", file=sys.stderr)
@@ -151,8 +149,8 @@ def _compare(runs: Runs, options: argparse.Namespace) -> None:
         for name, seeds in runs.items()
     ]
     title = (
-        f"{options.images:,} images each, {options.config.name}, {options.seeds} seed(s), "
-        f"weights {options.weights}, on {machine()['cpu']}"
+        f"{options.images:,} images each, {options.config.name}, {options.seeds} "
+        f"seed(s), weights {options.weights}, on {machine()['cpu']}"
     )
     found = results(readings)
     text = markdown(found, title)
@@ -170,9 +168,9 @@ def _add_costs(found: list[dict[str, Any]], runs: Runs, options: argparse.Namesp
     for variant in found:
         variant["costs"] = measured[variant["variant"]]
     return (
-        "Reading: from pixels to text. Training: steps of the model's own loss, without drawing "
-        "the words. Both 32 at a time, on one thread of a CPU or on the device, all in turns."
-        f"\n\n{table(cost_table(measured))}"
+        "Reading: from pixels to text. Training: steps of the model's own loss, "
+        "without drawing the words. Both 32 at a time, on one thread of a CPU or on "
+        f"the device, all in turns.\n\n{table(cost_table(measured))}"
     )
 
 

@@ -48,7 +48,10 @@ from vit_str.runtime.prior import prior_of
 from vit_str.runtime.readings import error_row, json_line
 from vit_str.torch_runtime.weights_file import save_weights
 
-_MEMORY, _SECONDS, _CHUNK = 1 << 30, 5.0, 100  # at most for a case; cases of a child process
+# At most for a case; cases of a child process
+_MEMORY = 1 << 30
+_SECONDS = 5.0
+_CHUNK = 100
 _APART = ProcessLimits(seconds=5)  # of the process that draws and decodes
 _SECONDS_APART = 120.0  # on the clock, at most, for a file that is read in that process
 _EXTREMES = (0, 1, 127, 128, 255, 65_535, 1 << 31, (1 << 31) - 1, (1 << 32) - 1, (1 << 64) - 1)
@@ -82,8 +85,10 @@ def mutated(data: bytes, others: list[bytes], draw: random.Random) -> bytes:
     changed = bytearray(data)
     for _ in range(draw.choice((1, 1, 2, 4, 8))):
         place = draw.randrange(min(len(changed), draw.choice((200, 1 << 30))) + 1)
-        size, other = draw.choice((1, 2, 4, 8, 100, 1000)), draw.choice(others)
-        old, start = changed[place : place + size], draw.randrange(len(other))
+        size = draw.choice((1, 2, 4, 8, 100, 1000))
+        other = draw.choice(others)
+        old = changed[place : place + size]
+        start = draw.randrange(len(other))
         number = (draw.choice(_EXTREMES) % (1 << 8 * size)).to_bytes(size)
         new = (draw.randbytes(1), number, number[::-1], b"", old * 50, other[start:][:size] + old)
         changed[place : place + size] = draw.choice(new)
@@ -113,7 +118,8 @@ def frames(folder: Path) -> Run:
     path = folder / "frames.gif"
 
     def run(draw: random.Random) -> None:
-        side, count = draw.choice((50, 1400, 7000)), draw.choice((2, 50, 5000))
+        side = draw.choice((50, 1400, 7000))
+        count = draw.choice((2, 50, 5000))
         path.write_bytes(gif_of_frames(side, count))
         read_apart(path, str(draw.choice((1, 2, 40, 1000))), draw)
 
@@ -184,7 +190,8 @@ def check_decoded(found: object) -> None:
 
 def pages(folder: Path) -> Run:
     """What draws the pages of a damaged PDF or TIFF file."""
-    seeds, picture = [], Image.new("RGB", (300, 200), "white")
+    seeds = []
+    picture = Image.new("RGB", (300, 200), "white")
     for name in ("PDF", "TIFF", "GIF"):
         file = io.BytesIO()
         picture.save(file, name, save_all=True, append_images=[picture])
@@ -223,10 +230,12 @@ def patterns(_: Path) -> Run:
 
 def weights(folder: Path) -> Run:
     """What loads a damaged weights file, and reads with it if that is possible."""
-    good, bad = folder / "good.safetensors", folder / "bad.safetensors"
+    good = folder / "good.safetensors"
+    bad = folder / "bad.safetensors"
     model = Recognizer(VisionTransformer(16, 1, 2), TransformerDecoder(94, 16, 1, 2, 6))
     save_weights(good, model, Charset(), Preprocessing(), {"by": "fuzz"})
-    whole, tensors = good.read_bytes(), load_file(good)
+    whole = good.read_bytes()
+    tensors = load_file(good)
     with safe_open(good, "pt") as file:
         metadata = {name: text for name, text in file.metadata().items() if name != "sha256"}
 
@@ -246,9 +255,12 @@ def _odd(text: str, draw: random.Random) -> str:
     odd = draw.choice((draw.choice(_NUMBERS), draw.choice(_OTHERS)))
     if not text.startswith("{") or draw.random() < 0.2:
         return draw.choice((json.dumps(odd), "[" * 10**5, text * 2))
-    values = place = json.loads(text)
-    while isinstance(place[key := draw.choice([*place])], dict) and draw.random() < 0.9:
+    values = json.loads(text)
+    place = values
+    key = draw.choice(list(place))
+    while isinstance(place[key], dict) and draw.random() < 0.9:
         place = place[key]
+        key = draw.choice(list(place))
     place[draw.choice((key, key, key, "more"))] = odd
     return json.dumps(values)
 
@@ -264,7 +276,8 @@ def data(folder: Path) -> Run:
     seeds = _LABELS | {"a.tar": (folder / "a.tar").read_bytes()}
 
     def run(draw: random.Random) -> None:
-        path, name = Path(tempfile.mkdtemp(dir=folder)), draw.choice([*seeds])
+        path = Path(tempfile.mkdtemp(dir=folder))
+        name = draw.choice([*seeds])
         (path / "a.png").write_bytes(mutated(draw.choice(pictures), pictures, draw))
         (path / name).write_bytes(mutated(seeds[name], [*seeds.values()], draw))
         path = path / name if name == "a.tar" else path
@@ -278,13 +291,16 @@ def data(folder: Path) -> Run:
 def problem(run: Run, draw: random.Random, printed: Path) -> str | None:
     """What is wrong with one case, None if nothing."""
     Path("/proc/self/clear_refs").write_text("5")  # Linux forgets the peak
-    before, began, found = _size("VmRSS"), time.process_time(), None
+    before = _size("VmRSS")
+    began = time.process_time()
+    found = None
     try:
         run(draw)
     except Exception as error:  # the commands print these two in one line
         if not isinstance(error, ValueError | OSError) or not str(error).strip():
             found = traceback.format_exc()
-    seconds, memory = time.process_time() - began, _size("VmHWM") - before
+    seconds = time.process_time() - began
+    memory = _size("VmHWM") - before
     if seconds > _SECONDS or memory > _MEMORY:
         found = f"took {seconds:.1f} s and {memory >> 20} MB, {found}"
     text = printed.read_bytes()[:500]
@@ -304,7 +320,8 @@ def child(target: Any, numbers: range, seed: int, results: Path) -> None:
     """Run some cases; write a line for each, before and after it."""
     resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
     with tempfile.TemporaryDirectory() as folder, results.open("w", buffering=1) as file:
-        run, printed = target(Path(folder)), Path(folder, "printed")
+        run = target(Path(folder))
+        printed = Path(folder, "printed")
         os.dup2(os.open(printed, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)
         for number in numbers:
             signal.alarm(int(20 * _SECONDS))
@@ -318,9 +335,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     for name in (*(target.__name__ for target in _TARGETS), "first", "seed"):
         parser.add_argument(f"--{name}", type=int, default=0, metavar="N")
-    options, wrong, results = parser.parse_args(), 0, Path(tempfile.mkdtemp(), "results")
+    options = parser.parse_args()
+    wrong = 0
+    results = Path(tempfile.mkdtemp(), "results")
     for target in _TARGETS:
-        number, end = options.first, options.first + getattr(options, target.__name__)
+        number = options.first
+        end = options.first + getattr(options, target.__name__)
         while number < end:
             chunk = range(number, end)[:_CHUNK]
             process = Process(target=child, args=(target, chunk, options.seed, results))

@@ -16,7 +16,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from itertools import count, islice
+from itertools import count, islice, product
 from pathlib import Path
 
 import torch
@@ -167,7 +167,8 @@ def write_set(folder: Path, wanted: HardSet, atlas: GlyphAtlas, words: int, seed
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     (partial / "images").mkdir(parents=True)
-    lines, cells = [], []
+    lines = []
+    cells = []
     for number, (pixels, label) in enumerate(islice(draw(wanted, atlas, seed), words), 1):
         image = Image.fromarray(pixels.permute(1, 2, 0).numpy())
         image.save(partial / "images" / f"{number:05d}.png")
@@ -206,7 +207,8 @@ def _change(
     before: UInt8[Tensor, "batch 3 height width"], after: UInt8[Tensor, "batch 3 height width"]
 ) -> Float[Tensor, " batch"]:
     """How far pictures differ, over the contrast that they had."""
-    first, second = before.flatten(1).float(), after.flatten(1).float()
+    first = before.flatten(1).float()
+    second = after.flatten(1).float()
     return (second - first).abs().mean(1) / first.std(1)
 
 
@@ -239,12 +241,11 @@ def _left_empty(reader: Reader, folder: Path) -> Scores:
 
 def _rows(scores: dict[str, dict[str, Scores]]) -> list[list[str]]:
     """One row per set; per model word and character accuracy in percent."""
-    titles = [f"{Path(model).stem}: {title}" for model in scores for title in _METRICS]
+    titles = [f"{Path(model).stem}: {title}" for model, title in product(scores, _METRICS)]
     rows = [["set", "words", *titles]]
     for name, first in next(iter(scores.values())).items():
-        cells = [
-            _percent(sets[name], metric) for sets in scores.values() for metric in _METRICS.values()
-        ]
+        pairs = product(scores.values(), _METRICS.values())
+        cells = [_percent(sets[name], metric) for sets, metric in pairs]
         rows.append([name, f"{first.n:,}", *cells])
     return rows
 

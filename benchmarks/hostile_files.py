@@ -8,7 +8,8 @@ import re
 
 from PIL import Image
 
-_SCREEN = b"GIF89a%b%b\xf0\x00\x00\x00\x00\x00\xff\xff\xff"  # a palette of black and white
+# A palette of black and white
+_SCREEN = b"GIF89a%b%b\xf0\x00\x00\x00\x00\x00\xff\xff\xff"
 _FRAME = (
     b"\x21\xf9\x04\x04\x0a\x00\x00\x00"  # each stays for a tenth of a second
     b"\x2c\x00\x00\x00\x00\x01\x00\x01\x00\x00"  # 1 x 1 pixel, at the upper left corner
@@ -37,7 +38,8 @@ def jpeg_of_scans(size: tuple[int, int], scans: int) -> bytes:
     Image.new("L", size, "white").save(file, "JPEG", progressive=True)
     data = file.getvalue()
     starts = [match.start() for match in re.finditer(b"\xff\xc4|\xff\xda|\xff\xd9", data)]
-    last = data[starts[-3] : starts[-1]]  # a table, its scan, and then the end of the image
+    # A table, its scan, and then the end of the image
+    last = data[starts[-3] : starts[-1]]
     assert last.startswith(b"\xff\xc4")
     more = scans - data.count(b"\xff\xda")
     return data[: starts[-1]] + more * last + data[starts[-1] :]

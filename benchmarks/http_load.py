@@ -125,12 +125,14 @@ def closed_loop(
     server: ServerProcess, path: str, bodies: Sequence[bytes], clients: int, most_seconds: float
 ) -> Load:
     """Clients that each wait for their answer before they ask again."""
-    load, waiting = Load(), list(bodies)[::-1]
+    load = Load()
+    waiting = list(bodies)[::-1]
 
     async def client(end: float) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         while waiting and time.perf_counter() < end:
-            body, started = waiting.pop(), time.perf_counter()
+            body = waiting.pop()
+            started = time.perf_counter()
             status, _ = await asyncio.wait_for(send(reader, writer, path, body), _TIMEOUT)
             _count(load, status, time.perf_counter() - started)
         writer.close()
@@ -159,7 +161,8 @@ def burst(server: ServerProcess, path: str, bodies: Sequence[bytes]) -> Load:
         writer.close()
 
     async def run() -> None:
-        go, ready = asyncio.Event(), []
+        go = asyncio.Event()
+        ready = []
         asking = [asyncio.ensure_future(client(body, go, ready)) for body in bodies]
         while len(ready) < len(bodies):
             await asyncio.sleep(0.01)
@@ -177,7 +180,8 @@ def _count(load: Load, status: int, seconds: float) -> None:
 
 
 def _measured(server: ServerProcess, load: Load, run: Callable) -> Load:
-    started, used = time.perf_counter(), server.cpu_seconds()
+    started = time.perf_counter()
+    used = server.cpu_seconds()
     asyncio.run(run())
     load.seconds = time.perf_counter() - started
     load.cpu_seconds = server.cpu_seconds() - used

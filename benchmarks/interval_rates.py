@@ -8,6 +8,8 @@ entropies of heads are (log-normal); layers of one image are correlated. "Before
 correction, by the functions of ``vit-str analyze`` themselves.
 """
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import torch
@@ -18,7 +20,9 @@ from vit_str.analysis.compare import SIGNIFICANT, holm
 from vit_str.analysis.statistics import mean_over
 
 COUNTS = (4, 8, 16, 32, 64, 200)
-LAYERS, CORRELATION, RESAMPLES = 12, 0.3, 1000
+LAYERS = 12
+CORRELATION = 0.3
+RESAMPLES = 1000
 SHAPES = {"normal": 0.0, "skewed": 0.8}
 """Name -> standard deviation of the logarithm; 0 for values that are normal."""
 
@@ -63,8 +67,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = [
         {"values": shape, "images": n, **rates(n, spread, options.rounds, seed=n)}
-        for shape, spread in SHAPES.items()
-        for n in COUNTS
+        for (shape, spread), n in product(SHAPES.items(), COUNTS)
     ]
     table = pd.DataFrame(rows)
     print(table.to_string(index=False, float_format="{:.3f}".format))

@@ -51,7 +51,8 @@ MODELS = (
     "hf:donut-swin",
 )
 _MODES = {"forward pass": None, "with distance": ("distance",), "with all metrics": METRICS}
-_COST_OF, _BATCH = "untrained:timm:vit_base_patch16_224", 16
+_COST_OF = "untrained:timm:vit_base_patch16_224"
+_BATCH = 16
 
 
 @contextmanager
@@ -127,7 +128,8 @@ def distance(encoder: LibraryEncoder, layer: int, maps: Tensor) -> Tensor:
 @torch.no_grad()
 def measure(encoder: LibraryEncoder, images: Tensor, metrics: tuple[str, ...] | None) -> None:
     """One forward pass, measured or not."""
-    grid, windows = TokenGrid.of(encoder), encoder.windows
+    grid = TokenGrid.of(encoder)
+    windows = encoder.windows
     measured = metrics and AttentionStatistics(grid, metrics, windows=windows)
     with probe_layers(encoder, measured.update) if measured else nullcontext():
         encoder(images)
@@ -169,13 +171,15 @@ def main() -> None:
     if options.check or not options.cost:
         print("model, layers, most attention, largest difference of a map and of a distance in px")
         for name in MODELS:
-            layers, most, maps, distances = results[name] = check(name)
+            results[name] = check(name)
+            layers, most, maps, distances = results[name]
             print(f"{name:<40}{layers:>4}{most:>8.2f}{maps:>10.1e}{distances:>10.1e}", flush=True)
     if options.cost or not options.check:
         pin(1)
         print_machine()
         found = cost(options.rounds)
-        passes, memory = found["passes"], found["memory_mb"]
+        passes = found["passes"]
+        memory = found["memory_mb"]
         print(ratios(passes, "forward pass", "on top", lambda base, own: own / base - 1))
         print(ratios(memory, "forward pass", "more MB", lambda base, own: own - base, 1))
         results |= found

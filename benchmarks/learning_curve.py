@@ -16,6 +16,7 @@ import csv
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,15 @@ def main() -> int:
     """Join, fit, print, draw."""
     options = _parser().parse_args()
     try:
-        rows = joined([read_leg(file) for place in options.logs for file in _files(place)])
+        files = chain.from_iterable(_files(place) for place in options.logs)
+        rows = joined([read_leg(file) for file in files])
         curves = points(rows, _words(options.words), options.takeoff)
     except (ValueError, OSError, KeyError) as error:
         sys.stderr.write(f"learning_curve: {error}\n")
         return 2
-    laws, cells, values = {}, [], {}
+    laws = {}
+    cells = []
+    values = {}
     for name, curve in curves.items():
         found = _laws(curve)
         values[name] = {"points": [asdict(point) for point in curve], "laws": {}}
@@ -67,7 +71,7 @@ def main() -> int:
     print(table([titles, *cells]))
     print(_remarks(curves))
     if options.out:
-        last = max(point.images for curve in curves.values() for point in curve)
+        last = max(point.images for point in chain.from_iterable(curves.values()))
         learning_curve(curves, laws, _TIMES * last).savefig(options.out, dpi=150)
     write_json(options.json, values)
     return 0
@@ -96,7 +100,7 @@ def learning_curve(
         filling = MUTED if phase == "constant" else "none"
         axes.plot([], [], mark, color=MUTED, markerfacecolor=filling, label=phase)
     axes.set(xscale="log", yscale="log", xlabel="images seen", ylabel="words read wrong (%)")
-    lowest = min(point.error for each in points.values() for point in each)
+    lowest = min(point.error for point in chain.from_iterable(points.values()))
     axes.set_ylim(max(0.004, lowest / 3), 1.1)
     axes.set_yticks(_ERRORS)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}"))
@@ -124,7 +128,8 @@ def _draw_points(axes: Axes, points: Sequence[Point], color: str) -> None:
 def _draw_law(
     axes: Axes, law: PowerLaw, first: float, last: float, furthest: float, color: str
 ) -> None:
-    seen, beyond = np.geomspace(first, last, 40), np.geomspace(last, furthest, 60)
+    seen = np.geomspace(first, last, 40)
+    beyond = np.geomspace(last, furthest, 60)
     axes.plot(seen, [law.at(images) for images in seen], color=color, linewidth=1.2)
     axes.plot(beyond, [law.at(images) for images in beyond], "--", color=color, linewidth=1.2)
     band = np.array([law.interval(images) for images in beyond]).clip(1e-4)
@@ -189,7 +194,8 @@ def points(
     steps = [row for row in rows if "images" in row and row["step"] > 0]
     at = np.array([row["step"] for row in steps])
     rates = np.array([row["learning_rate"] for row in steps])
-    names = sorted({name for row in rows for name in row if name.endswith(_METRIC)})
+    columns = set(chain.from_iterable(rows))
+    names = sorted(name for name in columns if name.endswith(_METRIC))
     if not names:
         raise ValueError(f"no column {_METRIC} in these logs: train with validation")
     curves = {}
@@ -227,11 +233,13 @@ def _laws(curve: Sequence[Point]) -> dict[str, PowerLaw]:
 
 
 def _forecast(curve: Sequence[Point], kind: str, law: PowerLaw) -> dict[str, Any]:
-    last, (_, phases) = curve[-1], _LAWS[kind]
+    last = curve[-1]
+    _, phases = _LAWS[kind]
     # Of what the law expects without decay, so much was left after it.
     factor = last.error / law.at(last.images) if phases == ("constant",) else 1.0
     images = _TIMES * last.images
-    error, (low, high) = law.at(images), law.interval(images)
+    error = law.at(images)
+    low, high = law.interval(images)
     return {
         "points": sum(point.phase in phases for point in curve),
         "floor": law.floor,
@@ -261,7 +269,8 @@ def _row(name: str, kind: str, found: dict[str, Any]) -> tuple[str, ...]:
 def _remarks(curves: dict[str, list[Point]]) -> str:
     first = next(iter(curves.values()))
     fitted = [point.images for point in first if point.phase == "constant"] or [1]
-    last, reach = first[-1].images, max(fitted) / min(fitted)
+    last = first[-1].images
+    reach = max(fitted) / min(fitted)
     beyond = _TIMES * last / max(fitted)
     return f"""
 Word accuracy (36), percent. last: after {last:,} images; x10: after {_TIMES * last:,} and a decay

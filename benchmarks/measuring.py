@@ -52,7 +52,8 @@ def synchronize(device: torch.device | str) -> None:
 
 def median_and_range(values: Sequence[float]) -> tuple[str, str]:
     """Two cells: the median, and the lowest and highest value."""
-    low, high = _number(min(values)), _number(max(values))
+    low = _number(min(values))
+    high = _number(max(values))
     return _number(statistics.median(values)), f"{low}-{high}"
 
 

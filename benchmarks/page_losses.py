@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from shapely import Polygon, STRtree, union_all
@@ -28,8 +29,11 @@ def losses(words: Sequence[Word], doubtful: Sequence[str], labels: Sequence[Labe
         doubtful: texts that were read, and left out.
         labels: of the page.
     """
-    found = [part for word in words for part in parts_of(word.text)]
-    judged = [(part, label) for label in labels if label.is_judged for part in parts_of(label.text)]
+    found = list(chain.from_iterable(parts_of(word.text) for word in words))
+    judged = []
+    for label in labels:
+        if label.is_judged:
+            judged += [(part, label) for part in parts_of(label.text)]
     left = Counter(found)
     lost = []
     for part, label in judged:
@@ -41,7 +45,7 @@ def losses(words: Sequence[Word], doubtful: Sequence[str], labels: Sequence[Labe
     pools = {
         "cut wrong": joined(found),
         "wrong by a mark": Counter(plain(part) for part in left.elements()),
-        "left out as doubtful": Counter(part for text in doubtful for part in parts_of(text)),
+        "left out as doubtful": Counter(chain.from_iterable(map(parts_of, doubtful))),
     }
     rest = +left
     shapes = [Polygon(word.polygon).buffer(0) for word in words]

@@ -21,6 +21,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,8 @@ Found = list[tuple[str, list[tuple[float, float]]]]
 """Texts and their four corners."""
 Answers = dict[str, Found]
 """What a system finds in a picture, by the name of its row."""
-OURS, DOUBTFUL = "vit-str", "vit-str without a limit"
+OURS = "vit-str"
+DOUBTFUL = "vit-str without a limit"
 _WHOLE_LINES = "RapidOCR, its lines"
 _WORD_BOXES = "RapidOCR, its word boxes"
 
@@ -56,10 +58,8 @@ def main() -> None:
     except ValueError as error:
         parser.error(str(error))
     if options.system:
-        answer(
-            SYSTEMS[options.system](options),
-            [str(p) for f in pictures.values() for p, _ in f],
-        )
+        paths = [str(path) for path, _ in chain.from_iterable(pictures.values())]
+        answer(SYSTEMS[options.system](options), paths)
         return
     # Before anything loads torch: Linux counts the memory of a parent as that of its children.
     if hasattr(os, "sched_setaffinity"):
@@ -110,7 +110,7 @@ def rapidocr(options: argparse.Namespace) -> Callable[[str], Answers]:
         found = engine(path, return_word_box=True)
         if found.boxes is None:
             return {_WHOLE_LINES: [], _WORD_BOXES: []}
-        words = [word for line in found.word_results for word in line]
+        words = chain.from_iterable(found.word_results)
         return {
             _WHOLE_LINES: list(zip(found.txts, found.boxes.tolist(), strict=True)),
             _WORD_BOXES: [(text, [list(map(float, c)) for c in box]) for text, _, box in words],
@@ -128,7 +128,8 @@ def tesseract(options: argparse.Namespace) -> Callable[[str], Answers]:
         found = []
         for row in csv.DictReader(output.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
             left, top, width, height = (int(row[k]) for k in ("left", "top", "width", "height"))
-            right, bottom = left + width, top + height
+            right = left + width
+            bottom = top + height
             if row["text"].strip():
                 corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
                 found.append((row["text"], corners))
@@ -176,9 +177,11 @@ def score(
     for rows in measured.values():
         mine = [rows[str(path)] for path, _ in pairs]
         for name in mine[0]["found"]:
-            scores, ends = [], Counter[str]()
+            scores = []
+            ends = Counter[str]()
             for row, (_, path) in zip(mine, pairs, strict=True):
-                words, labels = words_of(row["found"][name]), read_labels(path)
+                words = words_of(row["found"][name])
+                labels = read_labels(path)
                 scores.append(score_page(Page(1, 1, ((words,),)), labels))
                 doubtful = row["found"].get(DOUBTFUL, []) if name == OURS else []
                 ends += losses(words, left_out(doubtful, row["found"][name]), labels)

@@ -21,6 +21,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -357,7 +358,7 @@ def summary(results: Mapping[str, Any], documents: list[Document]) -> list[list[
             *map(percent, states),
         ]
         if is_markdown:
-            tables = [value for page in values for value in page["tables"]]
+            tables = list(chain.from_iterable(page["tables"] for page in values))
             row += [
                 f"{100 * scores.f1([page['headings'] for page in values]):.1f}",
                 f"{100 * scores.f1([page['cells'] for page in values]):.1f}",

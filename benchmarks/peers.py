@@ -57,7 +57,8 @@ class Tesseract:
         started = time.perf_counter()
         answer = subprocess.run(self._command, capture_output=True, check=False)
         seconds = time.perf_counter() - started
-        pages = answer.stdout.decode().removesuffix("\f").split("\f")  # one between two pages
+        # One between two pages
+        pages = answer.stdout.decode().removesuffix("\f").split("\f")
         if answer.returncode or len(pages) != self._count:
             errors = answer.stderr.decode().strip()
             raise RuntimeError(f"Tesseract read {len(pages)} of {self._count} files:\n{errors}")
@@ -94,7 +95,8 @@ class RapidOCR:
     def read(self) -> tuple[float, list[str]]:
         """Seconds as the process measured them, and the text of every file."""
         process = self._process
-        requests, answers = cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)
+        requests = cast("IO[str]", process.stdin)
+        answers = cast("IO[str]", process.stdout)
         requests.write("read\n")
         requests.flush()
         line = answers.readline()

@@ -100,7 +100,8 @@ def _fit(
     """Floor, scale and exponent of every sample: for each exponent the rest is linear."""
     best = np.full(len(errors), np.inf)
     fits = np.zeros((len(errors), 3))
-    total, mean = weights.sum(), errors @ weights / weights.sum()
+    total = weights.sum()
+    mean = errors @ weights / weights.sum()
     for exponent in _EXPONENTS:
         falling = images**-exponent
         center = falling @ weights / total
@@ -110,7 +111,8 @@ def _fit(
         # A floor below 0 is none: then the scale alone is found.
         alone = errors @ (weights * falling) / (falling**2 @ weights)
         negative = (floor < 0) | (not with_floor)
-        floor, scale = np.where(negative, 0, floor), np.where(negative, alone, scale)
+        floor = np.where(negative, 0, floor)
+        scale = np.where(negative, alone, scale)
         rest = (errors - floor[:, None] - scale[:, None] * falling) ** 2 @ weights
         better = rest < best
         best = np.where(better, rest, best)

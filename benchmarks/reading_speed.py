@@ -213,10 +213,12 @@ def _shares_table(reader: Reader, files: list[str]) -> str:
 
     def begin_timed(encoded: Any) -> Any:
         steps = begin(encoded)
-        steps.step, steps.keep = timed(steps.step, "steps"), timed(steps.keep, "copies of beams")
+        steps.step = timed(steps.step, "steps")
+        steps.keep = timed(steps.keep, "copies of beams")
         return steps
 
-    engine.encode, engine.begin = timed(engine.encode, "encoder"), begin_timed
+    engine.encode = timed(engine.encode, "encoder")
+    engine.begin = begin_timed
     started = time.perf_counter()
     for file in files:
         reader.read_decoded([timed(decode, "image file")(file, reader.preprocessing)])
@@ -247,8 +249,11 @@ def _read_files(reader: Reader, files: list[str], batch: int) -> list[str]:
 
 
 def _read_pixels(reader: Reader, pixels: np.ndarray, batch: int) -> list[str]:
-    starts = range(0, len(pixels), batch)
-    return [each.text for start in starts for each in reader.read_pixels(pixels[start:][:batch])]
+    texts: list[str] = []
+    for start in range(0, len(pixels), batch):
+        readings = reader.read_pixels(pixels[start : start + batch])
+        texts += [reading.text for reading in readings]
+    return texts
 
 
 def _peers(files: list[str], folder: Path, python: str) -> dict[str, Peer]:
@@ -256,11 +261,13 @@ def _peers(files: list[str], folder: Path, python: str) -> dict[str, Peer]:
     listed = folder / "files.txt"
     listed.write_text("".join(f"{file}\n" for file in files), encoding="utf-8")
     peers: dict[str, Peer] = {}
-    if version := Tesseract.version():
+    version = Tesseract.version()
+    if version:
         peers[f"Tesseract {version}, file"] = Tesseract(listed)
     else:
         print("Tesseract is left out; to install it: apt-get install tesseract-ocr")
-    if version := RapidOCR.version(python):
+    version = RapidOCR.version(python)
+    if version:
         for batch in _RAPIDOCR_BATCHES:
             name = f"RapidOCR {version} (recognizer), batch {batch}, file"
             peers[name] = RapidOCR(python, listed, batch)
@@ -317,7 +324,8 @@ def _readers_table(rows: list[Row], words: Words) -> str:
     tesseract = [row.images_per_second for row in rows if row.reader.startswith("Tesseract")]
     cells = [["reader", "images/s", "range", "x Tesseract", "word 36 %"]]
     for row in rows:
-        rates, accuracy = row.images_per_second, row.word_accuracy_36
+        rates = row.images_per_second
+        accuracy = row.word_accuracy_36
         ratio = statistics.median(rates) / statistics.median(tesseract[0]) if tesseract else None
         cells.append(
             [

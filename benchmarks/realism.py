@@ -108,7 +108,8 @@ def falloff(gray: Gray) -> float:
 
 def blockiness(gray: Gray) -> float:
     """Steps at the borders of 8 x 8 blocks over steps elsewhere (Wang, Sheikh and Bovik 2002)."""
-    at_borders, elsewhere = [], []
+    at_borders = []
+    elsewhere = []
     for axis in (0, 1):
         steps = np.abs(np.diff(gray, axis=axis)).mean(1 - axis)
         border = np.arange(1, len(steps) + 1) % _BLOCK == 0
@@ -126,7 +127,8 @@ def ink_statistics(gray: Gray) -> dict[str, float]:
     ink = light if light_text else ~light
     between = ink.mean() * (1 - ink.mean()) * (gray[ink].mean() - gray[~ink].mean()) ** 2
     profile = ink.mean(1)
-    runs = connected(profile >= profile.max() / 4)  # rows with ink, 1, 2, ... for every run
+    # Rows with ink, 1, 2, ... for every run
+    runs = connected(profile >= profile.max() / 4)
     line = np.bincount(runs)[1:].max()
     held = ink.mean(0).cumsum() / ink.mean(0).sum()
     return {
@@ -182,7 +184,8 @@ def distinguish(
     values = pd.concat([first, second], ignore_index=True)
     in_first = np.arange(len(values)) < len(first)
     folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
-    areas, losses = [], []
+    areas = []
+    losses = []
     for chosen, held_out in folds.split(values, in_first):
         model = classifier().fit(values.iloc[chosen], in_first[chosen])
         scores = pd.Series(model.decision_function(values.iloc[held_out]))
@@ -206,7 +209,8 @@ def share_higher(first: pd.Series, second: pd.Series) -> float:
 
 def inside(rendered: pd.DataFrame, real: pd.DataFrame) -> Bool[np.ndarray, "picture statistic"]:
     """Which values of real pictures are in the 1 to 99 % range of rendered ones; NaN are."""
-    low, high = rendered.quantile(0.01), rendered.quantile(0.99)
+    low = rendered.quantile(0.01)
+    high = rendered.quantile(0.99)
     return ~((real < low) | (real > high)).to_numpy()
 
 

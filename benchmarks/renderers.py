@@ -40,14 +40,21 @@ class VitStr:
     """
 
     def __init__(self, renderer: Renderer, words: list[str], batch_size: int) -> None:
-        self.renderer, self.words, self.batch_size, self.index = renderer, words, batch_size, 0
+        self.renderer = renderer
+        self.words = words
+        self.batch_size = batch_size
+        self.index = 0
         self._draw_batch()  # warm: memory, kernels
 
     def draw(self, seconds: float) -> Drawn:
         """Batches that take at least so long."""
-        started, computing, images = time.perf_counter(), time.process_time(), 0
-        while (spent := time.perf_counter() - started) < seconds:
+        started = time.perf_counter()
+        computing = time.process_time()
+        images = 0
+        spent = 0.0
+        while spent < seconds:
             images += self._draw_batch()
+            spent = time.perf_counter() - started
         return Drawn(images, spent, time.process_time() - computing)
 
     def _draw_batch(self) -> int:
@@ -91,7 +98,8 @@ class Peer:
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         process = self._process
-        requests, answers = cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)
+        requests = cast("IO[str]", process.stdin)
+        answers = cast("IO[str]", process.stdout)
         requests.write(json.dumps(request) + "\n")
         requests.flush()
         line = answers.readline()

@@ -84,7 +84,8 @@ def _renderers(options: argparse.Namespace, stack: ExitStack) -> dict[str, VitSt
     synthtiger = _installed(options.synthtiger_python, "synthtiger")
     pictures = options.pictures or (trdg[1] / "images" if trdg else None)
     charset = Charset()
-    lexicon, atlas = Lexicon(charset), GlyphAtlas.load_or_build(charset)
+    lexicon = Lexicon(charset)
+    atlas = GlyphAtlas.load_or_build(charset)
     renderer = Renderer(atlas, lexicon, pictures=load_pictures([pictures]) if pictures else None)
     words = lexicon.sample(_WORDS, seed=1)
     task = {
@@ -159,7 +160,8 @@ def _files(atlas: GlyphAtlas) -> list[str]:
 
 def _table(rounds: dict[str, list[Drawn]]) -> str:
     titles = ["renderer", "images/s", "range", "vit-str is", "per CPU second", "vit-str is"]
-    rows, ours = [titles], next(iter(rounds.values()))
+    rows = [titles]
+    ours = next(iter(rounds.values()))
     for name, theirs in rounds.items():
         rates = [drawn.images / drawn.seconds for drawn in theirs]
         ratio = _median_rate(ours, "seconds") / statistics.median(rates)

@@ -5,8 +5,11 @@ from collections.abc import Mapping, Sequence
 from PIL import Image, ImageDraw, ImageFont
 
 _SCALE = 2
-_HEIGHT, _WIDTH = 32 * _SCALE, 128 * _SCALE
-_GAP, _COLUMNS, _TITLE = 8, 2, 40
+_HEIGHT = 32 * _SCALE
+_WIDTH = 128 * _SCALE
+_GAP = 8
+_COLUMNS = 2
+_TITLE = 40
 
 
 def sheet(drawn: Mapping[str, Sequence[Image.Image]]) -> Image.Image:
@@ -19,7 +22,8 @@ def sheet(drawn: Mapping[str, Sequence[Image.Image]]) -> Image.Image:
     block = _COLUMNS * (_WIDTH + _GAP) + 3 * _GAP
     size = len(drawn) * block, _TITLE + rows * (_HEIGHT + _GAP)
     whole = Image.new("RGB", size, "white")
-    pen, font = ImageDraw.Draw(whole), ImageFont.load_default(18)
+    pen = ImageDraw.Draw(whole)
+    font = ImageFont.load_default(18)
     for number, (title, images) in enumerate(drawn.items()):
         left = number * block
         pen.text((left + _GAP, _GAP), title, fill="black", font=font)

@@ -51,7 +51,9 @@ class Batches:
     """New batches of one renderer, timed."""
 
     def __init__(self, renderer: Renderer, size: int) -> None:
-        self.renderer, self.size, self.index = renderer, size, 0
+        self.renderer = renderer
+        self.size = size
+        self.index = 0
         self.seconds()  # warm: memory, kernels
 
     def seconds(self) -> float:
@@ -95,7 +97,8 @@ def main() -> None:
     pin(1)
     print_machine()
     charset = Charset()
-    lexicon, atlas = Lexicon(charset), GlyphAtlas.load_or_build(charset)
+    lexicon = Lexicon(charset)
+    atlas = GlyphAtlas.load_or_build(charset)
     batches = {
         device: Batches(Renderer(atlas.to(device), lexicon), options.batch_size)
         for device in options.device

@@ -52,7 +52,8 @@ def answer(draw: Draw, words: list[str]) -> None:
     endless = cycle(words)
     _redraw(draw, next(endless))  # warm: imports
     for line in sys.stdin:
-        request, reply = json.loads(line), {}
+        request = json.loads(line)
+        reply = {}
         if "folder" in request:
             _write(draw, words[: request["count"]], Path(request["folder"]))
         else:
@@ -62,10 +63,14 @@ def answer(draw: Draw, words: list[str]) -> None:
 
 def _count(draw: Callable[[], np.ndarray], seconds: float) -> dict[str, float]:
     """Pictures, and what they took on the clock and of the CPU."""
-    started, computing, images = time.perf_counter(), time.process_time(), 0
-    while (spent := time.perf_counter() - started) < seconds:
+    started = time.perf_counter()
+    computing = time.process_time()
+    images = 0
+    spent = 0.0
+    while spent < seconds:
         draw()
         images += 1
+        spent = time.perf_counter() - started
     return {"images": images, "seconds": spent, "cpu_seconds": time.process_time() - computing}
 
 

@@ -25,7 +25,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 ROOT = Path(__file__).parents[1]
-DPI, SIZE = 200, (1654, 2339)
+DPI = 200
+SIZE = (1654, 2339)
 ENGINES = {
     "vit-str": ["--plugin", "vit_str.ocrmypdf"],
     "Tesseract": ["--ocr-engine", "tesseract"],
@@ -79,7 +80,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    os.environ["OMP_NUM_THREADS"] = os.environ["OMP_THREAD_LIMIT"] = "1"
+    os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ["OMP_THREAD_LIMIT"] = "1"
     words = prose()
     rows = []
     print("page", "words", *(f"{e}: found, wrong, CPU s, kB" for e in ENGINES), sep="\t")
@@ -121,15 +123,19 @@ def draw(look: Look, words: list[str]) -> tuple[Image.Image, Places]:
     font = ImageFont.truetype(str(folder / look.font), round(look.points * DPI / 72))
     image = Image.new("RGB", SIZE, look.paper)
     pen = ImageDraw.Draw(image)
-    remaining, places, step = iter(words[:130]), [], 1.6 * font.size
+    remaining = iter(words[:130])
+    places = []
+    step = 1.6 * font.size
     width = (SIZE[0] - 300) / look.columns
     per_column = 130 if look.columns == 1 else 130 // look.columns
     for column in range(look.columns):
-        x = left = 150 + column * width
+        left = 150 + column * width
+        x = left
         y = 150.0
         for word in (each for _, each in zip(range(per_column), remaining, strict=False)):
             if look.name == "table" or x + font.getlength(word) > left + width - 60:
-                x, y = left, y + step
+                x = left
+                y = y + step
             pen.text((x, y), word, look.ink, font)
             places.append((word, pen.textbbox((x, y), word, font)))
             x += font.getlength(f"{word} ")
@@ -158,13 +164,14 @@ def measured(
 
 def seen(box: Box, look: Look) -> tuple[float, float]:
     """The middle of a word on the page as it lies in the end, in points."""
-    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    x = (box[0] + box[2]) / 2
+    y = (box[1] + box[3]) / 2
     if look.name.startswith("tilted"):
-        angle, (cx, cy) = np.radians(-2), (SIZE[0] / 2, SIZE[1] / 2)
-        x, y = (
-            cx + (x - cx) * np.cos(angle) - (y - cy) * np.sin(angle),
-            cy + (x - cx) * np.sin(angle) + (y - cy) * np.cos(angle),
-        )
+        angle = np.radians(-2)
+        right = x - SIZE[0] / 2
+        down = y - SIZE[1] / 2
+        x = SIZE[0] / 2 + right * np.cos(angle) - down * np.sin(angle)
+        y = SIZE[1] / 2 + right * np.sin(angle) + down * np.cos(angle)
     return float(x) * 72 / DPI, float(y) * 72 / DPI
 
 

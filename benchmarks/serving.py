@@ -35,7 +35,8 @@ def main() -> None:
     """Print the tables."""
     options = _parser().parse_args()
     if options.quick:
-        options.rounds, options.requests = 1, 64
+        options.rounds = 1
+        options.requests = 64
     os.environ["OMP_NUM_THREADS"] = "1"
     os.environ["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
     server_cpus, client_cpus = split_cpus()
@@ -48,7 +49,8 @@ def main() -> None:
         listed.write("".join(f"{file}\n" for file in files))
         listed.flush()
         start = lambda command: stack.enter_context(ServerProcess(command, server_cpus))  # noqa: E731
-        batch, ours = start([*_PEER, "batch", listed.name]), start(_SERVE)
+        batch = start([*_PEER, "batch", listed.name])
+        ours = start(_SERVE)
         runs: dict[str, Callable[[], Load]] = {
             "in one process, batches of 32": partial(_read_batches, batch, len(files))
         }

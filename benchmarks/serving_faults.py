@@ -35,7 +35,8 @@ _RECEIVE = 3  # seconds in which a request has to arrive
 _CLIENTS = 32
 _PATH = "/v1/read"
 _PROXY = "127.0.0.1"  # from which most requests come
-_GREEDY, _POLITE = "127.0.0.2", "127.0.0.3"
+_GREEDY = "127.0.0.2"
+_POLITE = "127.0.0.3"
 _CONNECTIONS = 150  # that one address opens
 _PAGES = {200, 429, 501, 503, 504}  # what a request for a hard page may be answered with
 
@@ -44,7 +45,9 @@ class Run:
     """Requests of all sorts to one server."""
 
     def __init__(self, server: ServerProcess, words: list[bytes], expected: list[str]) -> None:
-        self.server, self.words, self.expected = server, words, expected
+        self.server = server
+        self.words = words
+        self.expected = expected
         self.outcomes: Counter[str] = Counter()
         self.wrong: list[str] = []
         self.slowest = 0.0
@@ -128,7 +131,8 @@ class Run:
             asking = send(reader, writer, path, body, headers)
             status, answer = await asyncio.wait_for(asking, timeout=60)
         except (OSError, asyncio.IncompleteReadError):
-            status, answer = 0, b""
+            status = 0
+            answer = b""
         writer.close()
         if status not in allowed:
             self.wrong.append(f"{status} instead of {allowed}: {answer[:200]!r}")
@@ -249,12 +253,14 @@ def main() -> int:
     command = [*_SERVE, "--receive-deadline", str(_RECEIVE), "--proxy", _PROXY]
     with ServerProcess(command, os.sched_getaffinity(0)) as server:
         run = Run(server, words, expected)
-        before, started = server.megabytes(), time.perf_counter()
+        before = server.megabytes()
+        started = time.perf_counter()
         asyncio.run(run.all(options.requests))
         seconds = time.perf_counter() - started
         print(f"{options.requests} requests in {seconds:.0f} s, {_CLIENTS} at a time:")
         print("\n".join(f"  {name}: {count}" for name, count in sorted(run.outcomes.items())))
-        after, peak = server.megabytes(), server.megabytes("VmHWM")
+        after = server.megabytes()
+        peak = server.megabytes("VmHWM")
         print(f"slowest good answer: {run.slowest:.2f} s")
         print(f"memory, MiB: {before:.0f} before, {after:.0f} after, {peak:.0f} at most")
         asyncio.run(run.take_turns())

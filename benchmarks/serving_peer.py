@@ -36,7 +36,8 @@ def read_in_batches(files: list[str]) -> None:
     reader.read(files[:32])
     print("ready", flush=True)
     for _ in sys.stdin:
-        started, used = time.perf_counter(), time.process_time()
+        started = time.perf_counter()
+        used = time.process_time()
         for _ in reader.stream(files, 32, workers=1):
             pass
         seconds = time.perf_counter() - started, time.process_time() - used

@@ -3,9 +3,10 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from itertools import chain, product
 from typing import Any
 
 import editdistance
@@ -15,7 +16,8 @@ from scipy.optimize import linear_sum_assignment
 Table = list[list[str]]
 """Rows of the texts of cells."""
 
-_RUNNING = frozenset(("head", "foot"))  # classes of what is above and below the text of a page
+# Classes of what is above and below the text of a page
+_RUNNING = frozenset(("head", "foot"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4"))
 _BLOCKS = frozenset(("p", "li", "td", "th", "figcaption", "span", "div", "br", *_HEADINGS))
 _ALIKE = 0.8  # share of characters that a heading may be known by
@@ -209,18 +211,23 @@ def cell_hits(found: Sequence[Table], truth: Sequence[Table]) -> tuple[int, int,
     Every row of the truth is compared with the found row that has most of its cells. Empty cells
     do not count.
     """
-    rows = [Counter(filter(None, map(_plain, row))) for table in found for row in table]
-    wanted = [Counter(filter(None, map(_plain, row))) for table in truth for row in table]
+    rows = [_cells(row) for row in chain.from_iterable(found)]
+    wanted = [_cells(row) for row in chain.from_iterable(truth)]
     shared = _compared(wanted, rows, lambda first, second: (first & second).total())
     hits = int(shared[linear_sum_assignment(-shared)].sum())
     return hits, sum(row.total() for row in rows), sum(row.total() for row in wanted)
+
+
+def _cells(row: Iterable[str]) -> Counter[str]:
+    """The cells of a row that hold something."""
+    return Counter(filter(None, map(_plain, row)))
 
 
 def _compared(
     rows: Sequence[Any], columns: Sequence[Any], compare: Callable[[Any, Any], float]
 ) -> np.ndarray:
     """A number for each pair."""
-    values = [compare(row, column) for row in rows for column in columns]
+    values = [compare(row, column) for row, column in product(rows, columns)]
     return np.array(values, dtype=float).reshape(len(rows), len(columns))
 
 

@@ -66,7 +66,8 @@ class SceneText:
 
     def draw(self, word: str) -> np.ndarray | None:
         """One picture, 32 pixels high; None where ink and background are too much alike."""
-        ink, ground = self.color.sample(), self.color.sample()
+        ink = self.color.sample()
+        ground = self.color.sample()
         if abs(_brightness(ink["rgb"]) - _brightness(ground["rgb"])) < _LEAST_CONTRAST:
             return None
         text = self._text(word, ink)

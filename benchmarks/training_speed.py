@@ -199,7 +199,8 @@ def _profile_table(profile: Profile) -> str:
     kinds = sorted(profile.milliseconds, key=lambda kind: last.get(kind, 0))
     rows = [["where the time of a step goes", "ms", "share", "peak", "at the peak"]]
     for kind in kinds:
-        spent, flops = profile.milliseconds[kind], profile.flops.get(kind)
+        spent = profile.milliseconds[kind]
+        flops = profile.flops.get(kind)
         row = [kind, f"{spent:.2f}", f"{100 * spent / whole:.1f} %"]
         if flops and spent:
             least = 1e3 * flops / profile.peak_flops
@@ -209,9 +210,9 @@ def _profile_table(profile: Profile) -> str:
     shares = ["100 %", f"{100 * least / whole:.0f} %", f"{100 * least / whole:.1f} %"]
     rows.append([f"step of {profile.images} images", f"{whole:.2f}", *shares])
     return (
-        f"{table(rows)}\n\n"
-        "peak: share of what one large product reaches; at the peak: share of the step that these\n"
-        "products would take at that rate. The step misses the peak by all the other time."
+        f"{table(rows)}\n\npeak: share of what one large product reaches; at the "
+        "peak: share of the step that these\nproducts would take at that rate. The "
+        "step misses the peak by all the other time."
     )
 
 

@@ -45,7 +45,8 @@ _PARTS = (DRAWING, "forward", BACKWARD, "clipping", "Muon", "AdamW", "averaging"
 """In the order in which they are printed; those of ``forward`` as they come."""
 _ENCODER_GROUPS = ("stem", "stages", "blocks", "recur")
 _MAIN_SHAPES = 10
-_MEASURED = 0.98  # share of the work whose shapes are measured alone; the rest as fast as these
+# Share of the work whose shapes are measured alone; the rest as fast as these
+_MEASURED = 0.98
 
 
 class Stopwatch:
@@ -306,8 +307,8 @@ def describe(report: StepReport, config: Path, kind: str) -> str:
             _shapes_table(report),
             f"{report.words / whole.seconds:.1f} words a second. The step reaches "
             f"{whole.flops / whole.seconds / 1e9:,.0f} GFLOP/s, "
-            f"{_percent(whole.least_seconds, whole.seconds)} of the limit of its products, "
-            f"{whole.flops / whole.least_seconds / 1e9:,.0f} GFLOP/s.",
+            f"{_percent(whole.least_seconds, whole.seconds)} of the limit of its "
+            f"products, {whole.flops / whole.least_seconds / 1e9:,.0f} GFLOP/s.",
         ]
     )
 

@@ -129,7 +129,8 @@ class Step:
     """A step as Lightning takes it, without Lightning."""
 
     def __init__(self, module: RecognizerTraining, wanted: Measurement) -> None:
-        self.module, self.wanted = module, wanted
+        self.module = module
+        self.wanted = wanted
         self.optimizer = module.configure_optimizers()
         for group in self.optimizer.param_groups:
             group["fused"] = wanted.fused_optimizer
@@ -183,11 +184,12 @@ def build(wanted: Measurement) -> tuple[RecognizerTraining, Drawer, int]:
     parts = build_parts(settings)
     if not isinstance(parts.data, RenderedWords):
         raise SystemExit(
-            f"{wanted.config}: expected data that is rendered, found {type(parts.data).__name__}; "
-            "give another --config"
+            f"{wanted.config}: expected data that is rendered, found "
+            f"{type(parts.data).__name__}; give another --config"
         )
     if wanted.plain:
-        recognizer = parts.training.recognizer = plain(parts.training.recognizer)
+        recognizer = plain(parts.training.recognizer)
+        parts.training.recognizer = recognizer
         parts.training.average = MovingAverage(recognizer, parts.training.average.decay)
     parts.data.prepare_data()
     parts.data.setup("fit")

@@ -9,7 +9,9 @@ import numpy as np
 from rendering_worker import HEIGHT
 from trdg.data_generator import FakeTextDataGenerator
 
-_NOISE, _QUASICRYSTAL, _PICTURE = 0, 2, 3
+_NOISE = 0
+_QUASICRYSTAL = 2
+_PICTURE = 3
 _BACKGROUNDS = {
     "plain": [_NOISE],
     "noise": [_NOISE, _PICTURE],

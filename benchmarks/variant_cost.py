@@ -124,7 +124,8 @@ class _Training:
 
 def _ids(reader: Reader, labels: Sequence[str]) -> Int64[Tensor, "word position"]:
     """What a model of this charset and length can learn of the labels."""
-    known, longest = set(reader.charset.characters), reader.engine.recognizer.decoder.maximum_length
+    known = set(reader.charset.characters)
+    longest = reader.engine.recognizer.decoder.maximum_length
     return reader.charset.encode_batch(
         ["".join(filter(known.__contains__, label))[:longest] for label in labels]
     )

@@ -89,15 +89,15 @@ def markdown(found: Sequence[dict[str, Any]], title: str) -> str:
     first = found[0]["variant"]
     parts = [
         f"{title}.",
-        f"Word accuracy (36 characters), percent [95 % interval over words]; words: {n}. "
-        f"`characters`: character accuracy (94) of {chief}.",
+        "Word accuracy (36 characters), percent [95 % interval over words]; words: "
+        f"{n}. `characters`: character accuracy (94) of {chief}.",
         table(accuracies),
     ]
     if len(differences) > 1:
         parts += [
-            f"Difference to {first!r} on the same words, points [95 % interval over words]; `p`: "
-            f"McNemar's exact test on {chief}. Neither knows how far two seeds of one variant lie "
-            "apart.",
+            f"Difference to {first!r} on the same words, points [95 % interval over "
+            f"words]; `p`: McNemar's exact test on {chief}. Neither knows how far "
+            "two seeds of one variant lie apart.",
             table(differences),
         ]
     return "\n\n".join(parts)

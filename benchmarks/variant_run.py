@@ -117,12 +117,13 @@ class VariantRun:
     def _arguments(self, budget: Budget) -> list[str]:
         """Of ``vit-str train``; writes the configuration that they name."""
         given = [*budget.common, *self.overrides]
-        config, given = self._config(budget), [a for a in given if not _names_config(a)]
+        config = self._config(budget)
+        given = [a for a in given if not _names_config(a)]
         values = _settings(given)
         if budget.start is not None and "model.weight_decay" in values:
             raise ValueError(
-                "weight decay is part of the optimizer's state in a checkpoint: compare it "
-                "without --from"
+                "weight decay is part of the optimizer's state in a checkpoint: "
+                "compare it without --from"
             )
         first = _step(budget.start) if budget.start else 0
         steps = budget.images // _batch_size(config, values)
@@ -139,7 +140,8 @@ class VariantRun:
 
     def _settings(self, steps: int, decay_share: float) -> dict[str, Any]:
         """Where everything goes and when it ends, in place of what the configuration says."""
-        folder = self.folder.resolve()  # a relative one is taken from that of the configuration
+        # A relative one is taken from that of the configuration
+        folder = self.folder.resolve()
         checkpoint = {"dirpath": str(folder), "save_last": True, "save_top_k": 0}
         checkpoint["enable_version_counter"] = False
         keep = "lightning.pytorch.callbacks.ModelCheckpoint"

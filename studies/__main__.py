@@ -77,7 +77,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _list(options: argparse.Namespace) -> int:
     for name in NAMES:
-        study, result = describe(name), load_result(options.out / name)
+        study = describe(name)
+        result = load_result(options.out / name)
         verdict = _verdict(result) if result else "-"
         print(f"{name:<16} {study.posts:<7} {verdict:<20} {study.claim}")
     return 0
@@ -85,7 +86,8 @@ def _list(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     settings = Settings(options.quick, options.seeds, str(choose_device(options.device)))
-    left, failed = [], 0
+    left = []
+    failed = 0
     for name in NAMES if "all" in options.names else dict.fromkeys(options.names):
         result = None if options.again else load_result(options.out / name)
         if result and result["settings"] == asdict(settings):
@@ -93,7 +95,8 @@ def _run(options: argparse.Namespace) -> int:
         else:
             left.append(name)
     for name, future in run_studies(left, options.out, settings, options.workers or cpu_count()):
-        if error := future.exception():
+        error = future.exception()
+        if error:
             failed = 1
             print(f"{name:<16} FAILED: {type(error).__name__}: {error}", flush=True)
             traceback.print_exception(error)

@@ -22,35 +22,41 @@ from vit_str.reports.style import HEAT
 STUDY = Study(
     posts="V, E, L",
     claim=(
-        "At every step, attention takes the inner products of the decoder's state with the "
-        "states of the encoder; their softmax says how much to concentrate on each of them (V)."
+        "At every step, attention takes the inner products of the decoder's state "
+        "with the states of the encoder; their softmax says how much to concentrate "
+        "on each of them (V)."
     ),
     expected=(
-        "The weights are those of the formula, differ from step to step, and when a sequence is "
-        "written backwards most of them lie on the anti-diagonal: above .9, where chance is 1 / "
-        "T."
+        "The weights are those of the formula, differ from step to step, and when a "
+        "sequence is written backwards most of them lie on the anti-diagonal: above "
+        ".9, where chance is 1 / T."
     ),
     experiment=(
-        "A GRU with dot-product attention learns to write sequences of 3 to 16 symbols backwards "
-        "(quick: 2 to 6). Its weights on sequences of the longest length are compared with the "
-        "formula written out, and what step t gives to the state after symbol T - t is averaged. "
-        "Beside it: additive attention, and the same network before training."
+        "A GRU with dot-product attention learns to write sequences of 3 to 16 "
+        "symbols backwards (quick: 2 to 6). Its weights on sequences of the longest "
+        "length are compared with the formula written out, and what step t gives to "
+        "the state after symbol T - t is averaged. Beside it: additive attention, "
+        "and the same network before training."
     ),
     changed=(
-        "A first run, with texts of 2 to 8 symbols, had 0.27 of the weight on the anti-diagonal: "
-        "not supported. The verdict between, for weight within one place of it, was added then, "
-        "the texts were shortened and the learning rate was raised."
+        "A first run, with texts of 2 to 8 symbols, had 0.27 of the weight on the "
+        "anti-diagonal: not supported. The verdict between, for weight within one "
+        "place of it, was added then, the texts were shortened and the learning "
+        "rate was raised."
     ),
     correction=(
-        "The products are of projections, divided by √d, and what the softmax makes of them is "
-        "usually called weights; the scores are what goes in. A product is not needed: the first "
-        "attention was additive (Bahdanau et al. 2014). Nor does anything tell the network to "
-        "align: it learns where to look because that makes writing easier."
+        "The products are of projections, divided by √d, and what the softmax makes "
+        "of them is usually called weights; the scores are what goes in. A product "
+        "is not needed: the first attention was additive (Bahdanau et al. 2014). "
+        "Nor does anything tell the network to align: it learns where to look "
+        "because that makes writing easier."
     ),
     rule="the verdict between was added",
 )
 
-DOT, ADDITIVE, UNTRAINED = "dot product", "additive", "untrained"
+DOT = "dot product"
+ADDITIVE = "additive"
+UNTRAINED = "untrained"
 _ATTENTIONS = {DOT: "dot", ADDITIVE: "additive", UNTRAINED: "dot"}
 _COLUMNS = ("anti_diagonal", "one_later", "one_earlier", "change_per_step", "right_symbols")
 # The same numbers in double precision, computed in another order.
@@ -76,8 +82,11 @@ def run(settings: Settings) -> Findings:
 
     columns = ("attention", "seed", "length", *_COLUMNS[:4], "formula_error", _COLUMNS[4])
     table = settings.repeat(" ".join(columns), measure_all)
-    exact, later, earlier = (table.values(name, attention=DOT) for name in _COLUMNS[:3])
-    untrained, additive = (table.mean(_COLUMNS[0], attention=n) for n in (UNTRAINED, ADDITIVE))
+    exact = table.values("anti_diagonal", attention=DOT)
+    later = table.values("one_later", attention=DOT)
+    earlier = table.values("one_earlier", attention=DOT)
+    untrained = table.mean("anti_diagonal", attention=UNTRAINED)
+    additive = table.mean("anti_diagonal", attention=ADDITIVE)
     error = max(table.values("formula_error", attention=DOT))
     band = Values(map(sum, zip(earlier, exact, later, strict=True)))
     return Findings(
@@ -92,10 +101,11 @@ def run(settings: Settings) -> Findings:
         values=exact,
         because=(
             f"The contexts are those of the formula to {error:.0e}, and "
-            f"{table.mean('change_per_step', attention=DOT):.0%} of the weight moves from step "
-            f"to step. {exact.mean:.0%} of it lies on the state right after the symbol that a "
-            f"reversal needs (before training {untrained:.0%}, by chance {1 / length:.0%}), "
-            f"{band.mean:.0%} there or one beside it (by chance {_band_chance(length):.0%})."
+            f"{table.mean('change_per_step', attention=DOT):.0%} of the weight moves "
+            f"from step to step. {exact.mean:.0%} of it lies on the state right "
+            "after the symbol that a reversal needs (before training "
+            f"{untrained:.0%}, by chance {1 / length:.0%}), {band.mean:.0%} there or "
+            f"one beside it (by chance {_band_chance(length):.0%})."
         ),
         draw=lambda figure: _draw(figure, table, maps, length),
         surprises={
@@ -115,9 +125,14 @@ def measure(
     model = train_translator(task, _ATTENTIONS[name], seed, steps=steps, device=device, **training)
     texts = task.draw_tests(256, task.lengths[1], seed, device)
     weights = alignment(model, texts)
-    shares = (anti_diagonal(weights, later) for later in (0, 1, -1))
-    error = formula_error(model, texts) if _ATTENTIONS[name] == "dot" else 0.0
-    row = (*shares, change_per_step(weights), error, model.accuracy(*texts))
+    row = (
+        anti_diagonal(weights),
+        anti_diagonal(weights, later=1),
+        anti_diagonal(weights, later=-1),
+        change_per_step(weights),
+        formula_error(model, texts) if _ATTENTIONS[name] == "dot" else 0.0,
+        model.accuracy(*texts),
+    )
     return row, weights.mean(0)
 
 
@@ -129,7 +144,8 @@ def alignment(model: RecurrentTranslator, texts: Texts) -> Maps:
     with record_attention(model) as maps:
         model.decoder.logits(features, labels)
     steps = torch.cat(maps["decoder.look"], 2)
-    return rearrange(steps, "b 1 step token -> b step token")[:, :-1]  # the last writes the end
+    # The last writes the end
+    return rearrange(steps, "b 1 step token -> b step token")[:, :-1]
 
 
 def anti_diagonal(weights: Maps, later: int = 0) -> float:
@@ -151,12 +167,14 @@ def formula_error(model: RecurrentTranslator, texts: Texts) -> float:
     """
     sources, labels = texts
     model = copy.deepcopy(model).double()
-    decoder, look = model.decoder, model.decoder.look
+    decoder = model.decoder
+    look = model.decoder.look
     assert look is not None
     features = model.encoder(sources)
     state = decoder.begin(features)
     assert state.image is not None
-    keys, values = state.image.keys[:, 0], state.image.values[:, 0]
+    keys = state.image.keys[:, 0]
+    values = state.image.values[:, 0]
     worst = 0.0
     for position, symbols in enumerate(decoder.inputs(labels).unbind(1)):
         query = look.to_queries(state.hidden[0])
@@ -187,7 +205,8 @@ def _band_chance(length: int) -> float:
 def _draw(figure: Figure, table: Table, maps: Mapping[str, Map], length: int) -> None:
     titles = [name.capitalize() for name in (*maps, "on the anti-diagonal")]
     *sheets, last = panels(figure, titles, width=2.9)
-    low, high = 0.5, length + 0.5
+    low = 0.5
+    high = length + 0.5
     for axes, weights in zip(sheets, maps.values(), strict=True):
         image = axes.imshow(weights.numpy(), HEAT, vmin=0, vmax=1, extent=(low, high, high, low))
         axes.grid(visible=False)

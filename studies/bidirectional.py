@@ -18,34 +18,40 @@ from vit_str.models.encoders.recurrent import NETWORKS
 STUDY = Study(
     posts="R, L",
     claim=(
-        "An RNN of one direction cannot reflect what comes later at all, so that a bidirectional "
-        "RNN is needed; but distance still matters to it, so it is no solution at the root (R; L "
-        "shows why two directions are joined)."
+        "An RNN of one direction cannot reflect what comes later at all, so that a "
+        "bidirectional RNN is needed; but distance still matters to it, so it is no "
+        "solution at the root (R; L shows why two directions are joined)."
     ),
     expected=(
-        "The gradient of a forward RNN's state by later inputs is exactly zero and it names them "
-        "as well as chance; a bidirectional tanh RNN names the next one nearly always, and does "
-        "worse the farther the token is."
+        "The gradient of a forward RNN's state by later inputs is exactly zero and "
+        "it names them as well as chance; a bidirectional tanh RNN names the next "
+        "one nearly always, and does worse the farther the token is."
     ),
     experiment=(
-        "Gradient of the state at place 20 of 41 by each input, at the start. Then every state "
-        "has to name the token k places to its right, one of 4: a network of 32 units (each "
-        "direction half of them) is trained for every k, 600 steps on sequences of 24 (quick: "
-        "150 steps, sequences of 12); the forward RNN to the left too, as a control. Attention "
-        "with sinusoidal positions is beside it."
+        "Gradient of the state at place 20 of 41 by each input, at the start. Then "
+        "every state has to name the token k places to its right, one of 4: a "
+        "network of 32 units (each direction half of them) is trained for every k, "
+        "600 steps on sequences of 24 (quick: 150 steps, sequences of 12); the "
+        "forward RNN to the left too, as a control. Attention with sinusoidal "
+        "positions is beside it."
     ),
     changed=(
-        "That an RNN of one direction is blind first asked for an accuracy within 0.03 of chance "
-        "at both ends of the interval, and now for not being surely above that."
+        "That an RNN of one direction is blind first asked for an accuracy within "
+        "0.03 of chance at both ends of the interval, and now for not being surely "
+        "above that."
     ),
     correction=(
-        "That distance matters here is a matter of learning, not only of structure: everything "
-        "reaches a state of a bidirectional network, but in so few steps of training it does not "
-        "find out how to carry a token far. What more training would do is not shown by this."
+        "That distance matters here is a matter of learning, not only of structure: "
+        "everything reaches a state of a bidirectional network, but in so few steps "
+        "of training it does not find out how to carry a token far. What more "
+        "training would do is not shown by this."
     ),
 )
 
-FORWARD, BOTH, BOTH_LSTM, ATTENTION = "RNN", "BiRNN", "BiLSTM", "attention"
+FORWARD = "RNN"
+BOTH = "BiRNN"
+BOTH_LSTM = "BiLSTM"
+ATTENTION = "attention"
 _RECURRENT: Mapping[str, tuple[str, bool]] = {
     FORWARD: ("rnn", False),
     BOTH: ("rnn", True),
@@ -54,7 +60,9 @@ _RECURRENT: Mapping[str, tuple[str, bool]] = {
 _NETWORKS = (*_RECURRENT, ATTENTION)
 SYMBOLS = 4
 """Guessing is right once in as many times."""
-_DIM, _STEPS, _STATE = 32, 41, 20
+_DIM = 32
+_STEPS = 41
+_STATE = 20
 # Chance is one in four; who is not surely better by this much knows nothing.
 _NEAR_CHANCE = 0.03
 _KNOWS = 0.9
@@ -87,7 +95,8 @@ class Tagger(nn.Module):
 
     def __init__(self, network: nn.Module, offset: int) -> None:
         super().__init__()
-        self.network, self.offset = network, offset
+        self.network = network
+        self.offset = offset
 
     def forward(self, x: Tokens) -> Tokens:
         features = self.network(x)
@@ -99,17 +108,23 @@ def run(settings: Settings) -> Findings:
     """Measure gradients and train every network for every offset, with every seed."""
     right: tuple[int, ...]
     if settings.quick:
-        right, length, steps = (1, 4, 8), 12, 150
+        right = (1, 4, 8)
+        length = 12
+        steps = 150
     else:
-        right, length, steps = (1, 2, 4, 8, 12, 16), 24, 600
+        right = (1, 2, 4, 8, 12, 16)
+        length = 24
+        steps = 600
     back = -right[1]
 
     def measure(seed: int) -> Rows:
         for name in _RECURRENT:
             norms = gradient_norms(name, seed, settings.device)
-            yield from (("gradient", name, seed, i - _STATE, norm) for i, norm in enumerate(norms))
+            for place, norm in enumerate(norms):
+                yield "gradient", name, seed, place - _STATE, norm
         for name in _NETWORKS:
-            for offset in (back, *right) if name == FORWARD else right:
+            offsets = (back, *right) if name == FORWARD else right
+            for offset in offsets:
                 named = accuracy(name, offset, length, steps, seed, settings.device)
                 yield "accuracy", name, seed, offset, named
 
@@ -132,9 +147,10 @@ def run(settings: Settings) -> Findings:
         measure=f"accuracy of a tanh BiRNN at {right[0]} minus that at {right[-1]} places",
         values=scores[BOTH][0] - scores[BOTH][-1],
         because=(
-            f"The largest gradient of a forward RNN's state by a later input is {later:g}. Of the "
-            f"tokens {right[0]} and {right[-1]} places to the right these shares are named: "
-            f"{', '.join(ends)}; chance is {1 / SYMBOLS:.2f}."
+            "The largest gradient of a forward RNN's state by a later input is "
+            f"{later:g}. Of the tokens {right[0]} and {right[-1]} places to the "
+            f"right these shares are named: {', '.join(ends)}; chance is "
+            f"{1 / SYMBOLS:.2f}."
         ),
         draw=lambda figure: _draw(figure, gradients, named),
         surprises={
@@ -168,14 +184,16 @@ def make_network(name: str) -> nn.Module:
     if name == ATTENTION:
         return EncoderBlock(_DIM, 2, mlp_ratio=2.0, dropout=0.0)
     network, both = _RECURRENT[name]
-    return NETWORKS[network](_DIM, _DIM // (1 + both), batch_first=True, bidirectional=both)
+    dim = _DIM // 2 if both else _DIM
+    return NETWORKS[network](_DIM, dim, batch_first=True, bidirectional=both)
 
 
 def judge(later: float, scores: Mapping[str, Sequence[Values]]) -> Verdict:
     """Supported if one direction knows nothing, two know the next, and distance costs."""
     chance = 1 / SYMBOLS + _NEAR_CHANCE
     blind = later == 0 and all(values.low < chance for values in scores[FORWARD])
-    near, far = scores[BOTH][0], scores[BOTH][-1]
+    near = scores[BOTH][0]
+    far = scores[BOTH][-1]
     return Verdict.graded(blind and near.low >= _KNOWS, (near - far).low > _NEAR_CHANCE)
 
 

@@ -12,35 +12,40 @@ from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, V
 STUDY = Study(
     posts="R, V, S",
     claim=(
-        "The context vector of a sequence-to-sequence model is a bottleneck, so that longer "
-        "inputs are handled worse; attention over all states of the encoder makes up for it (V, "
-        "in R and S alike)."
+        "The context vector of a sequence-to-sequence model is a bottleneck, so "
+        "that longer inputs are handled worse; attention over all states of the "
+        "encoder makes up for it (V, in R and S alike)."
     ),
     expected=(
-        "The longer the sequence, the more of it is lost in one vector, while attention keeps "
-        "nearly all: about .5 against .9 of the symbols at the longest training length. Beyond "
-        "the lengths of training both should fail."
+        "The longer the sequence, the more of it is lost in one vector, while "
+        "attention keeps nearly all: about .5 against .9 of the symbols at the "
+        "longest training length. Beyond the lengths of training both should fail."
     ),
     experiment=(
-        "A GRU reads random symbols and another writes them again, forwards (and in the full "
-        "size backwards too). It is given the last state alone, or attends to all states by dot "
-        "products. Trained on lengths 3 to 24 with 64 units (quick: 2 to 8 with 32), tested on "
-        "lengths up to a third longer; share of right symbols, written greedily. A control has "
-        "one vector of twice the width."
+        "A GRU reads random symbols and another writes them again, forwards (and in "
+        "the full size backwards too). It is given the last state alone, or attends "
+        "to all states by dot products. Trained on lengths 3 to 24 with 64 units "
+        "(quick: 2 to 8 with 32), tested on lengths up to a third longer; share of "
+        "right symbols, written greedily. A control has one vector of twice the "
+        "width."
     ),
     changed=(
-        "The size and the learning rate of the small version were chosen among three; all three "
-        "supported the claim, with lower ends of 0.51, 0.52 and 0.59 against a limit of 0.5."
+        "The size and the learning rate of the small version were chosen among "
+        "three; all three supported the claim, with lower ends of 0.51, 0.52 and "
+        "0.59 against a limit of 0.5."
     ),
     correction=(
-        "Two things are mixed in the posts: how much a vector can hold, and how soon a network "
-        "learns to fill and to empty it; both are better with attention. And attention makes up "
-        "for the length only as far as training went: it has to learn where to look, and has "
-        "learned nothing about places that it never saw."
+        "Two things are mixed in the posts: how much a vector can hold, and how "
+        "soon a network learns to fill and to empty it; both are better with "
+        "attention. And attention makes up for the length only as far as training "
+        "went: it has to learn where to look, and has learned nothing about places "
+        "that it never saw."
     ),
 )
 
-ONE, WIDE, ATTENTION = "one vector", "one vector, twice as wide", "attention"
+ONE = "one vector"
+WIDE = "one vector, twice as wide"
+ATTENTION = "attention"
 _SYSTEMS = {ONE: ("none", 1), WIDE: ("none", 2), ATTENTION: ("dot", 1)}
 """Attention, and how many times as wide."""
 # "Removes" has to mean that most of the mistakes go; a smaller, but sure gain is "partly".
@@ -67,7 +72,8 @@ def run(settings: Settings) -> Findings:
                 yield task, name, seed, length, model.accuracy(*texts)
 
     table = settings.repeat("task system seed length right_symbols", measure)
-    shortest, longest = lengths[0], tasks["copy"].lengths[1]
+    shortest = lengths[0]
+    longest = tasks["copy"].lengths[1]
 
     def scores(system: str, task: str) -> str:
         part = table.where(system=system, task=task)
@@ -87,8 +93,8 @@ def run(settings: Settings) -> Findings:
         ),
         values=shares,
         because=" ".join(
-            f"To {task} {shortest} and {longest} symbols, one vector gets {scores(ONE, task)} of "
-            f"them right, attention {scores(ATTENTION, task)}."
+            f"To {task} {shortest} and {longest} symbols, one vector gets "
+            f"{scores(ONE, task)} of them right, attention {scores(ATTENTION, task)}."
             for task in tasks
         ),
         draw=lambda figure: _draw(figure, table, longest),

@@ -17,38 +17,39 @@ from vit_str.reports.panels import legend
 STUDY = Study(
     posts="E",
     claim=(
-        "Networks of convolutions such as ByteNet need many operations to connect an input and an "
-        "output that are far apart, so that dependencies of distant positions are hard to learn; "
-        "for attention the number is constant."
+        "Networks of convolutions such as ByteNet need many operations to connect "
+        "an input and an output that are far apart, so that dependencies of distant "
+        "positions are hard to learn; for attention the number is constant."
     ),
     expected=(
-        "With width 3 a layer reaches one place further, so d places need d layers; with dilation "
-        "(ByteNet) the reach doubles, log2(d) layers are enough; attention needs one. Deep stacks "
-        "without residuals should fail to learn, with residuals and with dilation they should "
-        "learn as well as attention. So: partly."
+        "With width 3 a layer reaches one place further, so d places need d layers; "
+        "with dilation (ByteNet) the reach doubles, log2(d) layers are enough; "
+        "attention needs one. Deep stacks without residuals should fail to learn, "
+        "with residuals and with dilation they should learn as well as attention. "
+        "So: partly."
     ),
     experiment=(
-        "The least number of layers at which the gradient of an output by an input d places "
-        "before it is not zero. Then every token has to name the symbol (one of 4) that stands d "
-        "places to its left, by layers of convolution of width 3 as many as are needed, without "
-        "residuals, with them, and with dilations 1, 2, 4 and so on, or by one block of attention "
-        "with positions: width 32, 600 steps of Adam, sequences of 40 tokens, d up to 32 (quick: "
+        "The least number of layers at which the gradient of an output by an input "
+        "d places before it is not zero. Then every token has to name the symbol "
+        "(one of 4) that stands d places to its left, by layers of convolution of "
+        "width 3 as many as are needed, without residuals, with them, and with "
+        "dilations 1, 2, 4 and so on, or by one block of attention with positions: "
+        "width 32, 600 steps of Adam, sequences of 40 tokens, d up to 32 (quick: "
         "150 steps, 12 tokens, d up to 8)."
     ),
     correction=(
-        "Operations in a row and operations altogether are two things: attention connects any "
-        "two places in one step, and looks at all pairs to do so. With dilation the steps grow as "
-        "the logarithm of the distance only, which the paper that the post retells says as well, "
-        "and far positions are learned as well as by attention."
+        "Operations in a row and operations altogether are two things: attention "
+        "connects any two places in one step, and looks at all pairs to do so. With "
+        "dilation the steps grow as the logarithm of the distance only, which the "
+        "paper that the post retells says as well, and far positions are learned as "
+        "well as by attention."
     ),
     kind="identity in part: how many layers are needed follows from their width",
 )
 
-PLAIN, RESIDUAL, DILATED = (
-    "convolutions",
-    "convolutions, residual",
-    "dilated convolutions, residual",
-)
+PLAIN = "convolutions"
+RESIDUAL = "convolutions, residual"
+DILATED = "dilated convolutions, residual"
 ATTENTION = "attention"
 NETWORKS = (PLAIN, RESIDUAL, DILATED, ATTENTION)
 _DIM = 32

@@ -20,33 +20,38 @@ from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 STUDY = Study(
     posts="S",
     claim=(
-        "In the encoder-decoder structure that the Transformer keeps, the encoder reads the "
-        "input and the decoder makes the output from it: queries, keys and values are of one "
-        "sequence in self-attention only, so that between the two the queries are the decoder's "
-        "own."
+        "In the encoder-decoder structure that the Transformer keeps, the encoder "
+        "reads the input and the decoder makes the output from it: queries, keys "
+        "and values are of one sequence in self-attention only, so that between the "
+        "two the queries are the decoder's own."
     ),
     expected=(
-        "Without the image, errors jump to those of a language model, even if the decoder is "
-        "told all characters before: about 2.5 nats for each, as a model of pairs of characters "
-        "has. With another image, the decoder writes what is in that one."
+        "Without the image, errors jump to those of a language model, even if the "
+        "decoder is told all characters before: about 2.5 nats for each, as a model "
+        "of pairs of characters has. With another image, the decoder writes what is "
+        "in that one."
     ),
     experiment=(
-        "The bundled recognizer reads rendered words. The features that its cross-attention gets "
-        "are replaced by zeros, by their mean over images, and by those of another image. "
-        "Measured are errors and cross-entropy for each next character, given the right ones "
-        "before (teacher forcing), and what is written freely. Every seed is another set of "
-        "words."
+        "The bundled recognizer reads rendered words. The features that its "
+        "cross-attention gets are replaced by zeros, by their mean over images, and "
+        "by those of another image. Measured are errors and cross-entropy for each "
+        "next character, given the right ones before (teacher forcing), and what is "
+        "written freely. Every seed is another set of words."
     ),
     correction=(
-        "The post has one sentence on it, and shows self-attention only: the decoder of the "
-        "Transformer has two attentions, a masked one over what it has written, and one whose "
-        "queries are its own and whose keys and values are the encoder's."
+        "The post has one sentence on it, and shows self-attention only: the "
+        "decoder of the Transformer has two attentions, a masked one over what it "
+        "has written, and one whose queries are its own and whose keys and values "
+        "are the encoder's."
     ),
     over="batches of words, one model",
     weights=("tiny",),
 )
 
-INTACT, ZEROS, MEAN, OTHER = "intact", "zeros", "mean of the images", "another image"
+INTACT = "intact"
+ZEROS = "zeros"
+MEAN = "mean of the images"
+OTHER = "another image"
 ABLATED = (ZEROS, MEAN, OTHER)
 PAIRS = "pairs of characters"
 _SHORT = {
@@ -105,9 +110,9 @@ def run(settings: Settings) -> Findings:
         because=(
             f"With the image {wrong[INTACT].text(2)} of the next characters are "
             f"wrong, without it (zeros) {wrong[ZEROS].text(2)}, at "
-            f"{entropy[ZEROS]:.2f} nats where pairs of characters give {entropy[PAIRS]:.2f}. With "
-            "another image the decoder writes that one: error rate "
-            f"{by_features[OTHER].text('cer_to_other', 2)} to its label, "
+            f"{entropy[ZEROS]:.2f} nats where pairs of characters give "
+            f"{entropy[PAIRS]:.2f}. With another image the decoder writes that one: "
+            f"error rate {by_features[OTHER].text('cer_to_other', 2)} to its label, "
             f"{by_features[OTHER].text('free_cer', 2)} to the own one."
         ),
         draw=lambda figure: _draw(figure, table),
@@ -143,7 +148,8 @@ class PairModel:
         ids = torch.cat([edge, labels, edge - self.end - 1], 1)
         ends = (ids == -1).long().argmax(1)
         ids[torch.arange(len(ids)), ends] = self.end
-        before, after = ids[:, :-1], ids[:, 1:]
+        before = ids[:, :-1]
+        after = ids[:, 1:]
         kept = after >= 0
         return before[kept], after[kept]
 
@@ -162,7 +168,8 @@ def measure(weights: WeightsFile, features: Tokens, labels: Labels) -> Rows:
         OTHER: features.roll(1, 0),
     }
     for name, given in ablations.items():
-        scores, targets = decoder.logits(given, labels), decoder.targets(labels)
+        scores = decoder.logits(given, labels)
+        targets = decoder.targets(labels)
         known = targets != PADDING
         errors = float((scores.argmax(-1) != targets)[known].double().mean())
         entropy = float(decoder.cross_entropy(scores, targets))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -17,28 +17,33 @@ from vit_str.synthesis.renderer import RenderedBatch
 STUDY = Study(
     posts="V",
     claim=(
-        "Unlike convolutions, a ViT has to learn from data that neighbors belong together, so it "
-        "wants more of it (in the pages that the post links to)."
+        "Unlike convolutions, a ViT has to learn from data that neighbors belong "
+        "together, so it wants more of it (in the pages that the post links to)."
     ),
     expected=(
-        "The convolution reads more of the unseen words when there are few to learn from, and "
-        "its lead gets smaller with more of them, at the same number of images in training."
+        "The convolution reads more of the unseen words when there are few to learn "
+        "from, and its lead gets smaller with more of them, at the same number of "
+        "images in training."
     ),
     experiment=(
-        "Full: a ViT of 8 x 8 patches and the convolution of configs/conv\\_transformer.yaml "
-        "learn from 1,000, 5,000, 20,000 and 100,000 rendered words, 131,072 images each time, "
-        "and read about 1,400 others; estimated at a day on two cores, an hour or two on a GPU. "
-        "Quick: small ones learn single digits from 64 or 2,048 images, 6,400 images each time."
+        "Full: a ViT of 8 x 8 patches and the convolution of "
+        "configs/conv\\_transformer.yaml learn from 1,000, 5,000, 20,000 and "
+        "100,000 rendered words, 131,072 images each time, and read about 1,400 "
+        "others; estimated at a day on two cores, an hour or two on a GPU. Quick: "
+        "small ones learn single digits from 64 or 2,048 images, 6,400 images each "
+        "time."
     ),
     changed=(
-        "The small version has only 2 x 2 tokens, so there is little that a convolution knows "
-        "beforehand; tries with more tokens, one seed each, had the convolution ahead but the "
-        "ViT had not learned its training words. It cannot decide the claim."
+        "The small version has only 2 x 2 tokens, so there is little that a "
+        "convolution knows beforehand; tries with more tokens, one seed each, had "
+        "the convolution ahead but the ViT had not learned its training words. It "
+        "cannot decide the claim."
     ),
     correction=(
-        "Data hunger and slow learning look alike: with a fixed budget of images a ViT may be "
-        "behind because it has not learned yet, and then more data does not help it. What it has "
-        "learned of its training words tells them apart, so the table has it."
+        "Data hunger and slow learning look alike: with a fixed budget of images a "
+        "ViT may be behind because it has not learned yet, and then more data does "
+        "not help it. What it has learned of its training words tells them apart, "
+        "so the table has it."
     ),
 )
 
@@ -86,17 +91,20 @@ def run(settings: Settings) -> Findings:
     plan = QUICK if settings.quick else FULL
     columns = f"seed system words accuracy {_KNOWN}"
     table = settings.repeat(columns, lambda seed: train(plan, seed, settings.device))
-    few, many = plan.words[0], plan.words[-1]
+    few = plan.words[0]
+    many = plan.words[-1]
     right = {
         (system, words): table.values("accuracy", system=system, words=words)
         for system, words in product(SYSTEMS, (few, many))
     }
-    small, large = (right[CONVOLUTION, words] - right[VIT, words] for words in (few, many))
+    small = right[CONVOLUTION, few] - right[VIT, few]
+    large = right[CONVOLUTION, many] - right[VIT, many]
     read = {key: f"{values.mean:.0%}" for key, values in right.items()}
     because = (
-        f"With {few:,} words the convolution reads {read[CONVOLUTION, few]} of unseen ones and the "
-        f"ViT {read[VIT, few]}, with {many:,} {read[CONVOLUTION, many]} and {read[VIT, many]}: the "
-        f"lead falls by {(small - large).text(2)}."
+        f"With {few:,} words the convolution reads {read[CONVOLUTION, few]} of "
+        f"unseen ones and the ViT {read[VIT, few]}, with {many:,} "
+        f"{read[CONVOLUTION, many]} and {read[VIT, many]}: the lead falls by "
+        f"{(small - large).text(2)}."
     )
     if small.low <= 0 <= small.high:
         because += " The interval of the first lead has zero in it."
@@ -144,19 +152,21 @@ def unseen_words(drawn: RenderedBatch, everything: RenderedBatch, plan: Plan) ->
     Each text comes once, and is in no set. Of texts of one character there are too few for that;
     there, it is pictures that are unseen.
     """
-    texts, drawn_texts = (
-        [tuple(i for i in ids if i != PADDING) for ids in batch.labels.tolist()]
-        for batch in (everything, drawn)
-    )
-    characters = {character for text in texts[: plan.words[0]] for character in text}
+    texts = _texts(everything)
+    characters = set(chain.from_iterable(texts[: plan.words[0]]))
     seen = set() if plan.sizes.maximum_length == 1 else set(texts)
     kept = []
-    for index, text in enumerate(drawn_texts):
+    for index, text in enumerate(_texts(drawn)):
         if characters.issuperset(text) and text not in seen:
             kept.append(index)
             if plan.sizes.maximum_length > 1:
                 seen.add(text)
     return reading.select(drawn, kept)
+
+
+def _texts(batch: RenderedBatch) -> list[tuple[int, ...]]:
+    """The ids of the characters of each word."""
+    return [tuple(i for i in ids if i != PADDING) for ids in batch.labels.tolist()]
 
 
 def judge(small: Values, closing: Values) -> Verdict:

@@ -22,33 +22,35 @@ from vit_str.synthesis.renderer import RenderedBatch
 STUDY = Study(
     posts="V",
     claim=(
-        "The mean attention distance of a ViT by network depth, set beside the receptive field "
-        "of convolutional layers, which grows: both near and far heads below, only far ones "
-        "above."
+        "The mean attention distance of a ViT by network depth, set beside the "
+        "receptive field of convolutional layers, which grows: both near and far "
+        "heads below, only far ones above."
     ),
     expected=(
-        "In the trained ViT, local heads stand beside global ones in the first layer and the "
-        "last layer reaches farther than the first; without training every head is near the "
-        "chance line of looking everywhere alike, in all layers. Growth from layer to layer is "
-        "not sure."
+        "In the trained ViT, local heads stand beside global ones in the first "
+        "layer and the last layer reaches farther than the first; without training "
+        "every head is near the chance line of looking everywhere alike, in all "
+        "layers. Growth from layer to layer is not sure."
     ),
     experiment=(
-        "Rendered words go through the bundled recognizer (a convolutional stem, then 4 layers "
-        "of 4 heads) and through the same architecture with random weights, another one for each "
-        "seed. Mean attention distance of every head as a share of that of a head which looks "
-        "everywhere alike; for a convolution, the distance of the gradient, by layer."
+        "Rendered words go through the bundled recognizer (a convolutional stem, "
+        "then 4 layers of 4 heads) and through the same architecture with random "
+        "weights, another one for each seed. Mean attention distance of every head "
+        "as a share of that of a head which looks everywhere alike; for a "
+        "convolution, the distance of the gradient, by layer."
     ),
     correction=(
-        "The figure of the post is of large ViTs trained on hundreds of millions of images. "
-        "Global reach alone is no achievement: a ViT without training has it in every head. What "
-        "is learned is to look near."
+        "The figure of the post is of large ViTs trained on hundreds of millions of "
+        "images. Global reach alone is no achievement: a ViT without training has "
+        "it in every head. What is learned is to look near."
     ),
     kind="caption of a figure",
     over="batches of words, one model",
     weights=("tiny",),
 )
 
-TRAINED, UNTRAINED = "trained", "untrained"
+TRAINED = "trained"
+UNTRAINED = "untrained"
 CONV_FIELD = "convolution, gradient"
 CONV_WINDOW = "convolution, half window"
 _LOCAL = 0.5  # of looking everywhere alike
@@ -60,7 +62,8 @@ def run(settings: Settings) -> Findings:
     """Measure trained and untrained heads and a convolution on other words for every seed."""
     trained = load_subject("tiny")
     renderer = word_renderer(trained.charset)
-    count, images = (16, 2) if settings.quick else (128, 32)
+    count = 16 if settings.quick else 128
+    images = 2 if settings.quick else 32
 
     def measure(seed: int) -> Rows:
         words = renderer.batch(count, seed=3, index=seed)
@@ -80,10 +83,12 @@ def run(settings: Settings) -> Findings:
         for name, layer in product((TRAINED, UNTRAINED), layers)
     }
     by_layer = [means.mean(system=TRAINED, layer=layer) for layer in layers]
-    last, start = (means.values(system=TRAINED, layer=layer) for layer in (layers[-1], 1))
-    growth, first = last - start, heads[TRAINED, 1]
+    last = means.values(system=TRAINED, layer=layers[-1])
+    growth = last - means.values(system=TRAINED, layer=1)
+    first = heads[TRAINED, 1]
     shares = table.values(system=UNTRAINED)
-    least, most = (layers[by_layer.index(end)] for end in (min(by_layer), max(by_layer)))
+    least = layers[by_layer.index(min(by_layer))]
+    most = layers[by_layer.index(max(by_layer))]
     return Findings(
         table=table,
         summary=[
@@ -101,11 +106,12 @@ def run(settings: Settings) -> Findings:
         measure="mean distance of the last layer minus the first, as a share of uniform attention",
         values=growth,
         because=(
-            f"Trained, the heads of layer 1 reach from {min(first):.2f} to {max(first):.2f} of "
-            f"looking everywhere alike ({grid.uniform_distance():.1f} px), and the layers on "
-            f"average {', '.join(f'{mean:.2f}' for mean in by_layer)}: layer {most} reaches "
-            f"farthest, layer {least} least far. Untrained, every head of every layer is between "
-            f"{min(shares):.2f} and {max(shares):.2f}."
+            f"Trained, the heads of layer 1 reach from {min(first):.2f} to "
+            f"{max(first):.2f} of looking everywhere alike "
+            f"({grid.uniform_distance():.1f} px), and the layers on average "
+            f"{', '.join(f'{mean:.2f}' for mean in by_layer)}: layer {most} reaches "
+            f"farthest, layer {least} least far. Untrained, every head of every "
+            f"layer is between {min(shares):.2f} and {max(shares):.2f}."
         ),
         draw=lambda figure: _draw(figure, table, means, grid),
     )
@@ -168,7 +174,8 @@ def _draw(figure: Figure, table: Table, means: Table, grid: TokenGrid) -> None:
     near = uniform_attention(neighborhood(grid))
     window = float((near * grid.distances()).sum(-1).mean())
     vit.axhline(window, **WINDOW, label="3 x 3 tokens around")
-    fields, colors = (CONV_WINDOW, CONV_FIELD), (COLORS[3], COLORS[1])
+    fields = (CONV_WINDOW, CONV_FIELD)
+    colors = (COLORS[3], COLORS[1])
     draw_lines(conv, means, "layer", "system", fields, colors, column="distance")
     vit.set(xlabel="layer (dots: heads, first seed)", ylabel="mean distance (px)", ylim=(0, 66))
     vit.set_xticks(table.levels("layer", system=TRAINED))

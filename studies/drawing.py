@@ -13,7 +13,9 @@ from matplotlib.figure import Figure
 from studies.study import Cell, Table, Values
 from vit_str.reports import style
 
-COLORS, INK, MUTED = style.COLORS, style.INK, style.MUTED
+COLORS = style.COLORS
+INK = style.INK
+MUTED = style.MUTED
 
 
 def draw_lines(

@@ -26,42 +26,48 @@ from vit_str.torch_runtime.weights_file import load_weights
 STUDY = Study(
     posts="V",
     claim=(
-        "The filters of a ViT, shown beside those of AlexNet, are patterns that were learned "
-        "from images, as those of a convolution are."
+        "The filters of a ViT, shown beside those of AlexNet, are patterns that "
+        "were learned from images, as those of a convolution are."
     ),
     expected=(
-        "Training moves the patch filters towards low frequencies: smoother than random ones, "
-        "with more of their energy in the first principal components of the patches. The filters "
-        "of the convolution get smoother too, but less alike: edges instead of a basis."
+        "Training moves the patch filters towards low frequencies: smoother than "
+        "random ones, with more of their energy in the first principal components "
+        "of the patches. The filters of the convolution get smoother too, but less "
+        "alike: edges instead of a basis."
     ),
     experiment=(
-        "A ViT (patches of 8 x 8 pixels) and a convolution (first windows of 8 x 8) with the "
-        "same decoder learn to read two digits in images of 16 x 32 pixels. Their first filters "
-        "are compared with those they started from, and so is the difference, what was learned: "
-        "share of energy in the lower half of the frequencies, roughness, and share within the "
-        "first 16 of 192 components of the patches."
+        "A ViT (patches of 8 x 8 pixels) and a convolution (first windows of 8 x 8) "
+        "with the same decoder learn to read two digits in images of 16 x 32 "
+        "pixels. Their first filters are compared with those they started from, and "
+        "so is the difference, what was learned: share of energy in the lower half "
+        "of the frequencies, roughness, and share within the first 16 of 192 "
+        "components of the patches."
     ),
     changed=(
-        "A first rule, that the share of low frequencies rises, said supported while the figure "
-        "showed noise; the present one asks for more than half of it, and the part that training "
-        "added was looked at besides."
+        "A first rule, that the share of low frequencies rises, said supported "
+        "while the figure showed noise; the present one asks for more than half of "
+        "it, and the part that training added was looked at besides."
     ),
     correction=(
-        "The two halves of the figure do not show the same: of AlexNet they are filters, of the "
-        "ViT the principal components of filters (Dosovitskiy et al. 2020, figure 7). Components "
-        "look tidier than filters, and those of raw patches have the same look without any "
-        "learning."
+        "The two halves of the figure do not show the same: of AlexNet they are "
+        "filters, of the ViT the principal components of filters (Dosovitskiy et "
+        "al. 2020, figure 7). Components look tidier than filters, and those of raw "
+        "patches have the same look without any learning."
     ),
     kind="caption of a figure",
     weights=("tiny",),
     rule="made stricter",
 )
 
-TRAINED, UNTRAINED, LEARNED = "trained", "untrained", "learned part"
+TRAINED = "trained"
+UNTRAINED = "untrained"
+LEARNED = "learned part"
 STATES = (UNTRAINED, TRAINED, LEARNED)
-_FIRST = 16  # components of 192 that a low-frequency basis would need for most of its energy
+# Components of 192 that a low-frequency basis would need for most of its energy
+_FIRST = 16
 _CLEAR = 0.05  # of the energy: smaller rises are hardly to be told from noise
-_SEEN = 0.5  # noise has 0.25; a picture of filters shows patterns if they have most of the energy
+# Noise has 0.25; a picture of filters shows patterns if they have most of the energy
+_SEEN = 0.5
 _SHOWN = 8
 _LOW = "low_frequency_share"
 _COLUMNS = {
@@ -165,11 +171,11 @@ def run(settings: Settings) -> Findings:
         measure="share of low frequencies in what training added to a ViT's patch filters",
         values=low[VIT, LEARNED],
         because=(
-            f"What training added to the ViT's filters has {low[VIT, LEARNED].text(2)} of its "
-            f"energy at low frequencies (noise: {noise:.2f}; the convolution's: "
-            f"{low[CONVOLUTION, LEARNED].text(2)}) and {captured} in the "
-            f"first {_FIRST} components of the patches (noise: 0.08). The filters as a whole have "
-            f"{trained.text(2)} at low frequencies"
+            "What training added to the ViT's filters has "
+            f"{low[VIT, LEARNED].text(2)} of its energy at low frequencies (noise: "
+            f"{noise:.2f}; the convolution's: {low[CONVOLUTION, LEARNED].text(2)}) "
+            f"and {captured} in the first {_FIRST} components of the patches (noise: "
+            f"0.08). The filters as a whole have {trained.text(2)} at low frequencies"
             + (
                 "."
                 if trained.low > _SEEN
@@ -273,7 +279,8 @@ def _draw(
         label = name.replace(",", "").replace(" ", "\n")
         line[0].set_ylabel(label, rotation=0, ha="right", va="center")
     axes = right.subplots()
-    groups, colors = {}, {}
+    groups = {}
+    colors = {}
     for (system, state), values in low.items():
         label = f"{system}\n{state}".replace(" part", "").replace("convolution", "conv.")
         groups[label] = [100 * value for value in values]

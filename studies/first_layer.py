@@ -22,38 +22,43 @@ from vit_str.torch_runtime.weights_file import load_weights
 STUDY = Study(
     posts="V",
     claim=(
-        "To take in patterns between pixels, convolutions had to be stacked; in a ViT, "
-        "interaction between pixels is there from the first multi-head attention layer on."
+        "To take in patterns between pixels, convolutions had to be stacked; in a "
+        "ViT, interaction between pixels is there from the first multi-head "
+        "attention layer on."
     ),
     expected=(
-        "True by architecture, also without training: after the first attention layer the "
-        "gradient of a token is nonzero at every pixel, and in a convolution within its window "
-        "only. How much each pixel matters is another question: most should still be near the "
-        "token."
+        "True by architecture, also without training: after the first attention "
+        "layer the gradient of a token is nonzero at every pixel, and in a "
+        "convolution within its window only. How much each pixel matters is another "
+        "question: most should still be near the token."
     ),
     experiment=(
-        "A ViT of 8 x 8 patches and two convolutional encoders, untrained, on rendered words of "
-        "32 x 128 pixels: the share of pixels with a nonzero gradient to the token in the "
-        "middle, after every layer, and how much of the gradient is within 8 px of its middle. "
-        "The bundled recognizer, which is trained, is beside them. The image of each seed is "
-        "another one."
+        "A ViT of 8 x 8 patches and two convolutional encoders, untrained, on "
+        "rendered words of 32 x 128 pixels: the share of pixels with a nonzero "
+        "gradient to the token in the middle, after every layer, and how much of "
+        "the gradient is within 8 px of its middle. The bundled recognizer, which "
+        "is trained, is beside them. The image of each seed is another one."
     ),
     correction=(
-        "It is patches that interact, not pixels: the pixels of a patch are mixed by the patch "
-        "embedding, before any attention, and from there on go together. That every pixel can "
-        "matter says nothing of learning, as it holds for random weights."
+        "It is patches that interact, not pixels: the pixels of a patch are mixed "
+        "by the patch embedding, before any attention, and from there on go "
+        "together. That every pixel can matter says nothing of learning, as it "
+        "holds for random weights."
     ),
     kind="identity",
     over="seeds; in the row of tiny, batches of words, one model",
     weights=("tiny",),
 )
 
-VIT, RESIDUAL, PLAIN = "ViT", "residual convolution", "plain convolution"
+VIT = "ViT"
+RESIDUAL = "residual convolution"
+PLAIN = "plain convolution"
 TRAINED = "tiny, trained"
 Images = Float[Tensor, "batch 3 height width"]
 _WHOLE = 0.999  # of the pixels: gradients of single pixels may be zero by chance
 _WINDOW = 0.1  # a window is a small part of an image
-_NEAR = 8  # pixels down and across: the token's own patch of 8 x 8 and half of those around it
+# Pixels down and across: the token's own patch of 8 x 8 and half of those around it
+_NEAR = 8
 
 
 def run(settings: Settings) -> Findings:
@@ -80,7 +85,10 @@ def run(settings: Settings) -> Findings:
         for name, shares in seen.items()
     }
     first = table.values("seen", system=VIT, layer=1)
-    windows = [v for name in (RESIDUAL, PLAIN) for v in table.values("seen", system=name, layer=1)]
+    windows = [
+        *table.values("seen", system=RESIDUAL, layer=1),
+        *table.values("seen", system=PLAIN, layer=1),
+    ]
     return Findings(
         table=table,
         summary=[
@@ -98,9 +106,10 @@ def run(settings: Settings) -> Findings:
         measure="share of the pixels that a ViT's token depends on after its first attention",
         values=first,
         because=(
-            f"Before attention a token depends on {seen[VIT][0]:.1%} of the pixels, its own patch, "
-            f"and after the first layer on {seen[VIT][1]:.1%}; convolutions begin with at most "
-            f"{max(windows):.1%} and come to {max(seen[RESIDUAL].values()):.0%} (residual) and "
+            f"Before attention a token depends on {seen[VIT][0]:.1%} of the pixels, "
+            f"its own patch, and after the first layer on {seen[VIT][1]:.1%}; "
+            f"convolutions begin with at most {max(windows):.1%} and come to "
+            f"{max(seen[RESIDUAL].values()):.0%} (residual) and "
             f"{max(seen[PLAIN].values()):.0%} (plain) with all of their layers."
         ),
         draw=lambda figure: _draw(figure, table),
@@ -126,7 +135,8 @@ def measure(encoder: models.Encoder, images: Images, seed: int) -> Rows:
     if isinstance(encoder, models.VisionTransformer):
         layers.insert(0, (0, (embedding_field(encoder, images), sides[0])))
     for layer, (field, (top, left, bottom, right)) in layers:
-        y, x = round((top + bottom) / 2), round((left + right) / 2)
+        y = round((top + bottom) / 2)
+        x = round((left + right) / 2)
         around = field[max(0, y - _NEAR) : y + _NEAR, max(0, x - _NEAR) : x + _NEAR]
         yield layer, float((field > 0).double().mean()), float(around.sum())
 

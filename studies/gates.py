@@ -15,36 +15,43 @@ from studies.training import seeded
 STUDY = Study(
     posts="V, R",
     claim=(
-        "The LSTM makes up for the vanishing gradient of the RNN: its gates learn to give what "
-        "has to be remembered for long a higher weight (V); LSTM and GRU ease the problem, but "
-        "do not solve it at its root (R)."
+        "The LSTM makes up for the vanishing gradient of the RNN: its gates learn "
+        "to give what has to be remembered for long a higher weight (V); LSTM and "
+        "GRU ease the problem, but do not solve it at its root (R)."
     ),
     expected=(
-        "At the usual start LSTM and GRU lose the gradient like an RNN, about 10^-4 after 20 "
-        "steps; a forget bias of 3 keeps about a quarter of it. Trained to add two marked "
-        "numbers they should succeed where the RNN stays at the error of knowing nothing, 1/6, "
-        "and need more steps than attention. So: partly."
+        "At the usual start LSTM and GRU lose the gradient like an RNN, about 10^-4 "
+        "after 20 steps; a forget bias of 3 keeps about a quarter of it. Trained to "
+        "add two marked numbers they should succeed where the RNN stays at the "
+        "error of knowing nothing, 1/6, and need more steps than attention. So: "
+        "partly."
     ),
     experiment=(
-        "Gradient of the last of 100 states with respect to each input (64 units, normal inputs "
-        "of width 16) for RNN, GRU and LSTM with several biases of the gate that keeps the "
-        "state. Then the adding problem with 16 units: lengths 30, 100 and 400 (quick: 30 only) "
-        "with 2,500 steps of training each, attention 350."
+        "Gradient of the last of 100 states with respect to each input (64 units, "
+        "normal inputs of width 16) for RNN, GRU and LSTM with several biases of "
+        "the gate that keeps the state. Then the adding problem with 16 units: "
+        "lengths 30, 100 and 400 (quick: 30 only) with 2,500 steps of training "
+        "each, attention 350."
     ),
     changed=(
-        "Steps and learning rates were chosen in several tries, with one seed each at length 100. "
-        "A first run trained recurrent networks for 600, 1,500 and 500 steps at twice the rate, "
-        "with which the LSTM learned nothing at any length."
+        "Steps and learning rates were chosen in several tries, with one seed each "
+        "at length 100. A first run trained recurrent networks for 600, 1,500 and "
+        "500 steps at twice the rate, with which the LSTM learned nothing at any "
+        "length."
     ),
     correction=(
-        "A gate can only keep if it is open: a forget gate starts at about one half, and one "
-        "half to the power of 20 is a millionth. The remedy is a bias of 1 or more for it (Gers "
-        "et al. 2000, Jozefowicz et al. 2015), or training, if there is gradient enough to begin "
-        "with."
+        "A gate can only keep if it is open: a forget gate starts at about one "
+        "half, and one half to the power of 20 is a millionth. The remedy is a bias "
+        "of 1 or more for it (Gers et al. 2000, Jozefowicz et al. 2015), or "
+        "training, if there is gradient enough to begin with."
     ),
 )
 
-RNN, LSTM, GRU, OPEN_LSTM, ATTENTION = "RNN", "LSTM", "GRU", "LSTM, bias 3", "attention"
+RNN = "RNN"
+LSTM = "LSTM"
+GRU = "GRU"
+OPEN_LSTM = "LSTM, bias 3"
+ATTENTION = "attention"
 CELLS: Mapping[str, tuple[str, float | None]] = {
     RNN: ("rnn", None),
     LSTM: ("lstm", None),
@@ -62,9 +69,11 @@ _DISTANCE = 20
 _QUICK = (30,)
 _FULL = (30, 100, 400)
 """Lengths of the sequences."""
-_STEPS, _RATE = 2500, 1e-2
+_STEPS = 2500
+_RATE = 1e-2
 """Of training a recurrent network: an LSTM learns nothing in 600 steps at length 30."""
-_ATTENTION_STEPS, _ATTENTION_RATE = 350, 5e-3
+_ATTENTION_STEPS = 350
+_ATTENTION_RATE = 5e-3
 """At the rate of the recurrent networks attention fails with some seeds."""
 _UNLEARNED = 0.9
 """Share of the error of knowing nothing; with more, by the interval, nothing was learned."""
@@ -100,9 +109,9 @@ def run(settings: Settings) -> Findings:
         measure=f"squared error of adding over {length} steps, {best}",
         values=errors[length][best],
         because=(
-            f"At the start {left[LSTM]} (LSTM) and {left[GRU]} (GRU) of the gradient is left "
-            f"{_DISTANCE} steps back, {left[OPEN_LSTM]} with a forget bias of 3. Adding over "
-            f"{length} steps, the squared errors are "
+            f"At the start {left[LSTM]} (LSTM) and {left[GRU]} (GRU) of the gradient "
+            f"is left {_DISTANCE} steps back, {left[OPEN_LSTM]} with a forget bias "
+            f"of 3. Adding over {length} steps, the squared errors are "
             + ", ".join(f"{errors[length][name].mean:.2g} ({name})" for name in _ADDERS)
             + f"; knowing nothing has {BASELINE:.3f}. "
             + _unlearned(errors)
@@ -113,12 +122,11 @@ def run(settings: Settings) -> Findings:
 
 def _unlearned(errors: Mapping[int, Errors]) -> str:
     """Says which networks did not learn, so that their errors are not taken for their limits."""
-    failed = [
-        f"{name} at {length}"
-        for length, by_name in errors.items()
-        for name, values in by_name.items()
-        if values.low > _UNLEARNED * BASELINE
-    ]
+    failed = []
+    for length, by_name in errors.items():
+        for name, values in by_name.items():
+            if values.low > _UNLEARNED * BASELINE:
+                failed.append(f"{name} at {length}")
     if not failed:
         return "All networks learned something at every length."
     return f"Within {_STEPS:,} steps these learned nothing: {', '.join(failed)}."

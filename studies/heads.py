@@ -1,6 +1,7 @@
 """Do several heads help, and is it because attention is weak in position?"""
 
 from collections.abc import Sequence
+from itertools import chain, product
 
 import torch
 from matplotlib.figure import Figure
@@ -19,20 +20,22 @@ STUDY = Study(
         "translated); it is self-attention in parallel over parts of the input (S)."
     ),
     expected=(
-        "Two heads learn to look at two places sooner than one, a real but small gain. No number "
-        "of heads makes a block know positions: its outputs move with its inputs to 1e-15, so "
-        "the reason that E gives is wrong."
+        "Two heads learn to look at two places sooner than one, a real but small "
+        "gain. No number of heads makes a block know positions: its outputs move "
+        "with its inputs to 1e-15, so the reason that E gives is wrong."
     ),
     experiment=(
-        "Every one of 8 tokens points to two places and asks for the symbols there, in order. "
-        "One encoder block of width 32 with 1, 2, 4 or 8 heads and equal parameters learns it; "
-        "accuracy, and steps to 95%. With a single pointer as a control. A permutation of the "
-        "tokens, with and without positions, tests every number of heads."
+        "Every one of 8 tokens points to two places and asks for the symbols there, "
+        "in order. One encoder block of width 32 with 1, 2, 4 or 8 heads and equal "
+        "parameters learns it; accuracy, and steps to 95%. With a single pointer as "
+        "a control. A permutation of the tokens, with and without positions, tests "
+        "every number of heads."
     ),
     correction=(
-        "Heads do not make up for missing positions; positional encodings alone do. One head "
-        "takes one weighted mean; several take several means at once. It is the queries, keys "
-        "and values, after their projections, that are split over the heads, not the input."
+        "Heads do not make up for missing positions; positional encodings alone do. "
+        "One head takes one weighted mean; several take several means at once. It "
+        "is the queries, keys and values, after their projections, that are split "
+        "over the heads, not the input."
     ),
     kind="identity in part: that outputs move with inputs",
 )
@@ -52,11 +55,13 @@ _TRAININGS = [(2, heads) for heads in HEADS] + [(1, 1), (1, HEADS[-1])]
 
 def run(settings: Settings) -> Findings:
     """Train with every number of heads, then permute."""
-    steps, every = (320, 20) if settings.quick else (2000, 50)
+    steps = 320 if settings.quick else 2000
+    every = 20 if settings.quick else 50
 
     def measure(seed: int) -> Rows:
         for pointers, heads in _TRAININGS:
-            network, task = make_network(pointers, heads, seed), Pointers(pointers)
+            network = make_network(pointers, heads, seed)
+            task = Pointers(pointers)
             total = steps * pointers // 2  # one pointer is learned sooner
             network.to(settings.device)
             curve = learning_curve(network, task, total, seed, every=every, learning_rate=5e-3)
@@ -71,13 +76,11 @@ def run(settings: Settings) -> Findings:
     curves = {(p, h): learning.curves("step", pointers=p, heads=h) for p, h in _TRAININGS}
     last = {key: Values(run[-1] for run in runs) for key, (_, runs) in curves.items()}
     gains = last[2, 2] - last[2, 1]
-    errors = {
-        (heads, positions): table.values(measure=measure, heads=heads)
-        for heads in HEADS
-        for positions, measure in _POSITIONS.items()
-    }
-    without = [error for heads in HEADS[1:] for error in errors[heads, False]]
-    with_positions = min(error for heads in HEADS for error in errors[heads, True])
+    errors = {}
+    for heads, positions in product(HEADS, _POSITIONS):
+        errors[heads, positions] = table.values(measure=_POSITIONS[positions], heads=heads)
+    without = list(chain.from_iterable(errors[heads, False] for heads in HEADS[1:]))
+    with_positions = min(min(errors[heads, True]) for heads in HEADS)
     return Findings(
         table=table,
         summary=[
@@ -96,10 +99,11 @@ def run(settings: Settings) -> Findings:
         measure=f"accuracy gained by a second head, two pointers, after {steps} steps",
         values=gains,
         because=(
-            f"With two places to look at, two heads reach {last[2, 2].mean:.2f} where one reaches "
-            f"{last[2, 1].mean:.2f}. But without positions a block of any number of heads follows "
-            f"a permutation to {max(without):.0e} (with positions it differs by "
-            f"{with_positions:.1f} or more): heads help, and not because of position."
+            f"With two places to look at, two heads reach {last[2, 2].mean:.2f} "
+            f"where one reaches {last[2, 1].mean:.2f}. But without positions a block "
+            f"of any number of heads follows a permutation to {max(without):.0e} "
+            f"(with positions it differs by {with_positions:.1f} or more): heads "
+            "help, and not because of position."
         ),
         draw=lambda figure: _draw(figure, learning, errors),
     )
@@ -109,10 +113,13 @@ def permutation_error(heads: int, seed: int, positions: bool) -> float:
     """How far the outputs of permuted tokens are from the permuted outputs, at most."""
     with seeded(seed):
         block = EncoderBlock(DIM, heads, 2.0, 0.0).double().eval()
-        x, order = torch.randn(2, 16, DIM, dtype=torch.float64), torch.randperm(16)
+        x = torch.randn(2, 16, DIM, dtype=torch.float64)
+        order = torch.randperm(16)
     added = sinusoidal_positions(16, DIM).double() if positions else torch.zeros(1)
     with torch.no_grad():
-        return (block(x[:, order] + added) - block(x + added)[:, order]).abs().max().item()
+        of_permuted = block(x[:, order] + added)
+        permuted = block(x + added)[:, order]
+    return (of_permuted - permuted).abs().max().item()
 
 
 def make_network(pointers: int, heads: int, seed: int) -> TokenNetwork:
@@ -142,14 +149,17 @@ def steps_to_goal(steps: Sequence[float], runs: Sequence[Sequence[float]]) -> st
 def _draw(figure: Figure, learning: Table, errors: dict[tuple[int, bool], Values]) -> None:
     curves, permuted = panels(figure, ["Two pointers, equal parameters", "Tokens permuted"], 4.2)
     for color, heads in zip(COLORS, HEADS, strict=False):
-        label = f"{heads} head{'s' * (heads > 1)}"
+        label = "1 head" if heads == 1 else f"{heads} heads"
         draw_mean(curves, *learning.curves("step", pointers=2, heads=heads), label, color)
     chance_line(curves, 1 / 8)
     curves.set(xlabel="steps of training", ylabel="accuracy", ylim=(0, 1.05))
     curves.legend(loc="center right", bbox_to_anchor=(1, 0.42))
-    for positions, label in ((True, "with positions"), (False, "without positions")):
+    for positions, label, color in (
+        (True, "with positions", COLORS[1]),
+        (False, "without positions", COLORS[0]),
+    ):
         worst = [max(*errors[heads, positions], 1e-18) for heads in HEADS]
-        permuted.plot(HEADS, worst, "o-", color=COLORS[positions], label=label)
+        permuted.plot(HEADS, worst, "o-", color=color, label=label)
     log_ticks(permuted, HEADS)
     permuted.set(yscale="log", ylim=(1e-17, 1e2), xlabel="heads")
     permuted.set_ylabel("largest difference of an output")

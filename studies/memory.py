@@ -22,8 +22,11 @@ from vit_str.models.encoders.recurrent import NETWORKS
 
 SMALLEST = 1e-300
 """Where not even double precision holds a number, this is as good as zero."""
-DIM, INPUT, STEPS, SEQUENCES = 64, 16, 100, 16
-"""Units, inputs and steps of the networks whose gradients are followed back, and sequences."""
+# Of the networks whose gradients are followed back.
+DIM = 64  # units
+INPUT = 16  # numbers in each input
+STEPS = 100
+SEQUENCES = 16  # that they are measured on
 DISTANCES = (*range(0, STEPS, 5), STEPS - 1)
 LOST = -2.0
 """log10 of a hundredth of the gradient of the newest input: an older one hardly takes part."""
@@ -46,7 +49,8 @@ class ElmanNetwork(nn.Module):
 
     def __init__(self, network: nn.RNN, activation: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
-        self.network, self.activation = network, activation
+        self.network = network
+        self.activation = activation
 
     def forward(self, x: Sequences) -> tuple[Float[Tensor, "batch step dim"], Tensor]:
         """All states and the last one, as torch's networks return them."""

@@ -18,33 +18,38 @@ from vit_str.models.positions import sinusoidal_positions
 STUDY = Study(
     posts="V, E",
     claim=(
-        "What attention puts out says nothing about positions in the sequence, so that a "
-        "positional encoding has to be added."
+        "What attention puts out says nothing about positions in the sequence, so "
+        "that a positional encoding has to be added."
     ),
     expected=(
-        "Without positions and mask a permuted input gives the permuted output, exactly, and an "
-        "order cannot be learned. With sinusoidal positions both change. A causal mask, as in a "
-        "decoder, tells something about positions by itself."
+        "Without positions and mask a permuted input gives the permuted output, "
+        "exactly, and an order cannot be learned. With sinusoidal positions both "
+        "change. A causal mask, as in a decoder, tells something about positions by "
+        "itself."
     ),
     experiment=(
-        "Encoders of 2 blocks over 12 tokens. Untrained, in double precision: how much the "
-        "output of a permuted input differs from the permuted output, relative to its size, over "
-        "20 permutations. Trained (600 steps of 32 texts, 200 in the small version): every text "
-        "has each token once; does token 0 come before token 1? Accuracy on 2000 new texts, "
-        "chance .5."
+        "Encoders of 2 blocks over 12 tokens. Untrained, in double precision: how "
+        "much the output of a permuted input differs from the permuted output, "
+        "relative to its size, over 20 permutations. Trained (600 steps of 32 "
+        "texts, 200 in the small version): every text has each token once; does "
+        "token 0 come before token 1? Accuracy on 2000 new texts, chance .5."
     ),
     correction=(
-        "It holds for an encoder. A decoder with a causal mask is not blind to order: what a "
-        "token may not look at comes later. More heads do not help against it, as post E has it; "
-        "positions do."
+        "It holds for an encoder. A decoder with a causal mask is not blind to "
+        "order: what a token may not look at comes later. More heads do not help "
+        "against it, as post E has it; positions do."
     ),
     kind="identity in part: that permuted inputs give permuted outputs",
 )
 
-NONE, MASKED, SINUSOIDAL = "no positions", "no positions, causal mask", "sinusoidal positions"
+NONE = "no positions"
+MASKED = "no positions, causal mask"
+SINUSOIDAL = "sinusoidal positions"
 ENCODERS = {NONE: "no positions", MASKED: "causal mask", SINUSOIDAL: "sinusoidal"}
 """Name -> short name for figures."""
-_DIM, _HEADS, _LENGTH = 32, 4, 12
+_DIM = 32
+_HEADS = 4
+_LENGTH = 12
 # Rounding of doubles through a few layers is 1e-15; anything that a position does is 1e-2 and more.
 _EXACT = 1e-12
 _TELLS = 1e-3
@@ -57,7 +62,8 @@ class OrderedTokens(nn.Module):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self.embed = nn.Embedding(_LENGTH, _DIM)  # every text has each token once, in some order
+        # Every text has each token once, in some order
+        self.embed = nn.Embedding(_LENGTH, _DIM)
         self.blocks = nn.ModuleList(EncoderBlock(_DIM, _HEADS, 2.0, 0.0) for _ in range(2))
         self.norm = nn.LayerNorm(_DIM)
         self.classify = nn.Linear(_DIM, 2)
@@ -109,11 +115,11 @@ def run(settings: Settings) -> Findings:
         measure="relative error of permuted output without positions",
         values=error[NONE],
         because=(
-            f"Without positions, permuting the input permutes the output to {error[NONE].mean:.0e},"
-            f" and which of two tokens comes first is learned to {accuracy[NONE].text()}, chance "
-            f"being .5. With sinusoidal positions the output differs by "
-            f"{error[SINUSOIDAL].mean:.2f} of its size, and accuracy is "
-            f"{accuracy[SINUSOIDAL].text()}."
+            "Without positions, permuting the input permutes the output to "
+            f"{error[NONE].mean:.0e}, and which of two tokens comes first is learned "
+            f"to {accuracy[NONE].text()}, chance being .5. With sinusoidal positions "
+            f"the output differs by {error[SINUSOIDAL].mean:.2f} of its size, and "
+            f"accuracy is {accuracy[SINUSOIDAL].text()}."
         ),
         draw=lambda figure: _draw(figure, error, accuracy),
     )

@@ -20,7 +20,7 @@ def write_page(results: Path, page: Path) -> int:
 
     Pages of studies with figures and results go to a folder of the name of the page next to it.
     """
-    new = [result for name in NAMES if (result := load_result(results / name))]
+    new = list(filter(None, (load_result(results / name) for name in NAMES)))
     if not new:
         raise ValueError(f"{results} holds no result of a study; run: python -m studies run all")
     folder = page.with_suffix("")
@@ -28,7 +28,8 @@ def write_page(results: Path, page: Path) -> int:
         with write_atomically(folder / f"{result['name']}.png") as path:
             shutil.copyfile(results / result["name"] / FIGURE, path)
         write_json(folder / f"{result['name']}.json", result)
-    written = [result for name in NAMES if (result := load_result(folder, f"{name}.json"))]
+    kept = (load_result(folder, f"{name}.json") for name in NAMES)
+    written = list(filter(None, kept))
     for result in written:
         _write(folder / f"{result['name']}.md", study_text(result))
     _write(page, page_text(written, folder.name))

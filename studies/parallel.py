@@ -21,55 +21,64 @@ from vit_str.models.encoders.recurrent import NETWORKS
 STUDY = Study(
     posts="E, L",
     claim=(
-        "A recurrent network works through its steps one after the other and can hardly be "
-        "parallelized, while attention is a product of matrices and trains much faster (L, E)."
+        "A recurrent network works through its steps one after the other and can "
+        "hardly be parallelized, while attention is a product of matrices and "
+        "trains much faster (L, E)."
     ),
     expected=(
-        "The longest chain of operations grows with the length for a GRU and stays the same for "
-        "attention: that part holds everywhere. Faster is attention for short sequences and on "
-        "many processors; on one CPU thread it becomes slower, beyond a length of about 64 at "
-        "128 units, as its operations grow with the square of the length. So: partly."
+        "The longest chain of operations grows with the length for a GRU and stays "
+        "the same for attention: that part holds everywhere. Faster is attention "
+        "for short sequences and on many processors; on one CPU thread it becomes "
+        "slower, beyond a length of about 64 at 128 units, as its operations grow "
+        "with the square of the length. So: partly."
     ),
     experiment=(
-        "One layer of 128 units: a GRU, and self-attention with 4 heads. The longest chain of "
-        "dependent operations is counted in the graph of autograd, step by step for the GRU; "
-        "multiplications and additions are counted too. The time of a step of training (forward "
-        "and backward, 8 sequences) is measured for lengths 16 to 1024 (four if quick), on one "
-        "thread, on all (not if quick), and on a GPU where there is one; the GRU is torch's own."
+        "One layer of 128 units: a GRU, and self-attention with 4 heads. The "
+        "longest chain of dependent operations is counted in the graph of autograd, "
+        "step by step for the GRU; multiplications and additions are counted too. "
+        "The time of a step of training (forward and backward, 8 sequences) is "
+        "measured for lengths 16 to 1024 (four if quick), on one thread, on all "
+        "(not if quick), and on a GPU where there is one; the GRU is torch's own."
     ),
     changed=(
-        "With lengths up to 256 attention was faster throughout and the claim supported; 1,024 "
-        "was added after that. Wall time on a busy computer made no sense and was replaced by "
-        "processor time."
+        "With lengths up to 256 attention was faster throughout and the claim "
+        "supported; 1,024 was added after that. Wall time on a busy computer made "
+        "no sense and was replaced by processor time."
     ),
     correction=(
-        "Fewer operations in a row, not fewer operations: attention needs 8Td² + 4T²d of them "
-        "and a GRU 12Td², so from T = d on attention needs more. And the gain is in training: a "
-        "Transformer that writes is as sequential as a recurrent network, one symbol after the "
-        "other. Across the sequences of a batch recurrent networks are parallel as well."
+        "Fewer operations in a row, not fewer operations: attention needs 8Td² + "
+        "4T²d of them and a GRU 12Td², so from T = d on attention needs more. And "
+        "the gain is in training: a Transformer that writes is as sequential as a "
+        "recurrent network, one symbol after the other. Across the sequences of a "
+        "batch recurrent networks are parallel as well."
     ),
     rule="longer sequences were added",
 )
 
-RECURRENT, ATTENTION = "GRU", "self-attention"
+RECURRENT = "GRU"
+ATTENTION = "self-attention"
 LAYERS = (RECURRENT, ATTENTION)
 ONE_THREAD = "1 CPU thread"
 _QUICK = (16, 64, 256, 1024)
 _FULL = (16, 32, 64, 128, 256, 512, 1024)
 """Lengths of the sequences."""
-_DIM, _BATCH = 128, 8
+_DIM = 128
+_BATCH = 8
 
 
 def run(settings: Settings) -> Findings:
     """Count operations, then measure times with every seed."""
-    lengths, repetitions = (_QUICK, 2) if settings.quick else (_FULL, 6)
+    lengths = _QUICK if settings.quick else _FULL
+    repetitions = 2 if settings.quick else 6
     processors = [ONE_THREAD]
     # All of them are slow where others need them.
-    if not settings.quick and (count := os.cpu_count() or 1) > 1:
+    count = os.cpu_count() or 1
+    if not settings.quick and count > 1:
         processors.append(f"{count} CPU threads")
     if torch.cuda.is_available():
         processors.append("GPU")
-    shortest, longest = lengths[0], lengths[-1]
+    shortest = lengths[0]
+    longest = lengths[-1]
     chains = {name: [chain(name, length) for length in lengths] for name in LAYERS}
     counts = {name: [operations(name, length) for length in lengths] for name in LAYERS}
 
@@ -92,6 +101,9 @@ def run(settings: Settings) -> Findings:
         for length, gru, attention in zip(lengths, *counts.values(), strict=True)
     }
     speeds = {p: {length: ratios(p, length) for length in lengths} for p in processors}
+    all_speeds: list[Values] = []
+    for speed in speeds.values():
+        all_speeds += speed.values()
     alone = speeds[ONE_THREAD]
     slower = next((length for length in lengths if alone[length].high < 1), shortest)
     return Findings(
@@ -108,19 +120,20 @@ def run(settings: Settings) -> Findings:
             }
             for i, length in enumerate(lengths)
         ],
-        verdict=judge(chains, [ratio for speed in speeds.values() for ratio in speed.values()]),
+        verdict=judge(chains, all_speeds),
         measure=(
             "time of the GRU over that of attention, step of training, one CPU thread, "
             f"T = {longest}"
         ),
         values=alone[longest],
         because=(
-            f"From length {shortest} to {longest} the longest chain of operations of the GRU grows "
-            f"from {chains[RECURRENT][0]} to {chains[RECURRENT][-1]}, that of attention from "
-            f"{chains[ATTENTION][0]} to {chains[ATTENTION][-1]}. On one CPU thread a step of "
-            f"training with attention is {alone[shortest].mean:.1f} times as fast at length "
-            f"{shortest} and {alone[longest].mean:.1f} times at {longest}, where it needs "
-            f"{more[longest]:.1f} times the operations."
+            f"From length {shortest} to {longest} the longest chain of operations of "
+            f"the GRU grows from {chains[RECURRENT][0]} to {chains[RECURRENT][-1]}, "
+            f"that of attention from {chains[ATTENTION][0]} to "
+            f"{chains[ATTENTION][-1]}. On one CPU thread a step of training with "
+            f"attention is {alone[shortest].mean:.1f} times as fast at length "
+            f"{shortest} and {alone[longest].mean:.1f} times at {longest}, where it "
+            f"needs {more[longest]:.1f} times the operations."
         ),
         draw=lambda figure: _draw(figure, chains, speeds),
         surprises={
@@ -182,7 +195,8 @@ def milliseconds(name: str, length: int, processor: str, seed: int, repetitions:
     alone = processor == ONE_THREAD
     # One thread is measured by what it used of its processor, so that waiting does not count.
     clock = time.process_time if alone else time.perf_counter
-    step, threads = partial(_step, layer, inputs), torch.get_num_threads()
+    step = partial(_step, layer, inputs)
+    threads = torch.get_num_threads()
     torch.set_num_threads(1 if alone else os.cpu_count() or 1)
     try:
         _, *seconds = timeit.repeat(step, timer=clock, repeat=repetitions + 1, number=1)
@@ -193,7 +207,8 @@ def milliseconds(name: str, length: int, processor: str, seed: int, repetitions:
 
 def judge(chains: Mapping[str, Sequence[int]], ratios: Sequence[Values]) -> Verdict:
     """The structure decides whether the claim holds, the times whether it does throughout."""
-    (few, *_, many), (before, *_, after) = chains[RECURRENT], chains[ATTENTION]
+    few, *_, many = chains[RECURRENT]
+    before, *_, after = chains[ATTENTION]
     return Verdict.graded(many > few and after <= before, all(ratio.low > 1 for ratio in ratios))
 
 

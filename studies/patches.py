@@ -19,30 +19,35 @@ from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
 STUDY = Study(
     posts="V",
     claim=(
-        "A ViT hardly differs from the Transformer: the image is torn into patches that make a "
-        "sequence, and only the encoder is used, not the decoder."
+        "A ViT hardly differs from the Transformer: the image is torn into patches "
+        "that make a sequence, and only the encoder is used, not the decoder."
     ),
     expected=(
-        "Exact: the patches put together again are the image, and the blocks of a ViT, given to "
-        "the project's encoder of texts, compute the same numbers to the last bit. Only the "
-        "embedding differs, and it is a convolution whose stride is its kernel."
+        "Exact: the patches put together again are the image, and the blocks of a "
+        "ViT, given to the project's encoder of texts, compute the same numbers to "
+        "the last bit. Only the embedding differs, and it is a convolution whose "
+        "stride is its kernel."
     ),
     experiment=(
-        "Random images and weights of five sizes of image and patch. Patches are put together; "
-        "the patch embedding is computed as a strided convolution in float64; the state of the "
-        "ViT's blocks is loaded into a text encoder, and both run on the same tokens."
+        "Random images and weights of five sizes of image and patch. Patches are "
+        "put together; the patch embedding is computed as a strided convolution in "
+        "float64; the state of the ViT's blocks is loaded into a text encoder, and "
+        "both run on the same tokens."
     ),
     correction=(
-        "Not much differs, but some things do, and not only in the input: the ViT (Dosovitskiy "
-        "et al. 2020) normalizes before each sub-layer and not after it, has GELU in the place "
-        "of ReLU, learns its positions and adds a class token. Encoder only is enough to name "
-        "one class; to write a text of any length, the recognizers here put a decoder behind it, "
-        "or read characters off the tokens."
+        "Not much differs, but some things do, and not only in the input: the ViT "
+        "(Dosovitskiy et al. 2020) normalizes before each sub-layer and not after "
+        "it, has GELU in the place of ReLU, learns its positions and adds a class "
+        "token. Encoder only is enough to name one class; to write a text of any "
+        "length, the recognizers here put a decoder behind it, or read characters "
+        "off the tokens."
     ),
     kind="identity in part: the blocks are shared by construction",
 )
 
-ROUND_TRIP, CONVOLUTION, BLOCKS = "patches put together", "strided convolution", "same blocks"
+ROUND_TRIP = "patches put together"
+CONVOLUTION = "strided convolution"
+BLOCKS = "same blocks"
 SHAPES = (
     ((32, 128), (8, 8)),
     ((32, 128), (4, 8)),
@@ -58,13 +63,16 @@ _ROUNDING = 1e-10
 def run(settings: Settings) -> Findings:
     """Take patches apart and together, and give a text encoder the weights of a ViT."""
     shapes = SHAPES[:3] if settings.quick else SHAPES
-    table = settings.repeat(
-        "seed image patch tokens check difference",
-        lambda seed: (row for shape in shapes for row in measure(*shape, seed)),
-    )
+
+    def measure_all(seed: int) -> Rows:
+        for image_size, patch_size in shapes:
+            yield from measure(image_size, patch_size, seed)
+
+    table = settings.repeat("seed image patch tokens check difference", measure_all)
     worst = {name: max(table.values(check=name)) for name in table.levels("check")}
     encoder = make_encoder((32, 128), (8, 8), 0)
-    vit, text = _parameters(encoder), _parameters(_text_encoder(encoder))
+    vit = _parameters(encoder)
+    text = _parameters(_text_encoder(encoder))
     share = _count(encoder.blocks) / _count(encoder)
     rows = {f"{name}: difference": (f"{value:.2g}", "-") for name, value in worst.items()}
     rows |= {f"parameters: {part}": (f"{vit[part]:,}", f"{n:,}") for part, n in text.items()}
@@ -78,10 +86,11 @@ def run(settings: Settings) -> Findings:
         measure="largest difference, of patches put together and of the shared blocks",
         values=Values([max(worst[ROUND_TRIP], worst[BLOCKS])]),
         because=(
-            f"Patches put together again give the image (difference {worst[ROUND_TRIP]:g}), "
-            f"and a text encoder with the ViT's blocks computes what the ViT does (difference "
-            f"{worst[BLOCKS]:g}); they are {share:.1%} of its parameters. The patch embedding "
-            f"equals a strided convolution to {worst[CONVOLUTION]:.2g}."
+            "Patches put together again give the image (difference "
+            f"{worst[ROUND_TRIP]:g}), and a text encoder with the ViT's blocks "
+            f"computes what the ViT does (difference {worst[BLOCKS]:g}); they are "
+            f"{share:.1%} of its parameters. The patch embedding equals a strided "
+            f"convolution to {worst[CONVOLUTION]:.2g}."
         ),
         draw=lambda figure: _draw(figure, encoder),
     )
@@ -113,7 +122,8 @@ def put_together(
     patches: Float[Tensor, "batch token value"], encoder: VisionTransformer
 ) -> Float[Tensor, "batch 3 height width"]:
     """The image that patches were cut from."""
-    (rows, _), (height, width) = encoder.grid, encoder.patch_size
+    rows, _ = encoder.grid
+    height, width = encoder.patch_size
     return rearrange(
         patches, "b (row col) (h w c) -> b c (row h) (col w)", row=rows, h=height, w=width, c=3
     )
@@ -170,7 +180,8 @@ def _draw(figure: Figure, encoder: VisionTransformer) -> None:
     middle.set_xticks([10 * i + 3.5 for i in range(16)], [str(16 + i) for i in range(16)])
     middle.set(title="its second row as tokens", xlabel="place in the sequence", yticks=[])
     for y, parts in enumerate((_parameters(_text_encoder(encoder)), _parameters(encoder))):
-        shared, own = parts["blocks and norm"], parts["embedding"]
+        shared = parts["blocks and norm"]
+        own = parts["embedding"]
         lower.barh(y, shared, color=COLORS[0], height=0.6)
         lower.barh(y, own, left=shared, color=COLORS[1], height=0.6)
         lower.text(shared / 2, y, "blocks: the same", color="white", ha="center", va="center")

@@ -20,37 +20,40 @@ from vit_str.reports.panels import legend
 STUDY = Study(
     posts="E, L",
     claim=(
-        "However far apart two words are, self-attention fetches one for the other directly, "
-        "without passing the steps between, and so solves long-term dependency at its root (L; "
-        "E: the operations are constant in number)."
+        "However far apart two words are, self-attention fetches one for the other "
+        "directly, without passing the steps between, and so solves long-term "
+        "dependency at its root (L; E: the operations are constant in number)."
     ),
     expected=(
-        "The gradient of self-attention is the same at every distance, while those of recurrent "
-        "networks fall, and it learns the adding problem at lengths where they do not. But the "
-        "problem is not solved at its root: on sequences longer than in training it fails, and "
-        "its cost grows with the square of the length. So: partly."
+        "The gradient of self-attention is the same at every distance, while those "
+        "of recurrent networks fall, and it learns the adding problem at lengths "
+        "where they do not. But the problem is not solved at its root: on sequences "
+        "longer than in training it fails, and its cost grows with the square of "
+        "the length. So: partly."
     ),
     experiment=(
-        "Gradient of the last output with respect to the input so many steps before, at "
-        "initialization, for 100 steps and 64 units: one block of self-attention, GRU, tanh RNN. "
-        "Then the adding problem, trained at lengths 100 and 400 (quick: 50), and tested at one, "
-        "two and four times the length."
+        "Gradient of the last output with respect to the input so many steps "
+        "before, at initialization, for 100 steps and 64 units: one block of "
+        "self-attention, GRU, tanh RNN. Then the adding problem, trained at lengths "
+        "100 and 400 (quick: 50), and tested at one, two and four times the length."
     ),
     changed=(
-        "The rule for errors first asked for the upper end of an interval, and now for the worst "
-        "seed; the verdict was the same."
+        "The rule for errors first asked for the upper end of an interval, and now "
+        "for the worst seed; the verdict was the same."
     ),
     correction=(
-        "One step is the length of the way, not its price: each of T tokens looks at all T, so "
-        "cost and memory grow as T². The gradient is flat, but thin: before training every input "
-        "has about 1 / T of it. And what is learned at one length need not hold at another, as "
-        "the softmax shares 1 among more and more tokens."
+        "One step is the length of the way, not its price: each of T tokens looks "
+        "at all T, so cost and memory grow as T². The gradient is flat, but thin: "
+        "before training every input has about 1 / T of it. And what is learned at "
+        "one length need not hold at another, as the softmax shares 1 among more "
+        "and more tokens."
     ),
 )
 
 ATTENTION = "self-attention"
 NETS = {ATTENTION: "self-attention", "gru": "GRU", "rnn": "tanh RNN"}
-GRADIENT, ERROR = "log10 gradient", "error"
+GRADIENT = "log10 gradient"
+ERROR = "error"
 _WIDTH = 64
 _STEPS_BACK = 100
 _LONGER = (1, 2, 4)  # times as long as in training
@@ -71,7 +74,8 @@ def run(settings: Settings) -> Findings:
     gradients, adding = table.parts("measure", GRADIENT, ERROR)
     farthest = _STEPS_BACK - 1
     trained = adding.levels("trained")
-    longest, beyond = max(trained), max(adding.levels("at"))
+    longest = max(trained)
+    beyond = max(adding.levels("at"))
     changes = {
         name: gradients.values(network=name, at=farthest) - gradients.values(network=name, at=1)
         for name in NETS
@@ -107,14 +111,16 @@ def run(settings: Settings) -> Findings:
         ),
         values=change,
         because=(
-            f"From distance 1 to {farthest} the gradient of self-attention changes by a factor of "
-            f"{10**change.mean:.2f}, of a GRU by 10^{changes['gru'].mean:.0f} and of a tanh RNN by "
-            f"10^{changes['rnn'].mean:.0f}. "
-            "After the same short training on the adding problem at length "
-            f"{longest} the errors are {middle(ATTENTION, longest)}, {middle('gru', longest)} and "
-            f"{middle('rnn', longest)} (medians; knowing nothing has {BASELINE:.3f}). At length "
-            f"{beyond}, without training there, self-attention has {middle(ATTENTION, beyond)}, "
-            f"and {failed} of {len(outside)} seeds do not solve it."
+            f"From distance 1 to {farthest} the gradient of self-attention changes "
+            f"by a factor of {10**change.mean:.2f}, of a GRU by "
+            f"10^{changes['gru'].mean:.0f} and of a tanh RNN by "
+            f"10^{changes['rnn'].mean:.0f}. After the same short training on the "
+            f"adding problem at length {longest} the errors are "
+            f"{middle(ATTENTION, longest)}, {middle('gru', longest)} and "
+            f"{middle('rnn', longest)} (medians; knowing nothing has "
+            f"{BASELINE:.3f}). At length {beyond}, without training there, "
+            f"self-attention has {middle(ATTENTION, beyond)}, and {failed} of "
+            f"{len(outside)} seeds do not solve it."
         ),
         draw=lambda figure: _draw(figure, gradients, adding.where(trained=longest)),
         surprises={

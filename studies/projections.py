@@ -20,30 +20,35 @@ STUDY = Study(
         "products alone have no weights to optimize (R)."
     ),
     expected=(
-        "At width 64 and 32 tokens a token gives itself about 0.97 of its attention without "
-        "projections, 0.94 with one shared by queries and keys, 0.03 (an equal share) with two. "
-        "Separate projections learn to look at the next token, X·Xᵀ does not learn it well."
+        "At width 64 and 32 tokens a token gives itself about 0.97 of its attention "
+        "without projections, 0.94 with one shared by queries and keys, 0.03 (an "
+        "equal share) with two. Separate projections learn to look at the next "
+        "token, X·Xᵀ does not learn it well."
     ),
     experiment=(
-        "Random normal tokens, 32 at a time, widths 4 to 256: mean weight of a token on itself "
-        "without projections, with one shared, with one for the keys only, and with two. Then "
-        "one attention of each kind, with a trained embedding, learns to name the token to the "
-        "right (in a circle of 16)."
+        "Random normal tokens, 32 at a time, widths 4 to 256: mean weight of a "
+        "token on itself without projections, with one shared, with one for the "
+        "keys only, and with two. Then one attention of each kind, with a trained "
+        "embedding, learns to name the token to the right (in a circle of 16)."
     ),
     correction=(
-        "The self product dominates because a wide random vector has a length of √d, after the "
-        "division still √d against numbers around 1: it is a matter of width, weak at d = 4, and "
-        "of tokens of similar length. R's reason needs care: without W\\_Q and W\\_K the "
-        "gradient still reaches the embedding that makes X, but X·Xᵀ stays symmetric and largest "
-        "on its diagonal. For a head as wide as a token one matrix, on the keys only, can "
-        "express all scores that two can, though it need not learn them as fast."
+        "The self product dominates because a wide random vector has a length of "
+        "√d, after the division still √d against numbers around 1: it is a matter "
+        "of width, weak at d = 4, and of tokens of similar length. R's reason needs "
+        "care: without W\\_Q and W\\_K the gradient still reaches the embedding "
+        "that makes X, but X·Xᵀ stays symmetric and largest on its diagonal. For a "
+        "head as wide as a token one matrix, on the keys only, can express all "
+        "scores that two can, though it need not learn them as fast."
     ),
 )
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256)
 LENGTH = 32
 DECIDING = 64
-NONE, TIED, ONE, SEPARATE = "none", "tied", "one", "separate"
+NONE = "none"
+TIED = "tied"
+ONE = "one"
+SEPARATE = "separate"
 PROJECTIONS = (NONE, TIED, ONE, SEPARATE)
 """Projections of queries and keys: none (X, X), one for both, one for the keys only, two."""
 UNEVEN = "none, uneven"
@@ -104,11 +109,12 @@ def run(settings: Settings) -> Findings:
         measure=f"weight of a token on itself without projections, d = {DECIDING}",
         values=own.values(projections=NONE, width=DECIDING),
         because=(
-            f"A token gives itself {weight[NONE]:.2f} of its attention without projections, "
-            f"{weight[TIED]:.2f} with a shared one and {weight[SEPARATE]:.3f} with two (an "
-            f"equal share is {_EQUAL:.3f}). After {steps} steps the next token is named with "
-            f"an accuracy of {right[SEPARATE].mean:.2f} with two and {right[NONE].mean:.2f} "
-            f"without (chance {_CHANCE:.2f})."
+            f"A token gives itself {weight[NONE]:.2f} of its attention without "
+            f"projections, {weight[TIED]:.2f} with a shared one and "
+            f"{weight[SEPARATE]:.3f} with two (an equal share is {_EQUAL:.3f}). "
+            f"After {steps} steps the next token is named with an accuracy of "
+            f"{right[SEPARATE].mean:.2f} with two and {right[NONE].mean:.2f} without "
+            f"(chance {_CHANCE:.2f})."
         ),
         draw=lambda figure: _draw(figure, own, right),
     )

@@ -27,7 +27,8 @@ from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 from vit_str.torch_runtime.engine import generate
 
-VIT, CONVOLUTION = "ViT", "convolution"
+VIT = "ViT"
+CONVOLUTION = "convolution"
 SYSTEMS = (VIT, CONVOLUTION)
 
 ONLY_WORDS: Mapping[str, float] = {"words": 1.0}
@@ -45,7 +46,8 @@ class Sizes:
     dim: int
     depth: int  # blocks of the ViT
     heads: int
-    widths: tuple[int, ...]  # of the stages of the convolution but the last, which has ``dim``
+    # Of the stages of the convolution but the last, which has ``dim``
+    widths: tuple[int, ...]
     depths: tuple[int, ...]  # residual blocks of its stages, each with a stride of 2
     decoder_depth: int
     maximum_length: int
@@ -129,10 +131,11 @@ def train_reader(
     words = words.to(device)
     with seeded(seed):
         names = TokenClassifier(recognizer.encoder.dim, recognizer.decoder.charset_size).to(device)
-    parameters = [p for part in (recognizer, names) for p in part.parameters() if p.numel()]
+    parameters = [*recognizer.parameters(), *names.parameters()]
+    parameters = [parameter for parameter in parameters if parameter.numel()]
     # Every word is in a batch once before any comes again.
     generator = torch.Generator().manual_seed(seed)
-    rounds = -(-steps * batch_size // len(words))
+    rounds = math.ceil(steps * batch_size / len(words))
     order = torch.cat([torch.randperm(len(words), generator=generator) for _ in range(rounds)])
 
     def loss(step: int) -> Tensor:

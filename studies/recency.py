@@ -23,37 +23,43 @@ from vit_str.reports.panels import legend
 STUDY = Study(
     posts="R",
     claim=(
-        "The context vector of a recurrent encoder is of poor quality: the words at the back are "
-        "relatively clear in it, those at the front are faint."
+        "The context vector of a recurrent encoder is of poor quality: the words at "
+        "the back are relatively clear in it, those at the front are faint."
     ),
     expected=(
-        "Without training the state of an RNN holds the last few symbols and nothing of the rest, "
-        "that of a GRU some more. Training to write all symbols asks for all of them alike, so "
-        "that the trained vectors should be flatter, still with the last symbols ahead. So: "
-        "supported, weaker after training."
+        "Without training the state of an RNN holds the last few symbols and "
+        "nothing of the rest, that of a GRU some more. Training to write all "
+        "symbols asks for all of them alike, so that the trained vectors should be "
+        "flatter, still with the last symbols ahead. So: supported, weaker after "
+        "training."
     ),
     experiment=(
-        "Sequences of 24 random symbols out of 10 (quick: 8 out of 8) go through a recurrent "
-        "encoder. A linear map from its last state, fitted by least squares to 4,096 sequences, "
-        "names the symbol at every place of 1,024 others. Encoders are a tanh RNN and a GRU "
-        "without training, and GRUs that were trained, with a GRU that has nothing but this "
-        "vector, to write the sequence again, forwards or backwards, as in the study bottleneck. "
-        "The claim holds for an encoder if the last quarter of the symbols is named better than "
-        "the first by more than a tenth."
+        "Sequences of 24 random symbols out of 10 (quick: 8 out of 8) go through a "
+        "recurrent encoder. A linear map from its last state, fitted by least "
+        "squares to 4,096 sequences, names the symbol at every place of 1,024 "
+        "others. Encoders are a tanh RNN and a GRU without training, and GRUs that "
+        "were trained, with a GRU that has nothing but this vector, to write the "
+        "sequence again, forwards or backwards, as in the study bottleneck. The "
+        "claim holds for an encoder if the last quarter of the symbols is named "
+        "better than the first by more than a tenth."
     ),
     correction=(
-        "That the end is clear and the beginning faint is how recurrent networks start. What a "
-        "trained vector holds best is what its decoder writes first: the end of the source if that "
-        "comes first, the beginning if it does."
+        "That the end is clear and the beginning faint is how recurrent networks "
+        "start. What a trained vector holds best is what its decoder writes first: "
+        "the end of the source if that comes first, the beginning if it does."
     ),
 )
 
-RNN, GRU = "RNN, untrained", "GRU, untrained"
-COPYING, REVERSING = "GRU that copies", "GRU that reverses"
+RNN = "RNN, untrained"
+GRU = "GRU, untrained"
+COPYING = "GRU that copies"
+REVERSING = "GRU that reverses"
 ENCODERS = (RNN, GRU, COPYING, REVERSING)
 _BACKWARDS: Mapping[str, bool] = {COPYING: False, REVERSING: True}
-_NAMED, _WRITTEN = "named", "written"
-_FITTED, _TESTED = 4096, 1024
+_NAMED = "named"
+_WRITTEN = "written"
+_FITTED = 4096
+_TESTED = 1024
 # Less is no difference that anybody would call clear against faint.
 _CLEARER = 0.1
 
@@ -79,8 +85,8 @@ def run(settings: Settings) -> Findings:
         measure="share named of the last quarter minus that of the first, GRU that copies",
         values=gaps[COPYING],
         because=(
-            f"Of {length} symbols, the share of the last quarter that is named from the last state "
-            "minus that of the first quarter is "
+            f"Of {length} symbols, the share of the last quarter that is named from "
+            "the last state minus that of the first quarter is "
             + ", ".join(f"{values.text(2)} ({name})" for name, values in gaps.items())
             + f"; guessing names {1 / task.symbols:.2f}."
         ),

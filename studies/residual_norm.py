@@ -23,36 +23,44 @@ STUDY = Study(
         "they carry depth."
     ),
     expected=(
-        "Without residuals the tokens of a sequence become the same vector within a few layers "
-        "(cosine towards 1) and nothing is learned. Without LayerNorm a stack that starts small "
-        "may still learn. Post-norm has its largest gradients in the last layers, pre-norm has "
-        "them level (Xiong et al. 2020)."
+        "Without residuals the tokens of a sequence become the same vector within a "
+        "few layers (cosine towards 1) and nothing is learned. Without LayerNorm a "
+        "stack that starts small may still learn. Post-norm has its largest "
+        "gradients in the last layers, pre-norm has them level (Xiong et al. 2020)."
     ),
     experiment=(
-        "Untrained stacks of 2 to 24 blocks of width 32, pre-norm, post-norm, without LayerNorm, "
-        "without residuals, without both: mean cosine between tokens after every block and norm "
-        "of the gradient in every block. Then a deep one of each learns to name the token to the "
-        "right."
+        "Untrained stacks of 2 to 24 blocks of width 32, pre-norm, post-norm, "
+        "without LayerNorm, without residuals, without both: mean cosine between "
+        "tokens after every block and norm of the gradient in every block. Then a "
+        "deep one of each learns to name the token to the right."
     ),
     changed=(
-        "That a part is needed if its loss costs more than 0.1 of accuracy was set after a run "
-        "with one seed, in which LayerNorm cost 0.03."
+        "That a part is needed if its loss costs more than 0.1 of accuracy was set "
+        "after a run with one seed, in which LayerNorm cost 0.03."
     ),
     correction=(
-        "The ViT is not quite the encoder that E draws: the paper of 2017 normalizes after the "
-        "sum (post-norm), the ViT before each part (pre-norm)."
+        "The ViT is not quite the encoder that E draws: the paper of 2017 "
+        "normalizes after the sum (post-norm), the ViT before each part (pre-norm)."
     ),
 )
 
-FULL, POST, UNNORMED, BARE, NEITHER = "pre-norm", "post-norm", "no norm", "no residual", "neither"
+FULL = "pre-norm"
+POST = "post-norm"
+UNNORMED = "no norm"
+BARE = "no residual"
+NEITHER = "neither"
 VARIANTS = (FULL, POST, UNNORMED, BARE, NEITHER)
 """x + f(norm(x)), norm(x + f(x)), x + f(x), f(norm(x)), f(x)."""
 DEPTHS = (2, 6, 12, 24)
 DEEPEST = DEPTHS[-1]
-DIM, HEADS, TOKENS = 32, 4, 16
+DIM = 32
+HEADS = 4
+TOKENS = 16
 # Loss of accuracy from which on a part is needed: less is a difference in speed.
 NEEDED = 0.1
-_COSINE, _GRADIENT, _ACCURACY = "cosine", "log10 gradient", "accuracy"
+_COSINE = "cosine"
+_GRADIENT = "log10 gradient"
+_ACCURACY = "accuracy"
 
 
 class SubLayer(nn.Module):
@@ -126,11 +134,11 @@ def run(settings: Settings) -> Findings:
         measure=f"accuracy gained by residuals at depth {depth}, pre-norm, after {steps} steps",
         values=right[FULL] - right[BARE],
         because=(
-            f"After {DEEPEST} untrained blocks the cosine between tokens is {alike[BARE]:.3f} "
-            f"without residuals and {alike[FULL]:.2f} with them. At depth {depth} the pre-norm "
-            f"stack learns to {right[FULL].mean:.2f}, without residuals to {right[BARE].mean:.2f}, "
-            f"without LayerNorm to {right[UNNORMED].mean:.2f}, without both to "
-            f"{right[NEITHER].mean:.2f}."
+            f"After {DEEPEST} untrained blocks the cosine between tokens is "
+            f"{alike[BARE]:.3f} without residuals and {alike[FULL]:.2f} with them. "
+            f"At depth {depth} the pre-norm stack learns to {right[FULL].mean:.2f}, "
+            f"without residuals to {right[BARE].mean:.2f}, without LayerNorm to "
+            f"{right[UNNORMED].mean:.2f}, without both to {right[NEITHER].mean:.2f}."
         ),
         draw=lambda figure: _draw(figure, cosines, gradients, right),
     )

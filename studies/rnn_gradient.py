@@ -15,32 +15,37 @@ from studies.training import seeded
 STUDY = Study(
     posts="R, V, E, L",
     claim=(
-        "In an RNN the first inputs inevitably lose their connection to the last ones, as "
-        "weights between 0 and 1 are multiplied again and again (V), and as the slope of tanh is "
-        "1 at most: merely for being far away (R; E and L call it long-term dependency)."
+        "In an RNN the first inputs inevitably lose their connection to the last "
+        "ones, as weights between 0 and 1 are multiplied again and again (V), and "
+        "as the slope of tanh is 1 at most: merely for being far away (R; E and L "
+        "call it long-term dependency)."
     ),
     expected=(
-        "With the usual initialization about 10^-6 of the gradient is left 20 steps back. It "
-        "should depend on the spectral radius of the recurrent weights, not on their lying "
-        "between 0 and 1: orthogonal weights of gain 1 or more should keep far more of it. So: "
-        "partly."
+        "With the usual initialization about 10^-6 of the gradient is left 20 steps "
+        "back. It should depend on the spectral radius of the recurrent weights, "
+        "not on their lying between 0 and 1: orthogonal weights of gain 1 or more "
+        "should keep far more of it. So: partly."
     ),
     experiment=(
-        "Gradient of the last of 100 states of a tanh RNN with respect to every input (64 units, "
-        "normal inputs of width 16), relative to that of the last input, for the usual start, "
-        "orthogonal weights and weights between 0 and 1 of several spectral radii, and for a "
-        "network of 16 units that has learned to add two marked numbers of 10."
+        "Gradient of the last of 100 states of a tanh RNN with respect to every "
+        "input (64 units, normal inputs of width 16), relative to that of the last "
+        "input, for the usual start, orthogonal weights and weights between 0 and 1 "
+        "of several spectral radii, and for a network of 16 units that has learned "
+        "to add two marked numbers of 10."
     ),
     changed="The trained network has 10 steps because it did not learn the task with 15.",
     correction=(
-        "Weights are not confined to 0 and 1, and their size alone decides nothing: what is "
-        "multiplied is a matrix. With slopes of 1 at most, a largest singular value below 1 is "
-        "enough for the gradient to vanish, and one above 1 is needed for it to explode (Pascanu "
-        "et al. 2013); for orthogonal weights that value is the spectral radius."
+        "Weights are not confined to 0 and 1, and their size alone decides nothing: "
+        "what is multiplied is a matrix. With slopes of 1 at most, a largest "
+        "singular value below 1 is enough for the gradient to vanish, and one above "
+        "1 is needed for it to explode (Pascanu et al. 2013); for orthogonal "
+        "weights that value is the spectral radius."
     ),
 )
 
-DEFAULT, BEFORE, TRAINED = "default", "before training", "trained to add"
+DEFAULT = "default"
+BEFORE = "before training"
+TRAINED = "trained to add"
 _DISTANCE = 20
 _TRAINING_LENGTH = 10
 _RADII = (0.5, 0.7, 0.9, 1.0, 1.1, 1.3, 1.6)
@@ -76,11 +81,12 @@ def run(settings: Settings) -> Findings:
         ),
         values=at[DEFAULT],
         because=(
-            f"{_DISTANCE} steps back, {left[DEFAULT]} of the gradient is left by default, "
-            f"{left['orthogonal 1']} with orthogonal weights and {left['orthogonal 1.3']} with "
-            "those times 1.3: it is lost or not by the recurrent matrix. Weights that all lie "
-            f"between 0 and 1 lose {lost['positive 0.5']:.2f} powers of ten per step with a "
-            f"spectral radius of 0.5, but {lost['positive 1']:.2f} with one of 1."
+            f"{_DISTANCE} steps back, {left[DEFAULT]} of the gradient is left by "
+            f"default, {left['orthogonal 1']} with orthogonal weights and "
+            f"{left['orthogonal 1.3']} with those times 1.3: it is lost or not by "
+            "the recurrent matrix. Weights that all lie between 0 and 1 lose "
+            f"{lost['positive 0.5']:.2f} powers of ten per step with a spectral "
+            f"radius of 0.5, but {lost['positive 1']:.2f} with one of 1."
         ),
         draw=lambda figure: _draw(figure, table),
         surprises={
@@ -99,8 +105,9 @@ def measure(seed: int, steps: int, device: str) -> Rows:
         networks = {DEFAULT: memory.make_network()}
         for matrix, draw in _MATRICES.items():
             for radius in _RADII:
-                network = networks[f"{matrix} {radius:g}"] = memory.make_network()
+                network = memory.make_network()
                 network.all_weights[0][1].data.copy_(draw(memory.DIM, radius))
+                networks[f"{matrix} {radius:g}"] = network
     measured = [(x, name, network.to(device)) for name, network in networks.items()]
     with seeded(seed):
         model = RecurrentAdder("rnn", 16).to(device)

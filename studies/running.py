@@ -21,7 +21,9 @@ from vit_str.reports.style import figure, ready_to_draw, styled
 from vit_str.reports.tables import write_csv, write_json
 from vit_str.runtime.weights_contents import resolve
 
-RESULT, TABLE, FIGURE = "result.json", "table.csv", "figure.png"
+RESULT = "result.json"
+TABLE = "table.csv"
+FIGURE = "figure.png"
 """Files in the folder of a study."""
 
 Result = dict[str, Any]
@@ -44,11 +46,13 @@ def load_result(folder: Path, name: str = RESULT) -> Result | None:
 
 def run_study(name: str, folder: Path, settings: Settings) -> Result:
     """Run a study in this process and write its files; the result comes last."""
-    module, study = load_study(name), describe(name)
+    module = load_study(name)
+    study = describe(name)
     start = time.perf_counter()
     findings: Findings = module.run(settings)
     seconds = round(time.perf_counter() - start, 1)
-    value, (low, high) = findings.values.mean, findings.values.interval
+    value = findings.values.mean
+    low, high = findings.values.interval
     result: Result = {
         "name": name,
         "command": command(name, settings),
@@ -93,7 +97,8 @@ def run_studies(
 
     Closing the iterator, or an interrupt, stops those that run; what is written stays.
     """
-    context = multiprocessing.get_context("spawn")  # a fork would share threads, random states
+    # A fork would share threads, random states
+    context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, initializer=_start_worker) as pool:
         futures = {pool.submit(run_study, name, out / name, settings): name for name in names}
         try:
@@ -107,5 +112,6 @@ def run_studies(
 
 
 def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C in a terminal: end without a traceback
+    # Ctrl-C in a terminal: end without a traceback
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     torch.set_num_threads(1)  # as many processes as CPUs

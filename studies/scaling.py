@@ -24,17 +24,18 @@ STUDY = Study(
         "and S divide too)."
     ),
     expected=(
-        "The variance of q·k is d\\_k and 1 after the division. Without it, the median norm of "
-        "the softmax's Jacobian first rises, to d\\_k of about 16, and then falls; the three "
-        "numbers drawn in L contradict the claim that they illustrate, the expectation supports "
-        "it."
+        "The variance of q·k is d\\_k and 1 after the division. Without it, the "
+        "median norm of the softmax's Jacobian first rises, to d\\_k of about 16, "
+        "and then falls; the three numbers drawn in L contradict the claim that "
+        "they illustrate, the expectation supports it."
     ),
     experiment=(
-        "Queries and 32 keys of independent normal numbers, d\\_k = 2 to 1024: variance of the "
-        "products, entropy of their softmax, median norm of its Jacobian and of the gradient "
-        "that reaches the query. Then one attention learns to name the token to the right, d\\_k "
-        "= 16, 64, 256, with the division, without it, and without it but with query weights "
-        "that start √d\\_k times smaller."
+        "Queries and 32 keys of independent normal numbers, d\\_k = 2 to 1024: "
+        "variance of the products, entropy of their softmax, median norm of its "
+        "Jacobian and of the gradient that reaches the query. Then one attention "
+        "learns to name the token to the right, d\\_k = 16, 64, 256, with the "
+        "division, without it, and without it but with query weights that start "
+        "√d\\_k times smaller."
     ),
     correction=(
         '"Dimension 10" in L means a standard deviation of 10, which is dimension 100. L\'s '
@@ -49,7 +50,9 @@ STUDY = Study(
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 WIDEST = WIDTHS[-1]
 KEYS = 32
-RAW, SCALED, SMALL_START = "raw", "scaled", "raw, small start"
+RAW = "raw"
+SCALED = "scaled"
+SMALL_START = "raw, small start"
 SOFTMAXES = (RAW, SCALED)
 TRAINED_WIDTHS = (16, 64, 256)
 TRAINED = (SCALED, RAW, SMALL_START)
@@ -116,12 +119,14 @@ def run(settings: Settings) -> Findings:
         ),
         values=gains,
         because=(
-            f"The variance of q·k is {variance.mean(width=WIDEST, softmax=RAW):.0f} at d_k = "
-            f"{WIDEST} and {variance.mean(width=WIDEST, softmax=SCALED):.2f} after the division; "
-            f"the median Jacobian norm falls from {jacobian.mean(width=peak, softmax=RAW):.2f} at "
-            f"d_k = {peak} to {jacobian.mean(width=WIDEST, softmax=RAW):.3f} without it and stays "
-            f"at {level[-1]:.2f} with it. At d_k = {trained} the division gains {gains.mean:.2f} "
-            "in accuracy."
+            f"The variance of q·k is {variance.mean(width=WIDEST, softmax=RAW):.0f} "
+            f"at d_k = {WIDEST} and "
+            f"{variance.mean(width=WIDEST, softmax=SCALED):.2f} after the division; "
+            "the median Jacobian norm falls from "
+            f"{jacobian.mean(width=peak, softmax=RAW):.2f} at d_k = {peak} to "
+            f"{jacobian.mean(width=WIDEST, softmax=RAW):.3f} without it and stays at "
+            f"{level[-1]:.2f} with it. At d_k = {trained} the division gains "
+            f"{gains.mean:.2f} in accuracy."
         ),
         draw=lambda figure: _draw(figure, table),
         surprises={
@@ -157,7 +162,8 @@ def judge(
 
 def jacobian_norm(weights: Float[Tensor, "query key"]) -> Float[Tensor, " query"]:
     """Frobenius norm of d softmax / d scores, diag(p) - ppᵀ, without making the matrix."""
-    square, cube = weights.square().sum(-1), weights.pow(3).sum(-1)
+    square = weights.square().sum(-1)
+    cube = weights.pow(3).sum(-1)
     return (square - 2 * cube + square.square()).clamp_min(0).sqrt()
 
 

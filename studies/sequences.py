@@ -66,7 +66,8 @@ class TextTransformer(nn.Module):
         self, charset_size: int, dim: int, depth: int, heads: int, maximum_length: int
     ) -> None:
         super().__init__()
-        self.maximum_length, self.end = maximum_length, charset_size
+        self.maximum_length = maximum_length
+        self.end = charset_size
         self.embed_characters = nn.Embedding(charset_size + 1, dim)
         self.embed_positions = FixedPositions(sinusoidal_positions(maximum_length + 1, dim))
         self.blocks = nn.ModuleList(EncoderBlock(dim, heads, 4.0, 0.0) for _ in range(depth))
@@ -87,7 +88,8 @@ class Translator(nn.Module):
 
     def __init__(self, encoder: nn.Module, decoder: AutoregressiveDecoder) -> None:
         super().__init__()
-        self.encoder, self.decoder = encoder, decoder
+        self.encoder = encoder
+        self.decoder = decoder
 
     def loss(self, sources: Labels, labels: Labels) -> Float[Tensor, ""]:
         """The decoder's loss on texts and their translations (teacher forcing)."""

@@ -12,26 +12,28 @@ from vit_str.models.positions import sinusoidal_positions
 STUDY = Study(
     posts="V",
     claim=(
-        "Sinusoidal positions give every position a vector of its own, work for sequences of any "
-        "length, and keep the distance between two indices the same whatever the length."
+        "Sinusoidal positions give every position a vector of its own, work for "
+        "sequences of any length, and keep the distance between two indices the "
+        "same whatever the length."
     ),
     expected=(
-        "All three hold, the constant distance to rounding (1e-13): moving by k rotates each "
-        "pair of sine and cosine by a fixed angle. The distance does not say which comes first, "
-        "and it does not grow steadily with the offset."
+        "All three hold, the constant distance to rounding (1e-13): moving by k "
+        "rotates each pair of sine and cosine by a fixed angle. The distance does "
+        "not say which comes first, and it does not grow steadily with the offset."
     ),
     experiment=(
-        "Positions of our Transformer of 2000 tokens (600 in the small version), dim 16 to 512: "
-        "smallest distance of any two; for each offset k, largest minus smallest \\|PE(p+k) - "
-        "PE(p)\\| over p; error of the rotation that should give PE(p+k); the same beside plain "
-        "numbers p and fractions p / length. In double precision by the formula, against which "
-        "the code of the models, which rounds to single precision, is compared. Nothing is "
-        "random."
+        "Positions of our Transformer of 2000 tokens (600 in the small version), "
+        "dim 16 to 512: smallest distance of any two; for each offset k, largest "
+        "minus smallest \\|PE(p+k) - PE(p)\\| over p; error of the rotation that "
+        "should give PE(p+k); the same beside plain numbers p and fractions p / "
+        "length. In double precision by the formula, against which the code of the "
+        "models, which rounds to single precision, is compared. Nothing is random."
     ),
     correction=(
-        "That the vectors exist for any length does not mean that a model works at lengths that "
-        "it was not trained on. The distance is symmetric: it tells how far, not in which "
-        "direction (the rotation does), and it is not monotone in the offset."
+        "That the vectors exist for any length does not mean that a model works at "
+        "lengths that it was not trained on. The distance is symmetric: it tells "
+        "how far, not in which direction (the rotation does), and it is not "
+        "monotone in the offset."
     ),
     kind="identity",
 )
@@ -78,10 +80,11 @@ def run(settings: Settings) -> Findings:
         measure="largest spread of the distance at one offset",
         values=Values([spread]),
         because=(
-            f"No two of {length} positions are closer than {different:.2f}; values stay within "
-            f"1 and a longer sequence only adds rows. The distance at an offset differs by "
-            f"{spread:.1e} at most over positions, and the rotation by k gives PE(p+k) to "
-            f"{rotation:.1e}. The code of the models follows the formula to {code:.1e}."
+            f"No two of {length} positions are closer than {different:.2f}; values "
+            "stay within 1 and a longer sequence only adds rows. The distance at an "
+            f"offset differs by {spread:.1e} at most over positions, and the "
+            f"rotation by k gives PE(p+k) to {rotation:.1e}. The code of the models "
+            f"follows the formula to {code:.1e}."
         ),
         draw=lambda figure: _draw(figure, min(length, 600)),
         surprises={

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,8 @@ class Settings:
 
     def repeat(self, columns: str, measure: Callable[[int], Rows]) -> Table:
         """The table of what ``measure`` gives for each seed."""
-        return Table.of(columns, (row for seed in range(self.seeds) for row in measure(seed)))
+        rows = chain.from_iterable(measure(seed) for seed in range(self.seeds))
+        return Table.of(columns, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +158,15 @@ class Findings:
     """What an experiment found; tables have rows of the same columns, and numbers are finite."""
 
     table: Table
-    summary: Sequence[Mapping[str, Cell]]  # for people, numbers as text with their intervals
+    # For people, numbers as text with their intervals
+    summary: Sequence[Mapping[str, Cell]]
     verdict: Verdict
     measure: str  # in words, the number that decides
     values: Values  # that number for each seed; a single one where nothing is random
     because: str  # one to three sentences that say why, with the numbers
     draw: Callable[[Figure], None]  # may set the size of the figure
-    surprises: Mapping[str, bool] = field(default_factory=dict)  # sentence -> whether it holds
+    # Sentence -> whether it holds
+    surprises: Mapping[str, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, self.values)):
@@ -182,7 +186,8 @@ class Study:
     experiment: str
     changed: str = ""  # after first results had been seen
     correction: str = ""  # of what the posts say
-    kind: str = ""  # ``identity`` if it holds by construction: no evidence of the same kind
+    # ``identity`` if it holds by construction: no evidence of the same kind
+    kind: str = ""
     over: str = "seeds"  # what intervals are over
     weights: tuple[str, ...] = ()  # names of bundled weights that it measures
     rule: str = ""  # how its rule was changed after results had been seen

@@ -1,7 +1,7 @@
 """Does stacking tanh blur what went in?"""
 
 from collections.abc import Callable, Mapping
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 
 import torch
 from jaxtyping import Float
@@ -15,46 +15,55 @@ from vit_str.reports.panels import legend
 STUDY = Study(
     posts="R",
     claim=(
-        "tanh maps everything to a narrow range and is almost 1 from 2.5 on, so that after tens "
-        "or hundreds of them the input is blurred and hard to tell from other inputs."
+        "tanh maps everything to a narrow range and is almost 1 from 2.5 on, so "
+        "that after tens or hundreds of them the input is blurred and hard to tell "
+        "from other inputs."
     ),
     expected=(
-        "tanh(2.5) = .9866 with slope .0266. Alone, n times tanh goes to zero like sqrt(3 / 2n) "
-        "for every positive input, so that little more than the sign is left after 100. Between "
-        "weights it depends on them: default weights blur faster, a gain above 1 keeps instances "
-        "apart."
+        "tanh(2.5) = .9866 with slope .0266. Alone, n times tanh goes to zero like "
+        "sqrt(3 / 2n) for every positive input, so that little more than the sign "
+        "is left after 100. Between weights it depends on them: default weights "
+        "blur faster, a gain above 1 keeps instances apart."
     ),
     experiment=(
-        "101 instances, the numbers from -5 to 5, go through up to 100 times tanh: alone, and as "
-        "multiples of one normal vector of 128 units (64 in the small version) with the "
-        "recurrent matrix of an RNN before each tanh: PyTorch's default, or orthogonal times a "
-        "gain. Noise of 0.01 (times the root of the width, so that width alone is no advantage) is "
-        "added to the last state, or to the first one and carried through all steps; the nearest "
-        "last state without noise says which instance it was. Measured is the share that is right."
+        "101 instances, the numbers from -5 to 5, go through up to 100 times tanh: "
+        "alone, and as multiples of one normal vector of 128 units (64 in the small "
+        "version) with the recurrent matrix of an RNN before each tanh: PyTorch's "
+        "default, or orthogonal times a gain. Noise of 0.01 (times the root of the "
+        "width, so that width alone is no advantage) is added to the last state, or "
+        "to the first one and carried through all steps; the nearest last state "
+        "without noise says which instance it was. Measured is the share that is "
+        "right."
     ),
     changed=(
-        "A first version gave the networks more units than the scalars, which made them look "
-        "safe; a gain of 1.25 was added after that. Noise was first added at the end only."
+        "A first version gave the networks more units than the scalars, which made "
+        "them look safe; a gain of 1.25 was added after that. Noise was first added "
+        "at the end only."
     ),
     correction=(
-        "The post leaves weights and biases out, but they decide. tanh is strictly increasing: "
-        "it loses nothing but to noise and rounding. What comes after the steps decides over tanh "
-        "alone, which shrinks differences and noise of the input alike; a matrix that stretches "
-        "what tanh shrinks keeps inputs apart for hundreds of steps, and stretches their noise too."
+        "The post leaves weights and biases out, but they decide. tanh is strictly "
+        "increasing: it loses nothing but to noise and rounding. What comes after "
+        "the steps decides over tanh alone, which shrinks differences and noise of "
+        "the input alike; a matrix that stretches what tanh shrinks keeps inputs "
+        "apart for hundreds of steps, and stretches their noise too."
     ),
     rule="noise in the first state was added",
 )
 
 ALONE = "tanh alone"
-FIRST, LAST = PLACES = ("first state", "last state")
+FIRST = "first state"
+LAST = "last state"
+PLACES = (FIRST, LAST)
 """Where noise is added."""
 NETWORKS = ("default weights", *(f"orthogonal, gain {gain}" for gain in ("1.0", "1.25", "1.5")))
-_NOISE = 0.01  # one part in two hundred of what tanh can put out: between seven and eight bits
+# One part in two hundred of what tanh can put out: between seven and eight bits
+_NOISE = 0.01
 _INSTANCES = 101
 _STEPS = (0, 1, 2, 5, 10, 20, 50, 100)
 # An input counts as blurred when fewer than one in four are recognized, and as kept when nine in
 # ten are: between chance (0.01) and all (1) nobody would call a half either.
-_BLURRED, _KEPT = 0.25, 0.9
+_BLURRED = 0.25
+_KEPT = 0.9
 States = Float[Tensor, "instance unit"]
 
 
@@ -75,8 +84,7 @@ def run(settings: Settings) -> Findings:
         summary=[
             {"network": name, "noise": place}
             | table.cells("after {}", "steps", (1, 10, 100), network=name, noise=place)
-            for name in (ALONE, *NETWORKS)
-            for place in PLACES
+            for name, place in product((ALONE, *NETWORKS), PLACES)
         ],
         verdict=judge(
             {place: values.mean for place, values in alone.items()},
@@ -88,10 +96,11 @@ def run(settings: Settings) -> Findings:
         measure=f"share recognized after {most} times tanh without weights, noise in the {LAST}",
         values=alone[LAST],
         because=(
-            f"tanh(2.5) is {tanh:.4f} and its slope there {1 - tanh * tanh:.4f}. Of numbers from "
-            f"-5 to 5, {alone[LAST].text()} are recognized after {most} times tanh if noise is "
-            f"added behind them, {alone[FIRST].text()} if it is added before. With weights between "
-            f"them, as in any network, {_best(table, LAST)}; {_best(table, FIRST)}."
+            f"tanh(2.5) is {tanh:.4f} and its slope there {1 - tanh * tanh:.4f}. Of "
+            f"numbers from -5 to 5, {alone[LAST].text()} are recognized after {most} "
+            f"times tanh if noise is added behind them, {alone[FIRST].text()} if it "
+            "is added before. With weights between them, as in any network, "
+            f"{_best(table, LAST)}; {_best(table, FIRST)}."
         ),
         draw=lambda figure: _draw(figure, table),
         surprises={

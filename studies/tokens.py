@@ -25,7 +25,9 @@ class Task(ABC):
     def __init__(
         self, length: int = 16, symbols: int = 16, inputs: tuple[int, ...] = (), answers: int = 1
     ) -> None:
-        self.length, self.symbols, self.answers = length, symbols, answers
+        self.length = length
+        self.symbols = symbols
+        self.answers = answers
         self.input_sizes = (symbols, *inputs)
 
     @abstractmethod

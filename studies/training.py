@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 
 import torch
 from jaxtyping import Float, Int64
@@ -29,7 +30,7 @@ def fit(
 ) -> None:
     """Train with any optimizer."""
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
-    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    weights = list(chain.from_iterable(group["params"] for group in optimizer.param_groups))
     for step in range(steps):
         optimizer.zero_grad()
         torch.autograd.backward(loss(step))

@@ -26,22 +26,23 @@ from vit_str.reports.style import HEAT
 STUDY = Study(
     posts="L, S",
     claim=(
-        "Rows of X become queries, keys and values by three matrices; a softmax over each row of "
-        "QKᵀ / √d\\_k gives weights that sum to 1, and with V their weighted means, whose "
-        "dimension d\\_v need not be d\\_k."
+        "Rows of X become queries, keys and values by three matrices; a softmax "
+        "over each row of QKᵀ / √d\\_k gives weights that sum to 1, and with V "
+        "their weighted means, whose dimension d\\_v need not be d\\_k."
     ),
     expected="All ways of computing it agree to rounding, and every statement about shapes holds.",
     experiment=(
-        "The cases of post L in double precision: 3 queries and 4 keys with the row of weights "
-        ".2 .1 .4 .3 and d\\_v = 5, two words of 4 dimensions with 4 x 3 projections, and random "
-        "matrices of 7 queries and 9 keys (normal, one draw for each seed), by loops over plain "
-        "numbers, einsum, the textbook formula and the fused kernel of our models; and our "
-        "multi-head attention against a loop over its heads."
+        "The cases of post L in double precision: 3 queries and 4 keys with the row "
+        "of weights .2 .1 .4 .3 and d\\_v = 5, two words of 4 dimensions with 4 x 3 "
+        "projections, and random matrices of 7 queries and 9 keys (normal, one draw "
+        "for each seed), by loops over plain numbers, einsum, the textbook formula "
+        "and the fused kernel of our models; and our multi-head attention against a "
+        "loop over its heads."
     ),
     correction=(
-        "The formula in post L without √d\\_k is the same with queries multiplied by it. Softmax "
-        "by row makes rows sum to 1, columns do not. In post S the input seems to be divided "
-        "over heads; it is the projections that are."
+        "The formula in post L without √d\\_k is the same with queries multiplied "
+        "by it. Softmax by row makes rows sum to 1, columns do not. In post S the "
+        "input seems to be divided over heads; it is the projections that are."
     ),
     kind="identity",
 )
@@ -49,7 +50,8 @@ STUDY = Study(
 Matrix = Float[Tensor, "row column"]
 # Doubles near 1 are 2e-16 apart, and no sum here has more than a few dozen terms.
 _ROUNDING = 1e-13
-_NEARLY = 1e-6  # a computation of the models counts as wrong, not as rounded, beyond this
+# A computation of the models counts as wrong, not as rounded, beyond this
+_NEARLY = 1e-6
 _DOUBLE = torch.float64
 
 
@@ -81,8 +83,9 @@ def run(settings: Settings) -> Findings:
         measure="largest difference of any two ways, mean over draws",
         values=worst,
         because=(
-            f"No way differs from the loop by more than {max(worst):.1e}. Of the statements "
-            f"about shapes and roles, {sum(holding.values())} of {len(holding)} hold: "
+            f"No way differs from the loop by more than {max(worst):.1e}. Of the "
+            f"statements about shapes and roles, {sum(holding.values())} of "
+            f"{len(holding)} hold: "
             f"{', '.join(name for name, holds in holding.items() if holds)}."
         ),
         draw=_draw,
@@ -91,7 +94,8 @@ def run(settings: Settings) -> Findings:
 
 def judge(difference: float, holding: dict[str, bool]) -> Verdict:
     """Supported if all computations agree and all statements hold, partly if nearly or some do."""
-    exact, true = difference <= _ROUNDING, all(holding.values())
+    exact = difference <= _ROUNDING
+    true = all(holding.values())
     return Verdict.graded(exact or (difference < _NEARLY and true), exact and true)
 
 
@@ -126,7 +130,8 @@ def drawn(seed: int) -> Example:
 
 def by_loops(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
     """Attention number by number, as one would on paper."""
-    results, scale = [], 1 / math.sqrt(keys.shape[1])
+    results = []
+    scale = 1 / math.sqrt(keys.shape[1])
     for query in queries.tolist():
         exponentials = [math.exp(_product(query, key) * scale) for key in keys.tolist()]
         weights = [exponential / sum(exponentials) for exponential in exponentials]
@@ -159,7 +164,8 @@ COMPUTATIONS: Mapping[str, Callable[[Matrix, Matrix, Matrix], Matrix]] = {
 
 def measure(seed: int) -> Rows:
     """Largest difference of each computation from the loops, example by example."""
-    two, core = "two words", "attention core of the models"
+    two = "two words"
+    core = "attention core of the models"
     examples = {"3 queries, 4 keys": of_post(), two: two_words(), "drawn": drawn(seed)}
     for name, example in examples.items():
         for way, compute in COMPUTATIONS.items():
@@ -188,9 +194,9 @@ def _largest_difference(result: Tensor, expected: Tensor) -> float:
 
 def statements() -> dict[str, bool]:
     """What the posts say about shapes and roles, and whether it holds."""
-    queries, keys, values = example = of_post()
+    queries, keys, values = of_post()
     weights = attention_weights(queries, keys)
-    result = by_formula(*example)
+    result = by_formula(queries, keys, values)
     first = torch.tensor([0.2, 0.1, 0.4, 0.3], dtype=_DOUBLE)
     words = two_words()
     scores = words.queries @ words.keys.T
@@ -218,17 +224,18 @@ def _is_refused(queries: Matrix, keys: Matrix) -> bool:
 
 
 def _draw(figure: Figure) -> None:
-    queries, keys, values = example = of_post()
+    queries, keys, values = of_post()
     shown = {
         "Q": (queries, "d_k", "query"),
         "K": (keys, "d_k", "key"),
         "softmax(QKᵀ / √d_k)": (attention_weights(queries, keys), "key", "query"),
         "V": (values, "d_v", "key"),
-        "weighted means": (by_einsum(*example), "d_v", "query"),
+        "weighted means": (by_einsum(queries, keys, values), "d_v", "query"),
     }
     sheets = panels(figure, tuple(shown), width=2.3, height=2.4)
     for axes, (matrix, xlabel, ylabel) in zip(sheets, shown.values(), strict=True):
-        low, high = float(matrix.min()), float(matrix.max())
+        low = float(matrix.min())
+        high = float(matrix.max())
         axes.imshow(matrix.numpy(), cmap=HEAT, vmin=low, vmax=high + (high - low))
         for (y, x), number in np.ndenumerate(matrix.numpy()):
             text = f"{number:.0f}" if float(number).is_integer() else f"{number:.2f}"

@@ -18,8 +18,10 @@ WORKING_HEIGHT = 64
 _WIDEST = 8 * WORKING_HEIGHT  # pixels
 _NARROWEST = WORKING_HEIGHT // 4  # pixels
 _LARGEST_SEED = (1 << 63) - 1
-_REPLICATE = 1  # cv2.BORDER_REPLICATE: a mirrored border would show parts of letters again
-_MARGIN = 8  # pixels around a word, farther than the elastic transforms below move anything
+# Cv2.BORDER_REPLICATE: a mirrored border would show parts of letters again
+_REPLICATE = 1
+# Pixels around a word, farther than the elastic transforms below move anything
+_MARGIN = 8
 
 # Of `still_legible`.
 _REDUCTION = 4
@@ -154,14 +156,14 @@ def pipeline_of(name: str) -> Pipeline:
             function = getattr(import_module(module), attribute)
         except (ImportError, AttributeError, ValueError) as error:
             raise ValueError(
-                f"no augmentation {name!r} ({error}); give one of {', '.join(PIPELINES)} or "
-                "module.function"
+                f"no augmentation {name!r} ({error}); give one of "
+                f"{', '.join(PIPELINES)} or module.function"
             ) from None
     pipeline = function()
     if not isinstance(pipeline, Pipeline):
         raise ValueError(
-            f"augmentation {name} must return a vit_str.datasets.augmentation.Pipeline, found "
-            f"{type(pipeline).__name__}"
+            f"augmentation {name} must return a "
+            f"vit_str.datasets.augmentation.Pipeline, found {type(pipeline).__name__}"
         )
     return pipeline
 
@@ -287,7 +289,8 @@ def _holes(
 
 
 def _downscale(least: float, most: float) -> Any:
-    area_down_linear_up = {"downscale": 3, "upscale": 1}  # cv2.INTER_AREA, cv2.INTER_LINEAR
+    # Cv2.INTER_AREA, cv2.INTER_LINEAR
+    area_down_linear_up = {"downscale": 3, "upscale": 1}
     return _albumentations().Downscale(
         scale_range=(least, most), interpolation_pair=area_down_linear_up, p=1
     )

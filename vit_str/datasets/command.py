@@ -87,8 +87,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the subcommand; returns the exit code."""
-    run_command = {"inspect": _inspect, "convert": _convert, "show": _show}[options.command]
-    return run_command(options)
+    commands = {"inspect": _inspect, "convert": _convert, "show": _show}
+    return commands[options.command](options)
 
 
 def _inspect(options: argparse.Namespace) -> int:
@@ -110,7 +110,12 @@ def _convert(options: argparse.Namespace) -> int:
     check_target(options.target, options.format, options.shard_size)
     format_name = options.format or format_of(options.target)
     writer = WRITERS[format_name]
-    layout = Layout(0, "", _have_boxes(sources), options.shard_size or SHARD_SIZE)
+    layout = Layout(
+        start=0,
+        suffix="",
+        boxes=_have_boxes(sources),
+        shard_size=options.shard_size or SHARD_SIZE,
+    )
     made_with = _made_with(sources, format_name, layout, options)
     with Unfinished.beside(options.target, writer, made_with) as note:
         before = note.progress.report if note.progress else None
@@ -118,7 +123,8 @@ def _convert(options: argparse.Namespace) -> int:
             SkipReport(options.report, before) as report,
             note.writer(writer, options.target, layout) as target,
         ):
-            note.fill(target, _usable(sources, target.done, report, _rules(options)), report)
+            words = _usable(sources, target.done, report, _rules(options))
+            note.fill(target, words, report)
     return _say_converted(options.target, target.done, report)
 
 

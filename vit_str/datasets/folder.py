@@ -144,7 +144,8 @@ def _label_file_of(path: Path) -> Path:
 
 def _label_file_in(folder: Path) -> Path | None:
     """The label file in a folder; None if there is none."""
-    return next((path for name in LABEL_FILES if (path := folder / name).is_file()), None)
+    paths = (folder / name for name in LABEL_FILES)
+    return next((path for path in paths if path.is_file()), None)
 
 
 class FolderWriter(DatasetWriter):

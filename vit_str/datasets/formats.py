@@ -53,8 +53,8 @@ def check_target(path: Path, name: str | None, shard_size: int | None) -> None:
     several = name == "tar" and is_pattern(path)
     if shard_size and not several:
         raise ValueError(
-            "--shard-size is for several archives: name them with a place for the number, "
-            "words-%06d.tar"
+            "--shard-size is for several archives: name them with a place for the "
+            "number, words-%06d.tar"
         )
 
 
@@ -67,8 +67,8 @@ def open_words(
     stream = open_stream(path, format, images)
     if not isinstance(stream, WordSource):
         raise ValueError(
-            f"{path}: a compressed archive can only be read from front to back; convert it first: "
-            f"vit-str data convert {path} words.lmdb"
+            f"{path}: a compressed archive can only be read from front to back; "
+            f"convert it first: vit-str data convert {path} words.lmdb"
         )
     return stream
 
@@ -106,8 +106,9 @@ def _recognized(path: Path) -> str:
     if not path.exists():
         raise ValueError(f"{path}: no such file or folder; check the path")
     raise ValueError(
-        f"{path}: found no data set there; looked for labels.tsv, .csv or .jsonl with images, "
-        f"data.mdb, *.tar, annotation.txt of MJSynth and gt.mat of SynthText{_advice(path)}"
+        f"{path}: found no data set there; looked for labels.tsv, .csv or .jsonl "
+        "with images, data.mdb, *.tar, annotation.txt of MJSynth and gt.mat of "
+        f"SynthText{_advice(path)}"
     )
 
 

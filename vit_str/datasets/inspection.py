@@ -17,11 +17,18 @@ from vit_str.datasets.rules import Rules, SkipReport, judged
 from vit_str.datasets.source import LabeledWord, WordStream
 from vit_str.runtime.images import TALL
 
-_BAR, _LONGEST = 40, 30  # of the histogram of lengths: its width, and the last length with a row
+_BAR = 40  # width of the histogram of lengths, in characters
+_LONGEST = 30  # the last length with a row in it
 _MOST_CHARACTERS = 40  # that a report lists
 _MOST_EXAMPLES = 10  # of a problem
 QUANTILES = (0.0, 0.05, 0.5, 0.95, 1.0)
 _MOST_SHOWN = 100  # characters that a summary counts
+# Title, key and decimals of what is told of images.
+_SIZES = (
+    ("height", "height", 0),
+    ("width", "width", 0),
+    ("width / height", "aspect", 2),
+)
 
 
 @lru_cache(1)
@@ -66,14 +73,15 @@ def as_text(values: dict[str, Any], report: SkipReport) -> Iterator[str]:
     yield f"{usable['words']:,} can be used, {report.total:,} are left out"
     yield from (f"  {line}" for line in report.table())
     if usable["words"]:
-        yield from _lines_of_lengths({int(key): n for key, n in usable["lengths"].items()})
+        lengths = {int(length): count for length, count in usable["lengths"].items()}
+        yield from _lines_of_lengths(lengths)
         yield from _lines_of_characters(usable["characters"])
         yield from _lines_of_images(usable["images"], usable["repeated"])
 
 
 def _lines_of_lengths(lengths: dict[int, int]) -> Iterator[str]:
-    rows = [(str(length), lengths.get(length, 0)) for length in range(1, _LONGEST + 1)]
-    rows = rows[: max((length for length in lengths if length <= _LONGEST), default=0)]
+    last = max((length for length in lengths if length <= _LONGEST), default=0)
+    rows = [(str(length), lengths.get(length, 0)) for length in range(1, last + 1)]
     beyond = sum(count for length, count in lengths.items() if length > _LONGEST)
     if beyond:
         rows.append((f"{_LONGEST + 1}+", beyond))
@@ -85,14 +93,17 @@ def _lines_of_lengths(lengths: dict[int, int]) -> Iterator[str]:
 
 
 def _lines_of_characters(characters: dict[str, Any]) -> Iterator[str]:
-    classes = ", ".join(f"{number:,} {name}" for name, number in characters["kinds"].items())
-    yield from ("", f"{characters['different']:,} different characters; {classes}")
+    kinds = characters["kinds"].items()
+    classes = ", ".join(f"{number:,} {name}" for name, number in kinds)
+    yield ""
+    yield f"{characters['different']:,} different characters; {classes}"
     known = f"the {len(bundled_characters())} of the bundled weights"
     outside = characters["outside_bundled"]
     if not outside:
         yield f"all are among {known}"
         return
-    shown = " ".join(map(_visible, list(characters["most_outside_bundled"])[:_MOST_CHARACTERS]))
+    most = list(characters["most_outside_bundled"])[:_MOST_CHARACTERS]
+    shown = " ".join(_visible(character) for character in most)
     more = " ..." if outside > _MOST_CHARACTERS else ""
     yield f"{outside:,} are not among {known}: {shown}{more}"
 
@@ -105,15 +116,15 @@ def _visible(character: str) -> str:
 
 
 def _lines_of_images(images: dict[str, Any], repeated: dict[str, int]) -> Iterator[str]:
-    types = ", ".join(f"{number:,} {suffix[1:]}" for suffix, number in images["kinds"].items())
+    kinds = images["kinds"].items()
+    types = ", ".join(f"{number:,} {suffix[1:]}" for suffix, number in kinds)
     heads = ["least", *(f"{quantile:.0%}" for quantile in QUANTILES[1:-1]), "most"]
-    yield from ("", f"images: {types}", f"  {'':14}" + "".join(f"{head:>9}" for head in heads))
-    for title, name, digits in (
-        ("height", "height", 0),
-        ("width", "width", 0),
-        ("width / height", "aspect", 2),
-    ):
-        yield f"  {title:14}" + "".join(f"{value:>9.{digits}f}" for value in images[name])
+    yield ""
+    yield f"images: {types}"
+    yield f"  {'':14}" + "".join(f"{head:>9}" for head in heads)
+    for title, name, decimals in _SIZES:
+        values = "".join(f"{value:>9.{decimals}f}" for value in images[name])
+        yield f"  {title:14}{values}"
     yield f"{images['tall']:,} are so tall that they are turned to the left before they are read"
     yield (
         f"{repeated['images']:,} are the same file as one before; "
@@ -136,8 +147,9 @@ def properties(word: LabeledWord, image: Image.Image) -> Properties:
     # A large photograph has been reduced while it was decoded; its header knows its size.
     with Image.open(BytesIO(word.image)) as header:
         width, height = header.size
-    if (image.width - image.height) * (width - height) < 0:  # turned upright
-        width, height = height, width
+    is_turned = (image.width - image.height) * (width - height) < 0
+    if is_turned:
+        return Properties(word.label, width, height, word.suffix, _digest(word.image))
     return Properties(word.label, height, width, word.suffix, _digest(word.image))
 
 
@@ -181,9 +193,10 @@ class Seen:
         files = pd.DataFrame({"image": self._images, "label": self._labels})
         repeated = files[files.image.duplicated(keep=False)]
         labels_of_image = repeated.groupby("image").label.nunique()
+        lengths = sorted(self._lengths.items())
         return {
             "words": len(self),
-            "lengths": {str(length): self._lengths[length] for length in sorted(self._lengths)},
+            "lengths": {str(length): count for length, count in lengths},
             "characters": _characters(self._characters),
             "images": {
                 "kinds": dict(self._suffixes.most_common()),
@@ -199,7 +212,10 @@ class Seen:
 
 
 def _characters(counts: Counter[str]) -> dict[str, Any]:
-    others = [pair for pair in counts.most_common() if pair[0] not in bundled_characters()]
+    known = bundled_characters()
+    others = {
+        character: number for character, number in counts.most_common() if character not in known
+    }
     kinds: Counter[str] = Counter()
     for character, number in counts.items():
         kinds[_kind_of(character)] += number
@@ -208,7 +224,7 @@ def _characters(counts: Counter[str]) -> dict[str, Any]:
         "total": counts.total(),
         "kinds": dict(kinds.most_common()),
         "outside_bundled": len(others),
-        "most_outside_bundled": dict(others[:_MOST_SHOWN]),
+        "most_outside_bundled": dict(islice(others.items(), _MOST_SHOWN)),
     }
 
 

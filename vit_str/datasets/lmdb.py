@@ -49,8 +49,8 @@ class LmdbReader(WordSource):
         count = self._get(_COUNT)
         if count is None:
             raise ValueError(
-                f"{self.path}: an LMDB without {_COUNT.decode()}; expected image-000000001, "
-                "label-000000001 and so on"
+                f"{self.path}: an LMDB without {_COUNT.decode()}; expected "
+                "image-000000001, label-000000001 and so on"
             )
         self._count = int(count)
         self._boxes = self._get(b"boxes-%09d" % 1) is not None
@@ -101,8 +101,8 @@ def library() -> Any:
         import lmdb
     except ImportError:
         raise ValueError(
-            f"this format needs the lmdb library, run: {install_hint('train')}, or use a folder "
-            "or a tar archive"
+            f"this format needs the lmdb library, run: {install_hint('train')}, or "
+            "use a folder or a tar archive"
         ) from None
     return lmdb
 
@@ -145,7 +145,8 @@ class LmdbWriter(DatasetWriter):
         if position:
             _check_count(path, done)
         else:
-            (path / _DATA).unlink(missing_ok=True)  # of a run that ended before it wrote a word
+            # Of a run that ended before it wrote a word
+            (path / _DATA).unlink(missing_ok=True)
         try:
             # Without the lock file of the library, which ends the process if the disk is full.
             self._environment = self._lmdb.open(str(path), map_size=_FIRST_MAP, lock=False)
@@ -199,8 +200,8 @@ def _check_count(path: Path, done: int) -> None:
     found = len(LmdbReader(path))
     if found < done:
         raise ValueError(
-            f"{path}: {found:,} words, but {done:,} were written; remove it and the file "
-            ".unfinished beside it"
+            f"{path}: {found:,} words, but {done:,} were written; remove it and the "
+            "file .unfinished beside it"
         )
 
 

@@ -85,8 +85,12 @@ def _list_at(path: Path) -> Path:
 
 def _list_in(folder: Path) -> Path | None:
     """The first of the lists in a folder or where the archive unpacks to in it."""
-    paths = (folder / below / name for below in _FOLDERS for name in LISTS)
-    return next(filter(Path.is_file, paths), None)
+    for below in _FOLDERS:
+        for name in LISTS:
+            path = folder / below / name
+            if path.is_file():
+                return path
+    return None
 
 
 def _begins_as_a_list(path: Path) -> bool:

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar
 
@@ -112,7 +112,10 @@ def judged(
 
     remaining = iter(entries)
     with ThreadPoolExecutor(min(_THREADS, cpu_count())) as pool:
-        while chunk := list(islice(remaining, CHUNK)):
+        while True:
+            chunk = list(islice(remaining, CHUNK))
+            if not chunk:
+                break
             results = list(pool.map(judge, chunk))
             for result in results:
                 if isinstance(result, Skipped):
@@ -148,9 +151,10 @@ class SkipReport:
         end = 0
         if state:
             end = state["bytes"]
-            for name, (count, first) in state["reasons"].items():
-                self.counts[Reason(name)] = count
-                self.words[Reason(name)].append(Skipped(first[0], Reason(name), first[1]))
+            for text, (count, (name, detail)) in state["reasons"].items():
+                reason = Reason(text)
+                self.counts[reason] = count
+                self.words[reason].append(Skipped(name, reason, detail))
         if file is not None:
             self._file = continued(Path(file), end) if end else open(file, "wb")  # noqa: SIM115
             if not end:
@@ -163,8 +167,10 @@ class SkipReport:
             str(reason): (count, (firsts[reason].name, firsts[reason].detail))
             for reason, count in self.counts.items()
         }
-        can_tell = self._file is not None and self._file.seekable()
-        return {"bytes": self._file.tell() if self._file and can_tell else 0, "reasons": reasons}
+        end = 0
+        if self._file is not None and self._file.seekable():
+            end = self._file.tell()
+        return {"bytes": end, "reasons": reasons}
 
     @property
     def total(self) -> int:
@@ -174,7 +180,7 @@ class SkipReport:
     @property
     def first(self) -> Skipped | None:
         """The first word that was left out."""
-        return next((word for words in self.words.values() for word in words), None)
+        return next(chain.from_iterable(self.words.values()), None)
 
     def add(self, skipped: Skipped) -> None:
         """Count and list a word."""

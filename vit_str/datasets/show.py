@@ -12,11 +12,13 @@ from vit_str.datasets.rules import Rules
 from vit_str.datasets.source import LabeledWord, Skipped, WordSource
 from vit_str.reports.sheets import Captioned, framed, sheet
 
-_COUNT, _COUNT_AUGMENTED = 64, 16  # words, unless another number is asked for
-_COLUMNS, _VERSIONS = 8, 7  # cells of a row, augmented ones among them
-_SIZE = (160, 48)
+_COUNT = 64  # words, unless another number is asked for
+_COUNT_AUGMENTED = 16
+_COLUMNS = 8  # cells of a row
+_VERSIONS = 7  # augmented ones among them
+_SIZE = (160, 48)  # width and height of a cell, in pixels
 _BACKGROUND = (225, 225, 225)
-_LARGEST_SHOWN = 1024, 1024  # enough to look at; photographs are larger
+_LARGEST_SHOWN = (1024, 1024)  # enough to look at; photographs are larger
 
 
 def word_sheet(
@@ -37,8 +39,9 @@ def word_sheet(
         cells.append(Captioned(framed(image, _SIZE, _BACKGROUND), word.label))
         if change:
             numbers = range(words * _VERSIONS, (words + 1) * _VERSIONS)
-            versions = (change(image, number) for number in numbers)
-            cells += [Captioned(framed(version, _SIZE, _BACKGROUND)) for version in versions]
+            for number in numbers:
+                version = change(image, number)
+                cells.append(Captioned(framed(version, _SIZE, _BACKGROUND)))
         words += 1
         if words == count:
             break

@@ -20,10 +20,19 @@ SHARD_SIZE = 10_000
 
 # What image files of each type begin with.
 _SIGNATURES = (
-    *((b"\xff\xd8\xff", ".jpg"), (b"\x89PNG", ".png"), (b"GIF8", ".gif"), (b"BM", ".bmp")),
-    *((b"II*\0", ".tif"), (b"MM\0*", ".tif"), (b"\0\0\0\x0cjP", ".jp2")),
-    *((b"P1", ".pbm"), (b"P4", ".pbm"), (b"P2", ".pgm"), (b"P5", ".pgm")),
-    *((b"P3", ".ppm"), (b"P6", ".ppm")),
+    (b"\xff\xd8\xff", ".jpg"),
+    (b"\x89PNG", ".png"),
+    (b"GIF8", ".gif"),
+    (b"BM", ".bmp"),
+    (b"II*\0", ".tif"),
+    (b"MM\0*", ".tif"),
+    (b"\0\0\0\x0cjP", ".jp2"),
+    (b"P1", ".pbm"),
+    (b"P4", ".pbm"),
+    (b"P2", ".pgm"),
+    (b"P5", ".pgm"),
+    (b"P3", ".ppm"),
+    (b"P6", ".ppm"),
 )
 
 
@@ -34,7 +43,8 @@ class LabeledWord:
     image: bytes  # an encoded image, such as the bytes of a PNG file
     label: str  # the text
     boxes: Boxes = ()  # of the characters
-    name: str = ""  # where it was read: a file, a key, a member of an archive; empty if nowhere
+    # Where it was read: a file, a key, a member of an archive; empty if nowhere
+    name: str = ""
 
     @property
     def suffix(self) -> str:
@@ -213,7 +223,8 @@ class DatasetWriter(ABC):
     def existing(path: Path) -> Path | None:
         """What is at ``path``; None if nothing is, or an empty folder."""
         if path.is_dir():
-            return next((entry for entry in path.iterdir() if not entry.name.startswith(".")), None)
+            entries = (entry for entry in path.iterdir() if not entry.name.startswith("."))
+            return next(entries, None)
         return path if path.exists() else None
 
     @abstractmethod
@@ -247,8 +258,8 @@ def continued(path: Path, end: int) -> BinaryIO:
     if found < end:
         file.close()
         raise ValueError(
-            f"{path}: {found:,} bytes, but {end:,} were written; remove what was begun, and its "
-            "file .unfinished"
+            f"{path}: {found:,} bytes, but {end:,} were written; remove what was "
+            "begun, and its file .unfinished"
         )
     file.truncate(end)
     file.seek(end)

@@ -19,7 +19,8 @@ from vit_str.runtime.machine import install_hint
 _NAMES = "imnames"
 _BOXES = "wordBB"
 _TEXTS = "txt"
-_MOST_OUTSIDE = 0.1  # of the area of a word; of one with more outside of the picture, letters lack
+# Share of the area of a word outside of the picture: with more, letters lack
+_MOST_OUTSIDE = 0.1
 
 
 class Truth(NamedTuple):
@@ -28,7 +29,8 @@ class Truth(NamedTuple):
     names: list[str]  # of the pictures
     texts: list[str]  # of each picture, its words with spaces between them
     corners: Float32[np.ndarray, "box 4 2"]  # x and y of the corners of all boxes
-    first_boxes: Int64[np.ndarray, " picture+1"]  # number of the boxes before each picture
+    # Number of the boxes before each picture
+    first_boxes: Int64[np.ndarray, " picture+1"]
     # Number of the words before each picture; one with more boxes than words counts these, and one
     # of which nothing is known counts one, so that it is not silently gone
     starts: Int64[np.ndarray, " picture+1"]
@@ -52,8 +54,9 @@ def load_truth(path: Path) -> Truth:
     names = [_name(cell) for cell in _cells(path, _NAMES)]
     if not len(names) == len(box_counts) == len(texts):
         raise ValueError(
-            f"{path}: {len(names):,} names of pictures, boxes for {len(box_counts):,} and words "
-            f"for {len(texts):,}, expected as many of each; download it again"
+            f"{path}: {len(names):,} names of pictures, boxes for "
+            f"{len(box_counts):,} and words for {len(texts):,}, expected as many of "
+            "each; download it again"
         )
     counts = [
         max(len(text.split()), boxes, 1) for text, boxes in zip(texts, box_counts, strict=True)
@@ -79,8 +82,8 @@ def _cells(path: Path, name: str) -> Iterator[Any]:
             matrix = loadmat(path, variable_names=[name]).get(name)
     except NotImplementedError:
         raise ValueError(
-            f"{path}: a MATLAB file of version 7.3 (HDF5), expected version 5; load it in MATLAB "
-            "and save it with -v7"
+            f"{path}: a MATLAB file of version 7.3 (HDF5), expected version 5; load "
+            "it in MATLAB and save it with -v7"
         ) from None
     except Exception as error:  # damage makes the library raise anything
         reason = reason_of(error)
@@ -101,7 +104,7 @@ def _name(cell: Any) -> str:
 def _words(cell: Any) -> list[str]:
     """The words of a picture: of blocks of text that hold spaces and line breaks."""
     blocks = cell.flat if isinstance(cell, np.ndarray) and cell.dtype.kind == "U" else ()
-    return [word for block in blocks for word in str(block).split()]
+    return " ".join(map(str, blocks)).split()
 
 
 def _boxes(cell: Any) -> Float32[np.ndarray, "box 4 2"]:
@@ -154,7 +157,8 @@ def cut_out(image: Image.Image, corners: Float[np.ndarray, "4 2"]) -> Image.Imag
 
     corners = np.asarray(corners, dtype=np.float64)
     _check_corners(corners, image.size)
-    top, right, bottom, left = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
+    sides = np.roll(corners, -1, axis=0) - corners
+    top, right, bottom, left = np.linalg.norm(sides, axis=1)
     width = max(1, round(max(top, bottom)))
     height = max(1, round(max(left, right)))
     straight = np.array([(0, 0), (width, 0), (width, height), (0, height)])
@@ -185,7 +189,9 @@ def cut_out(image: Image.Image, corners: Float[np.ndarray, "4 2"]) -> Image.Imag
 def _check_corners(corners: Float[np.ndarray, "4 2"], size: tuple[int, int]) -> None:
     if not np.isfinite(corners).all():
         raise ValueError("a corner of the box is no finite number")
-    if (np.abs(corners - np.array(size) / 2) > size).any():  # would also take much memory
+    # What is so far away would also take much memory.
+    is_far = np.abs(corners - np.array(size) / 2) > size
+    if is_far.any():
         raise ValueError("a corner of the box is far outside of the picture")
     sides = np.roll(corners, -1, axis=0) - corners
     after = np.roll(sides, -1, axis=0)

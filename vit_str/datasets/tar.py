@@ -56,10 +56,13 @@ def archives_like(path: Path) -> list[Path]:
     """The archives that a path such as ``words-%06d.tar`` stands for, by number."""
     before, after = map(re.escape, NUMBER.split(path.name))
     entries = path.parent.iterdir() if path.parent.is_dir() else ()
-    matches = [(re.fullmatch(rf"{before}(\d+){after}", entry.name), entry) for entry in entries]
-    return [
-        entry for _, entry in sorted((int(match[1]), entry) for match, entry in matches if match)
-    ]
+    pattern = re.compile(rf"{before}(\d+){after}")
+    numbered = []
+    for entry in entries:
+        match = pattern.fullmatch(entry.name)
+        if match:
+            numbered.append((int(match[1]), entry))
+    return [entry for _, entry in sorted(numbered)]
 
 
 class TarReader(WordSource):
@@ -160,8 +163,8 @@ class TarStream(WordStream):
                     yield _word(self.path.name, files)
         except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
             raise ValueError(
-                f"{self.path}: damaged or cut short after {count:,} words ({reason_of(error)}); "
-                "download or make it again"
+                f"{self.path}: damaged or cut short after {count:,} words "
+                f"({reason_of(error)}); download or make it again"
             ) from None
 
 
@@ -224,7 +227,7 @@ def _words(archive: Path, start: int, with_content: bool = True) -> Iterator[lis
 
 def _grouped(archive: tarfile.TarFile, with_content: bool = True) -> Iterator[list[File]]:
     """Files of one stem that belong to a word."""
-    for _, group in groupby(_members_of(archive), lambda member: os.path.splitext(member.name)[0]):
+    for _, group in groupby(_members_of(archive), _stem):
         files = []
         for member in group:
             if _belongs_to_word(member.name):
@@ -232,6 +235,11 @@ def _grouped(archive: tarfile.TarFile, with_content: bool = True) -> Iterator[li
                 files.append((member, content.read() if content else b""))
         if files:
             yield files
+
+
+def _stem(member: tarfile.TarInfo) -> str:
+    stem, _ = os.path.splitext(member.name)
+    return stem
 
 
 def _belongs_to_word(name: str) -> bool:
@@ -294,7 +302,9 @@ class TarWriter(DatasetWriter):
             self._open(position["archive"], position["bytes"])
 
     def position(self) -> Position:
-        return {"archive": self._number, "bytes": self._archive.offset} if self._archive else {}
+        if self._archive is None:
+            return {}
+        return {"archive": self._number, "bytes": self._archive.offset}
 
     @staticmethod
     def existing(path: Path) -> Path | None:
@@ -306,7 +316,10 @@ class TarWriter(DatasetWriter):
         for word in words:
             number = self.layout.start + self.done
             archive = self._archive_of(number // self._size)
-            files = {self.layout.suffix or word.suffix: word.image, ".txt": word.label.encode()}
+            files = {
+                self.layout.suffix or word.suffix: word.image,
+                ".txt": word.label.encode(),
+            }
             if self.layout.boxes:
                 files[".json"] = word.json_of_boxes().encode()
             for suffix, data in files.items():
@@ -332,7 +345,9 @@ class TarWriter(DatasetWriter):
 
     def _open(self, number: int, end: int) -> tarfile.TarFile:
         """The archive of a number, to append to after its first ``end`` bytes."""
-        path = self.path.with_name(self.path.name % number) if self._several else self.path
+        path = self.path
+        if self._several:
+            path = path.with_name(path.name % number)
         self._number = number
         self._file = continued(path, end)
         self._archive = tarfile.TarFile(fileobj=self._file, mode="w", format=tarfile.USTAR_FORMAT)

@@ -20,7 +20,8 @@ class Progress:
     """How far a data set is written."""
 
     words: int = 0  # that are written
-    position: Mapping[str, int] = field(default_factory=dict)  # of the writer, after these words
+    # Of the writer, after these words
+    position: Mapping[str, int] = field(default_factory=dict)
     # Of the `SkipReport`, about the words that were left out before and between these
     report: Mapping[str, Any] = field(default_factory=dict)
 
@@ -152,8 +153,8 @@ def _refuse_other(path: Path, before: dict[str, Any], now: dict[str, Any]) -> No
     if other:
         target = path.with_suffix("")
         raise ValueError(
-            f"{target} was begun with {'; '.join(other)}: give the same to go on with it, or "
-            f"remove it and {path.name} to begin anew"
+            f"{target} was begun with {'; '.join(other)}: give the same to go on "
+            f"with it, or remove it and {path.name} to begin anew"
         )
 
 

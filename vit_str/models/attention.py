@@ -100,7 +100,8 @@ class KeyValueCache:
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.length = 0
-        self._keys = self._values = torch.empty(0)
+        self._keys = torch.empty(0)
+        self._values = torch.empty(0)
 
     def append(self, new: KeysValues) -> None:
         """Add the keys and values of the next positions; the first decide shape and type."""
@@ -122,7 +123,10 @@ class KeyValueCache:
     @property
     def keys_values(self) -> KeysValues:
         """All positions so far, without a copy."""
-        return KeysValues(self._keys[:, :, : self.length], self._values[:, :, : self.length])
+        return KeysValues(
+            keys=self._keys[:, :, : self.length],
+            values=self._values[:, :, : self.length],
+        )
 
 
 class MultiHeadAttention(nn.Module):
@@ -165,9 +169,8 @@ class MultiHeadAttention(nn.Module):
         """Attend from ``x`` to ``keys_values``, or to ``x`` itself when there are none."""
         queries = rearrange(self.to_queries(x), "b query (h d) -> b h query d", h=self.heads)
         keys, values = keys_values or self.project_keys_values(x)
-        return self.to_output(
-            rearrange(self.attend(queries, keys, values, mask), "b h query d -> b query (h d)")
-        )
+        attended = self.attend(queries, keys, values, mask)
+        return self.to_output(rearrange(attended, "b h query d -> b query (h d)"))
 
 
 AttentionMaps = dict[str, list[Float[Tensor, "batch head query key"]]]
@@ -219,7 +222,8 @@ def record_attention(model: nn.Module) -> Iterator[AttentionMaps]:
     def record(name: str, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
         queries, keys, _values, *mask = inputs
         module: Any = modules[name]
-        maps.setdefault(name, []).append(module.weights(queries.float(), keys.float(), *mask))
+        weights = module.weights(queries.float(), keys.float(), *mask)
+        maps.setdefault(name, []).append(weights)
 
     with forward_hooks(modules, record):
         yield maps

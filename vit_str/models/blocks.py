@@ -63,6 +63,7 @@ class DecoderBlock(nn.Module):
                 it, the positions of ``x`` attend to each other under ``mask``.
             mask: which positions may be attended to.
         """
-        x = x + self.dropout(self.self_attention(self.self_attention_norm(x), past, mask))
+        attended = self.self_attention(self.self_attention_norm(x), past, mask)
+        x = x + self.dropout(attended)
         x = x + self.dropout(self.cross_attention(self.cross_attention_norm(x), image))
         return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))

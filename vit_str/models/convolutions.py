@@ -30,14 +30,16 @@ def token_grid(image_size: tuple[int, int], **stages: Sequence) -> tuple[int, in
     *others, (name, strides) = stages.items()
     lengths = [len(values) for values in stages.values()]
     if len(set(lengths)) > 1 or not strides:
-        raise ValueError(
-            f"{', '.join(other for other, _ in others)} and {name} need one value per stage, found "
-            f"{', '.join(map(str, lengths))}"
-        )
-    cell = math.prod(rows for rows, _ in strides), math.prod(columns for _, columns in strides)
-    if image_size[0] % cell[0] or image_size[1] % cell[1]:
+        other_names = ", ".join(other for other, _ in others)
+        found = ", ".join(map(str, lengths))
+        raise ValueError(f"{other_names} and {name} need one value per stage, found {found}")
+    height, width = image_size
+    cell_height = math.prod(rows for rows, _ in strides)
+    cell_width = math.prod(columns for _, columns in strides)
+    if height % cell_height or width % cell_width:
+        cell = (cell_height, cell_width)
         raise ValueError(f"{name} of {cell} in all must divide image_size {image_size}")
-    return image_size[0] // cell[0], image_size[1] // cell[1]
+    return height // cell_height, width // cell_width
 
 
 class ChannelNorm(nn.LayerNorm):

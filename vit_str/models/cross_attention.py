@@ -16,8 +16,8 @@ def looking_blocks(decoder: Decoder) -> list[DecoderBlock]:
     blocks = [module for module in decoder.modules() if isinstance(module, DecoderBlock)]
     if not blocks:
         raise ValueError(
-            f"{type(decoder).__name__} has no cross-attention, which tells where a character is: "
-            "no boxes, use a model with a Transformer decoder"
+            f"{type(decoder).__name__} has no cross-attention, which tells where a "
+            "character is: no boxes, use a model with a Transformer decoder"
         )
     return blocks
 

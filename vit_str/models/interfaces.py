@@ -31,15 +31,16 @@ class Encoder(nn.Module, ABC):
     def layer_modules(self) -> list[nn.Module]:
         """Blocks of attention, or layers of convolutional stages, first to last."""
         raise ValueError(
-            f"{type(self).__name__} has no layers that are supported; give a VisionTransformer or "
-            "a convolutional encoder"
+            f"{type(self).__name__} has no layers that are supported; give a "
+            "VisionTransformer or a convolutional encoder"
         )
 
     @property
     def special_names(self) -> list[str]:
         """Names of the features before those of the grid: ``class``, ``register 1`` and so on."""
-        names = ["class"] * bool(getattr(self, "class_token", False))
-        return names + [f"register {i + 1}" for i in range(self.special_tokens - len(names))]
+        names = ["class"] if getattr(self, "class_token", False) else []
+        registers = self.special_tokens - len(names)
+        return names + [f"register {number}" for number in range(1, registers + 1)]
 
     @property
     def windows(self) -> Mapping[str, Any]:
@@ -74,7 +75,8 @@ class Decoder(nn.Module, ABC):
     # How its scores become text: ``step`` by step, ``refine`` (that, or all at once and again),
     # from ``scores`` of every position, or of every column (``ctc``)
     loop: str = "step"
-    reads_columns: bool = False  # whether features have to be of one row, from left to right
+    # Whether features have to be of one row, from left to right
+    reads_columns: bool = False
 
     @property
     def least_tokens(self) -> int:
@@ -85,8 +87,9 @@ class Decoder(nn.Module, ABC):
         """Raise a ValueError for labels longer than ``maximum_length``."""
         if labels.shape[1] > self.maximum_length:
             raise ValueError(
-                f"labels of up to {labels.shape[1]} characters, but maximum_length is "
-                f"{self.maximum_length}; drop longer labels or raise decoder.maximum_length"
+                f"labels of up to {labels.shape[1]} characters, but maximum_length "
+                f"is {self.maximum_length}; drop longer labels or raise "
+                "decoder.maximum_length"
             )
 
     @abstractmethod

@@ -4,6 +4,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+_DEVIATION = 0.02  # of learned positions at the start
+
 
 def sinusoidal_positions(length: int, dim: int) -> Float[Tensor, "length dim"]:
     """Sines and cosines of geometric wavelengths (Vaswani et al. 2017, section 3.5)."""
@@ -42,7 +44,9 @@ class LearnedPositions(Positions):
         self, length: int, dim: int, start: Float[Tensor, "length dim"] | None = None
     ) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.randn(length, dim) * 0.02 if start is None else start)
+        if start is None:
+            start = torch.randn(length, dim) * _DEVIATION
+        self.weight = nn.Parameter(start)
 
 
 class FixedPositions(Positions):

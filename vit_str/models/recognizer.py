@@ -27,8 +27,8 @@ class Recognizer(nn.Module):
         rows, columns = encoder.grid
         if decoder.reads_columns and rows > 1:
             raise ValueError(
-                f"{type(decoder).__name__} reads columns, but the encoder has {rows} rows of "
-                "tokens: put it into a ColumnEncoder or a RecurrentEncoder"
+                f"{type(decoder).__name__} reads columns, but the encoder has {rows} "
+                "rows of tokens: put it into a ColumnEncoder or a RecurrentEncoder"
             )
         tokens = encoder.special_tokens + rows * columns
         if tokens < decoder.least_tokens:

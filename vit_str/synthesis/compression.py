@@ -10,7 +10,7 @@ from torch import Tensor
 
 from vit_str.synthesis.fields import Images
 from vit_str.synthesis.ingredients import share_of
-from vit_str.synthesis.random_numbers import Random
+from vit_str.synthesis.random_numbers import Random, Range
 
 _BLOCK = 8  # pixels, of JPEG (ITU-T T.81)
 
@@ -31,7 +31,10 @@ _COLOR_TABLE = (
     (18, 21, 26, 66, 99, 99, 99, 99),
     (24, 26, 56, 99, 99, 99, 99, 99),
     (47, 66, 99, 99, 99, 99, 99, 99),
-    *[(99, 99, 99, 99, 99, 99, 99, 99)] * 4,
+    (99, 99, 99, 99, 99, 99, 99, 99),
+    (99, 99, 99, 99, 99, 99, 99, 99),
+    (99, 99, 99, 99, 99, 99, 99, 99),
+    (99, 99, 99, 99, 99, 99, 99, 99),
 )
 # Red, green, blue to brightness and two differences of color (ITU-T T.871), and back.
 _TO_PLANES = (
@@ -39,30 +42,49 @@ _TO_PLANES = (
     (-0.168736, -0.331264, 0.5),
     (0.5, -0.418688, -0.081312),
 )
-_FROM_PLANES = ((1.0, 0.0, 1.402), (1.0, -0.344136, -0.714136), (1.0, 1.772, 0.0))
+_FROM_PLANES = (
+    (1.0, 0.0, 1.402),
+    (1.0, -0.344136, -0.714136),
+    (1.0, 1.772, 0.0),
+)
+_COARSENESS: Range = (-1.2, 1.1)
+"""Logarithms of the steps over those of quality 50; by eye, qualities from about 15 to 80."""
+_COARSEST = 2.0  # strength from which on steps grow no more
 
 
 def compress(image: Images, strength: float, random: Random) -> None:
     """Code and decode some pictures at qualities from about 15 to 80, in place."""
     chosen = random.subset(share_of("compression", strength))
-    coarseness = random.uniform(-1.2, 1.1, 1, 1, 1, 1)[chosen].exp() * min(strength, 2.0)
+    coarseness = random.uniform(*_COARSENESS, 1, 1, 1, 1)[chosen].exp()
+    coarseness = coarseness * min(strength, _COARSEST)
     if not len(chosen):
         return
     source = image.index_select(0, chosen)
     height, width = source.shape[-2:]
-    # Blocks of color are 16 x 16 pixels: repeat the edges up to whole ones.
-    padding = -width % (2 * _BLOCK), -height % (2 * _BLOCK)
-    if any(padding):
-        source = F.pad(source, (0, padding[0], 0, padding[1]), mode="replicate")
-    shape = source.shape
-    planes = (_matrix(_TO_PLANES, image.device) @ source.flatten(2)).view(shape)
-    bright_table = _matrix(_BRIGHTNESS_TABLE, image.device)
-    color_table = _matrix(_COLOR_TABLE, image.device)
-    brightness = _quantize(planes[:, :1], bright_table, coarseness)
-    colors = _quantize(F.avg_pool2d(planes[:, 1:], 2), color_table, coarseness)
+    decoded = _coded(_with_whole_blocks(source), coarseness)
+    image.index_copy_(0, chosen, decoded[..., :height, :width])
+
+
+def _with_whole_blocks(image: Images) -> Images:
+    """Edges repeated up to whole blocks of color, which are 16 x 16 pixels."""
+    height, width = image.shape[-2:]
+    right = -width % (2 * _BLOCK)
+    below = -height % (2 * _BLOCK)
+    if right or below:
+        return F.pad(image, (0, right, 0, below), mode="replicate")
+    return image
+
+
+def _coded(image: Images, coarseness: Float[Tensor, "chosen 1 1 1 1"]) -> Images:
+    """The picture after coding and decoding."""
+    device = image.device
+    planes = (_matrix(_TO_PLANES, device) @ image.flatten(2)).view(image.shape)
+    halved = F.avg_pool2d(planes[:, 1:], 2)
+    brightness = _quantize(planes[:, :1], _matrix(_BRIGHTNESS_TABLE, device), coarseness)
+    colors = _quantize(halved, _matrix(_COLOR_TABLE, device), coarseness)
     colors = colors.repeat_interleave(2, 2).repeat_interleave(2, 3)
-    decoded = _matrix(_FROM_PLANES, image.device) @ torch.cat([brightness, colors], 1).flatten(2)
-    image.index_copy_(0, chosen, decoded.view(shape)[..., :height, :width])
+    planes = torch.cat([brightness, colors], 1)
+    return (_matrix(_FROM_PLANES, device) @ planes.flatten(2)).view(image.shape)
 
 
 def dct_matrix(device: torch.device) -> Float[Tensor, "frequency place"]:

@@ -22,13 +22,17 @@ def luminance(colors: Float[Tensor, "batch 3 height width"]) -> Mask:
 
 def dilate(mask: Mask, rows: int, columns: int) -> Mask:
     """The largest value within so many rows and columns; 29 times as fast as max-pooling."""
-    for axis, reach in ((-2, rows), (-1, columns)):
-        length = mask.shape[axis]
-        padded = F.pad(mask, (0, 0, reach, reach) if axis == -2 else (reach, reach))
-        mask = padded.narrow(axis, 0, length)
-        for offset in range(1, 2 * reach + 1):
-            mask = torch.maximum(mask, padded.narrow(axis, offset, length))
-    return mask
+    mask = _largest(mask, F.pad(mask, (0, 0, rows, rows)), axis=-2, reach=rows)
+    return _largest(mask, F.pad(mask, (columns, columns)), axis=-1, reach=columns)
+
+
+def _largest(mask: Mask, padded: Mask, axis: int, reach: int) -> Mask:
+    """The largest value within ``reach`` pixels along an axis, along which a mask is padded."""
+    length = mask.shape[axis]
+    largest = padded.narrow(axis, 0, length)
+    for offset in range(1, 2 * reach + 1):
+        largest = torch.maximum(largest, padded.narrow(axis, offset, length))
+    return largest
 
 
 def erode(mask: Mask, rows: int, columns: int) -> Mask:
@@ -50,7 +54,7 @@ def shifted(mask: Mask, rows: Int64[Tensor, " batch"], columns: Int64[Tensor, " 
 def spread(
     values: Float[Tensor, "*batch row column"], size: torch.Size | tuple[int, int]
 ) -> Tensor:
-    """A few values over the whole picture, bilinear.
+    """A few values over the whole picture of a size (height, width), bilinear.
 
     Two products of matrices, which take a fifth of the time of ``interpolate``.
     """
@@ -87,4 +91,5 @@ def _interpolation(
     """Weights of ``points`` values, spread evenly, in each of ``length`` places."""
     place = (torch.arange(length, device=device) + 0.5) * (points / length) - 0.5
     place = place.clamp(0, points - 1)
-    return (1 - (place[:, None] - torch.arange(points, device=device)).abs()).clamp(min=0)
+    distance = (place[:, None] - torch.arange(points, device=device)).abs()
+    return (1 - distance).clamp(min=0)

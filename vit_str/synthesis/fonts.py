@@ -15,9 +15,10 @@ from vit_str.runtime.machine import install_hint
 
 SUFFIXES = (".ttf", ".otf", ".ttc", ".otc", ".woff")
 NO_FONTS = (
-    f"install the training extra ({install_hint('train')}), which brings a few, install the "
-    "Debian packages listed in data/fonts-debian.txt, or name a folder of fonts that draw the "
-    "characters (--fonts FOLDER; in training --data.init_args.fonts '[FOLDER]')"
+    f"install the training extra ({install_hint('train')}), which brings a few, "
+    "install the Debian packages listed in data/fonts-debian.txt, or name a folder "
+    "of fonts that draw the characters (--fonts FOLDER; in training "
+    "--data.init_args.fonts '[FOLDER]')"
 )
 """What a user without fonts can do."""
 
@@ -47,7 +48,9 @@ def find_fonts(folders: Sequence[Path] | None = None) -> list[Path]:
     for folder in folders:
         if not folder.is_dir():
             raise ValueError(f"expected a folder of fonts, found no folder at {folder}")
-    files = {path.resolve() for folder in folders for path in find_files(folder, SUFFIXES)}
+    files: set[Path] = set()
+    for folder in folders:
+        files.update(path.resolve() for path in find_files(folder, SUFFIXES))
     return _without_copies(sorted(files))
 
 
@@ -69,11 +72,15 @@ def split_fonts(names: Sequence[str], held_out: float = 0.03) -> tuple[list[int]
     """
     ranked = sorted({family_of(name) for name in names}, key=_place)
     count = sum(_place(family) < held_out for family in ranked)
-    chosen = set(ranked[: min(max(count, 1), len(ranked) - 1)]) if len(ranked) > 1 else set()
-    sides: tuple[list[int], list[int]] = ([], [])
+    count = max(count, 1)
+    count = min(count, max(len(ranked) - 1, 0))
+    chosen = set(ranked[:count])
+    training: list[int] = []
+    kept_out: list[int] = []
     for index, name in enumerate(names):
-        sides[family_of(name) in chosen].append(index)
-    return sides
+        side = kept_out if family_of(name) in chosen else training
+        side.append(index)
+    return training, kept_out
 
 
 def limit_families(names: Sequence[str], indices: Sequence[int], most: int = 12) -> list[int]:
@@ -85,11 +92,11 @@ def limit_families(names: Sequence[str], indices: Sequence[int], most: int = 12)
     families = defaultdict(list)
     for index in indices:
         families[family_of(names[index])].append(index)
-    kept = [
-        family[number * len(family) // most] if len(family) > most else family[number]
-        for family in families.values()
-        for number in range(min(most, len(family)))
-    ]
+    kept: list[int] = []
+    for family in families.values():
+        if len(family) > most:
+            family = [family[number * len(family) // most] for number in range(most)]
+        kept += family
     return sorted(kept)
 
 
@@ -101,17 +108,20 @@ def _place(family: str) -> float:
 
 def _without_copies(paths: Sequence[Path]) -> list[Path]:
     """Drop files that equal an earlier one; only files of the same size are read."""
-    by_size = defaultdict(list)
+    by_size: defaultdict[int, list[Path]] = defaultdict(list)
     for path in paths:
         by_size[path.stat().st_size].append(path)
-    kept = []
+    kept: list[Path] = []
     for same_size in by_size.values():
+        if len(same_size) == 1:
+            kept += same_size
+            continue
         seen = set()
         for path in same_size:
-            key = hashlib.blake2b(path.read_bytes()).digest() if len(same_size) > 1 else b""
-            if key not in seen:
+            digest = hashlib.blake2b(path.read_bytes()).digest()
+            if digest not in seen:
                 kept.append(path)
-            seen.add(key)
+            seen.add(digest)
     return sorted(kept)
 
 
@@ -121,10 +131,15 @@ def _system_folders() -> Iterator[Path]:
         yield Path(os.environ.get("WINDIR", r"C:\Windows")) / "Fonts"
         yield home / "AppData/Local/Microsoft/Windows/Fonts"
     elif sys.platform == "darwin":
-        yield from (Path("/System/Library/Fonts"), Path("/Library/Fonts"), home / "Library/Fonts")
+        yield Path("/System/Library/Fonts")
+        yield Path("/Library/Fonts")
+        yield home / "Library/Fonts"
     else:
-        yield from (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"))
-        yield from (home / ".fonts", home / ".local/share/fonts")
-    matplotlib = find_spec("matplotlib")  # finds the folder without importing the library
+        yield Path("/usr/share/fonts")
+        yield Path("/usr/local/share/fonts")
+        yield home / ".fonts"
+        yield home / ".local/share/fonts"
+    # Finds the folder without importing the library
+    matplotlib = find_spec("matplotlib")
     if matplotlib is not None and matplotlib.origin is not None:
         yield Path(matplotlib.origin).parent / "mpl-data/fonts/ttf"

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,13 +15,24 @@ from torch import Tensor
 
 from vit_str.files import default_cache, exclusive, remove_partial, write_atomically
 from vit_str.runtime.charset import Charset
-from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, limit_families, split_fonts
+from vit_str.synthesis.fonts import (
+    NO_FONTS,
+    Rejection,
+    find_fonts,
+    limit_families,
+    split_fonts,
+)
 from vit_str.synthesis.glyph_quality import flaw, judge
 from vit_str.synthesis.rasterize import HEIGHT, is_blackletter
 from vit_str.synthesis.rasterize_parallel import rasterize_parallel
 
+Drawing = Mapping[str, np.ndarray]
+"""What `rasterize_many` makes of some fonts."""
+
+_FORMAT = "vit-str glyphs"
 _VERSION = "4"  # of the cached file
-_ABANDONED = 3600.0  # seconds without a change after which a temporary file is that of a killed run
+_ABANDONED = 3600.0
+"""Seconds without a change after which a temporary file is that of a killed run."""
 _TENSORS = ("columns", "starts", "widths", "bearings", "advances", "is_correct")
 
 
@@ -53,58 +64,83 @@ class GlyphAtlas:
         """Draw the first face of all fonts, and sort out those that cannot be used."""
         accepted: list[str] = []
         rejections: list[Rejection] = []
-        drawings: list[dict[str, np.ndarray]] = []
+        drawings: list[Drawing] = []
         for batch, drawing in rasterize_parallel(paths, charset.characters):
             accepted += [batch[place] for place in drawing["used"]]
-            reasons = zip(batch, drawing["reasons"], strict=True)
-            rejections += [Rejection(path, str(reason)) for path, reason in reasons if reason]
+            for path, reason in zip(batch, drawing["reasons"], strict=True):
+                if reason:
+                    rejections.append(Rejection(path, str(reason)))
             if drawing["used"].size:
                 drawings.append(drawing)
         if not accepted:
             return cls._empty(charset), rejections
-        families = [str(name) for drawing in drawings for name in drawing["families"]]
-        variants = [str(name) for drawing in drawings for name in drawing["variants"]]
-        parts = {
-            key: torch.from_numpy(np.concatenate([drawing[key] for drawing in drawings]))
-            for key in ("columns", "widths", "bearings", "advances", "drawn", "shapes")
-        }
-        names = list(map(_name, families, accepted, variants))
+        everything, flaws = cls._judged(drawings, accepted, charset)
+        kept = []
+        for place, (path, why) in enumerate(zip(accepted, flaws, strict=True)):
+            if why:
+                rejections.append(Rejection(path, why))
+            else:
+                kept.append(place)
+        rejections.sort(key=lambda rejection: rejection.path)
+        return everything.select(kept)._compact(), rejections
+
+    @classmethod
+    def _judged(
+        cls, drawings: Sequence[Drawing], paths: Sequence[str], charset: Charset
+    ) -> tuple["GlyphAtlas", list[str]]:
+        """All fonts that are drawn, with why each of them should not be used, empty if it can."""
+        families = _joined(drawings, "families")
+        variants = _joined(drawings, "variants")
+        names = [
+            _name(str(family), path, str(variant))
+            for family, path, variant in zip(families, paths, variants, strict=True)
+        ]
         blackletter = torch.tensor([is_blackletter(name) for name in names])
-        quality = judge(parts["shapes"], parts["drawn"], charset.characters, blackletter)
-        widths = parts["widths"]
-        everything = cls(
-            columns=parts["columns"],
-            starts=(widths.flatten().cumsum(0) - widths.flatten()).view_as(widths),
+        quality = judge(
+            torch.from_numpy(_joined(drawings, "shapes")),
+            torch.from_numpy(_joined(drawings, "drawn")),
+            charset.characters,
+            blackletter,
+        )
+        widths = torch.from_numpy(_joined(drawings, "widths"))
+        ends = widths.flatten().cumsum(0)
+        atlas = cls(
+            columns=torch.from_numpy(_joined(drawings, "columns")),
+            starts=(ends - widths.flatten()).view_as(widths),
             widths=widths,
-            bearings=parts["bearings"],
-            advances=parts["advances"],
+            bearings=torch.from_numpy(_joined(drawings, "bearings")),
+            advances=torch.from_numpy(_joined(drawings, "advances")),
             is_correct=quality.is_correct,
             names=names,
             charset=charset,
         )
-        recognized = quality.recognized.tolist()
+        judged = zip(
+            quality.is_correct, quality.recognized.tolist(), blackletter.tolist(), strict=True
+        )
         flaws = [
-            flaw(correct, share, charset.characters, is_old)
-            for correct, share, is_old in zip(
-                quality.is_correct, recognized, blackletter.tolist(), strict=True
-            )
+            flaw(is_correct, recognized, charset.characters, is_old)
+            for is_correct, recognized, is_old in judged
         ]
-        rejections += [
-            Rejection(path, why) for path, why in zip(accepted, flaws, strict=True) if why
-        ]
-        kept = [index for index, why in enumerate(flaws) if not why]
-        return everything.select(kept)._compact(), sorted(rejections, key=lambda r: r.path)
+        return atlas, flaws
 
     @classmethod
     def _empty(cls, charset: Charset) -> "GlyphAtlas":
         none = torch.zeros(0, len(charset))
-        columns = torch.zeros(0, HEIGHT, dtype=torch.uint8)
-        return cls(columns, none.long(), none.long(), none, none, none.bool(), [], charset)
+        return cls(
+            columns=torch.zeros(0, HEIGHT, dtype=torch.uint8),
+            starts=none.long(),
+            widths=none.long(),
+            bearings=none,
+            advances=none,
+            is_correct=none.bool(),
+            names=[],
+            charset=charset,
+        )
 
     def save(self, path: Path) -> None:
         """Write everything to one safetensors file, atomically."""
         metadata = {
-            "format": "vit-str glyphs",
+            "format": _FORMAT,
             "version": _VERSION,
             "names": json.dumps(self.names),
             "charset": self.charset.characters,
@@ -120,15 +156,18 @@ class GlyphAtlas:
             with safe_open(path, framework="pt") as file:
                 metadata = file.metadata() or {}
                 kind = (metadata.get("format"), metadata.get("version"))
-                if kind != ("vit-str glyphs", _VERSION):
+                if kind != (_FORMAT, _VERSION):
                     raise ValueError(f"expected version {_VERSION} of an atlas of glyphs")
                 tensors = {name: file.get_tensor(name) for name in _TENSORS}
         except (OSError, SafetensorError, ValueError) as error:
             raise ValueError(
                 f"cannot read glyphs from {path}: {error}; delete it to build it anew"
             ) from None
-        names, charset = json.loads(metadata["names"]), Charset(metadata["charset"])
-        return cls(**tensors, names=names, charset=charset)
+        return cls(
+            **tensors,
+            names=json.loads(metadata["names"]),
+            charset=Charset(metadata["charset"]),
+        )
 
     @classmethod
     def load_or_build(
@@ -147,12 +186,15 @@ class GlyphAtlas:
             cache: folder to keep atlases in. By default ``VIT_STR_CACHE`` in the environment, or
                 ``vit-str`` in the user's cache folder.
         """
-        where = "on this system" if folders is None else f"in {', '.join(map(str, folders))}"
+        where = "on this system"
+        if folders is not None:
+            where = f"in {', '.join(map(str, folders))}"
         paths = find_fonts(folders)
         if not paths:
             raise ValueError(f"expected fonts, found none {where}; {NO_FONTS}")
         file = (cache or default_cache()) / f"glyphs-{_key(paths, charset)}.safetensors"
-        if atlas := cls._cached(file):
+        atlas = cls._cached(file)
+        if atlas:
             return atlas
         file.parent.mkdir(parents=True, exist_ok=True)
         with exclusive(file.with_suffix(".lock"), wait=True):
@@ -176,8 +218,8 @@ class GlyphAtlas:
         atlas, rejections = cls.build(paths, charset)
         if not atlas.names:
             raise ValueError(
-                f"none of the {len(paths)} fonts {where} can be used, the first because it "
-                f"{rejections[0].reason}; {NO_FONTS}"
+                f"none of the {len(paths)} fonts {where} can be used, the first "
+                f"because it {rejections[0].reason}; {NO_FONTS}"
             )
         atlas.save(file)
         lines = [f"{rejection.path}: {rejection.reason}\n" for rejection in rejections]
@@ -186,17 +228,26 @@ class GlyphAtlas:
 
     def to(self, device: torch.device | str) -> "GlyphAtlas":
         """The same atlas on another device."""
-        return replace(self, **{name: getattr(self, name).to(device) for name in _TENSORS})
+        moved = {name: getattr(self, name).to(device) for name in _TENSORS}
+        return replace(self, **moved)
 
     def select(self, indices: Sequence[int]) -> "GlyphAtlas":
         """Only some fonts; the columns are shared, not copied."""
         chosen = torch.tensor(indices, dtype=torch.int64, device=self.starts.device)
-        parts = {name: getattr(self, name)[chosen] for name in _TENSORS if name != "columns"}
-        return replace(self, **parts, names=[self.names[index] for index in indices])
+        return replace(
+            self,
+            starts=self.starts[chosen],
+            widths=self.widths[chosen],
+            bearings=self.bearings[chosen],
+            advances=self.advances[chosen],
+            is_correct=self.is_correct[chosen],
+            names=[self.names[index] for index in indices],
+        )
 
     def training(self) -> "GlyphAtlas":
         """The fonts to train with, not too many of one family."""
-        return self.select(limit_families(self.names, split_fonts(self.names)[0]))
+        training, _ = split_fonts(self.names)
+        return self.select(limit_families(self.names, training))
 
     def held_out(self) -> "GlyphAtlas":
         """The families kept out of training; all fonts if there is only one family."""
@@ -214,6 +265,11 @@ class GlyphAtlas:
         columns = torch.cat([self.columns[:0], *pieces])
         shift = (counts.cumsum(0) - counts) - self.starts[:, 0]
         return replace(self, columns=columns, starts=self.starts + shift[:, None])
+
+
+def _joined(drawings: Sequence[Drawing], key: str) -> np.ndarray:
+    """One array of all drawings, font after font."""
+    return np.concatenate([drawing[key] for drawing in drawings])
 
 
 def _name(family: str, path: str, variant: str) -> str:

@@ -74,7 +74,8 @@ class Ingredients:
     hollow: float = ingredient(0.05, hard=True)
     gradient: float = ingredient(0.35)
     pattern: float = ingredient(0.05)
-    texture: float = ingredient(0.15, hard=True)  # of two materials that meet; stains are in all
+    # Of two materials that meet; stains are in all
+    texture: float = ingredient(0.15, hard=True)
     clutter: float = ingredient(0.04, hard=True)  # for each of three kinds
     picture: float = ingredient(0.4)
     outline: float = ingredient(0.1)

@@ -12,11 +12,34 @@ from vit_str.runtime.charset import PADDING
 from vit_str.synthesis import placement
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients, share_of
-from vit_str.synthesis.random_numbers import Random
+from vit_str.synthesis.random_numbers import Random, Range
 
 _NUMBERS = 1 << 24  # of which one is drawn for each word, to choose its font
 _COLUMNS_AT_ONCE = 1 << 18  # which takes little memory
 _WIDEST = 6_000  # line, in pixels of the atlas
+_INKED = 64  # ink of 255, above which a row counts as part of a glyph
+
+
+@dataclass(frozen=True)
+class _Spacing:
+    """Beyond that of the font, in pixels of the atlas; by eye."""
+
+    usual: Range = -3.0, 16.0
+    wide: Range = 16.0, 44.0
+    wide_share: float = 0.12
+
+
+@dataclass(frozen=True)
+class _Stack:
+    """Letters below each other, in pixels of the atlas; by eye."""
+
+    gap: int = 2  # between the widest letter and the sides of its cell
+    margin: float = 2.0  # above and below the ink of the word
+    lowest: float = 8.0  # least height of the ink
+
+
+_SPACING = _Spacing()
+_STACK = _Stack()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +58,10 @@ class Lines:
     owners: Int64[Tensor, "batch column"]
     # Left, top, right, bottom of every character, in pixels; zero where there is none
     boxes: Float[Tensor, "batch position side"]
-    unevenness: placement.Unevenness | None = None  # letters off the baseline, if asked for
-    stacks: placement.Stacks | None = None  # words with letters below each other, if asked for
+    # Letters off the baseline, if asked for
+    unevenness: placement.Unevenness | None = None
+    # Words with letters below each other, if asked for
+    stacks: placement.Stacks | None = None
 
     def owner(
         self, column: Float[Tensor, "batch point"], rows: Int64[Tensor, " word"] | None = None
@@ -51,14 +76,15 @@ class Lines:
         """Turn where something is seen into where it lies in the masks, in pixels, in place."""
         if self.stacks is not None:
             rows = self.stacks.rows
-            lying = self.stacks.source(column[rows], row[rows], self.masks.shape[1])
-            column.index_copy_(0, rows, lying[0])
-            row.index_copy_(0, rows, lying[1])
+            height = self.masks.shape[1]
+            lying_column, lying_row = self.stacks.source(column[rows], row[rows], height)
+            column.index_copy_(0, rows, lying_column)
+            row.index_copy_(0, rows, lying_row)
         if self.unevenness is not None:
             rows = self.unevenness.rows
-            at = column[rows], row[rows]
-            owner = self.owner(at[0], rows).clamp_(min=0)
-            row.index_copy_(0, rows, self.unevenness.source(*at, owner))
+            owner = self.owner(column[rows], rows).clamp_(min=0)
+            lying_row = self.unevenness.source(column[rows], row[rows], owner)
+            row.index_copy_(0, rows, lying_row)
 
 
 class Typesetter:
@@ -99,7 +125,8 @@ class Typesetter:
         known = ids.clamp(min=0)
         inked = (ids != PADDING) & (self._bottoms[font, known] > 0)
         top = self._tops[font, known].where(inked, self.atlas.height).amin(1)
-        return top.float(), self._bottoms[font, known].where(inked, 0).amax(1).float()
+        bottom = self._bottoms[font, known].where(inked, 0).amax(1)
+        return top.float(), bottom.float()
 
     def set(
         self, ids: Int64[Tensor, "batch position"], strengths: Ingredients, random: Random
@@ -123,9 +150,13 @@ class Typesetter:
     ) -> Lines:
         """Draw each word in its font, all letters on the baseline.
 
-        ``spacing`` is in pixels after every character, the same for all of a word or one for each,
-        and may be negative, ``sizes`` are widths of
-        letters over those of their font; letters of ``stacked`` words get cells of one width.
+        Args:
+            ids: the characters of the words.
+            fonts: of the words, as places in the atlas.
+            spacing: pixels after every character, the same for all of a word or one for each; may
+                be negative.
+            sizes: widths of letters over those of their font; all 1 if None.
+            stacked: words whose letters get cells of one width.
         """
         drawn = ids != PADDING
         known = ids.clamp(min=0)
@@ -143,17 +174,16 @@ class Typesetter:
         lefts = torch.where(drawn, lefts - first, 0).round().long().clamp(max=_WIDEST - 1)
         rights = (lefts + widths).clamp(max=_WIDEST)
         masks, owners = self._write_columns(known, font, lefts, rights, scale)
-        boxes = torch.stack(
-            [lefts, self._tops[font, known], rights, self._bottoms[font, known]], -1
-        )
+        sides = [lefts, self._tops[font, known], rights, self._bottoms[font, known]]
+        boxes = torch.stack(sides, -1) * drawn[:, :, None]
         width = rights.amax(1).clamp(min=1).float()
         return Lines(
-            masks.transpose(1, 2),
-            ids,
-            width,
-            width / self.atlas.height,
-            owners,
-            (boxes * drawn[:, :, None]).float(),
+            masks=masks.transpose(1, 2),
+            ids=ids,
+            widths=width,
+            aspects=width / self.atlas.height,
+            owners=owners,
+            boxes=boxes.float(),
         )
 
     def _put_in_cells(
@@ -161,7 +191,7 @@ class Typesetter:
     ) -> None:
         """Give all letters of these words the same advance, and center each in it."""
         taken = widths[stacked]
-        cell = taken.amax(1, keepdim=True).clamp(min=self.atlas.height // 2) + 2
+        cell = taken.amax(1, keepdim=True).clamp(min=self.atlas.height // 2) + _STACK.gap
         bearings[stacked] = (cell - taken) / 2.0
         advances[stacked] = cell.expand_as(taken).float()
 
@@ -176,15 +206,14 @@ class Typesetter:
     ) -> Lines:
         """Move letters off the baseline, and turn those of stacked words."""
         height = self.atlas.height
-        boxes = lines.boxes
-        unevenness = placement.sample_unevenness(boxes, sizes, jitter, random)
-        boxes = unevenness.seen(boxes)
+        unevenness = placement.sample_unevenness(lines.boxes, sizes, jitter, random)
+        boxes = unevenness.seen(lines.boxes)
         inside = boxes[stacked]
         top, bottom = placement.ink_rows(inside, height)
-        top = top - 2.0
-        bottom = bottom.maximum(top + 8) + 2.0
-        taken = (inside[..., 2] - inside[..., 0]).amax(1)
-        cell = taken.clamp(min=height // 2) + 2
+        top = top - _STACK.margin
+        bottom = bottom.maximum(top + _STACK.lowest) + _STACK.margin
+        widest = (inside[..., 2] - inside[..., 0]).amax(1)
+        cell = widest.clamp(min=height // 2) + _STACK.gap
         stacks = placement.Stacks(stacked, cell, top, bottom)
         length = drawn[stacked].sum(1)
         column = torch.arange(lines.owners.shape[1], device=stacked.device)
@@ -219,17 +248,25 @@ class Typesetter:
         position = torch.arange(positions, device=device).expand(batch, -1)
         step = torch.ones_like(lefts, dtype=torch.float) / scale
         # Neighbors may share columns; every other glyph never does, so each half is one copy.
-        for half in (0, 1):
-            count = counts[:, half::2].flatten()
-            glyph = torch.repeat_interleave(count)
-            column = torch.arange(len(glyph), device=device) - (count.cumsum(0) - count)[glyph]
-            within = (column * step[:, half::2].flatten()[glyph]).long()
-            source = starts[:, half::2].flatten()[glyph] + within
-            target = places[:, half::2].flatten()[glyph] + column
+        for first in (0, 1):
+            half = (slice(None), slice(first, None, 2))
+            glyph, column = _each_column(counts[half].flatten())
+            within = (column * step[half].flatten()[glyph]).long()
+            source = starts[half].flatten()[glyph] + within
+            target = places[half].flatten()[glyph] + column
             ink = self.atlas.columns[source]
-            masks[target] = ink if half == 0 else torch.maximum(masks[target], ink)
-            owners[target] = position[:, half::2].flatten()[glyph]
+            masks[target] = ink if first == 0 else torch.maximum(masks[target], ink)
+            owners[target] = position[half].flatten()[glyph]
         return masks.view(batch, width, -1), owners.view(batch, width)
+
+
+def _each_column(
+    counts: Int64[Tensor, " glyph"],
+) -> tuple[Int64[Tensor, " column"], Int64[Tensor, " column"]]:
+    """For every column of some glyphs, one after another: the glyph, and the place in it."""
+    glyph = torch.repeat_interleave(counts)
+    first = counts.cumsum(0) - counts
+    return glyph, torch.arange(len(glyph), device=glyph.device) - first[glyph]
 
 
 def _flawed(atlas: GlyphAtlas) -> Float[Tensor, "character font"]:
@@ -239,9 +276,10 @@ def _flawed(atlas: GlyphAtlas) -> Float[Tensor, "character font"]:
 
 def _sample_spacing(strength: float, random: Random) -> Float[Tensor, " batch"]:
     """Pixels of the atlas between letters beyond the font's own: mostly none, at times a lot."""
-    usual = random.uniform(-3, 16)
-    wide = random.uniform(16, 44)
-    pixels = torch.where(random.bernoulli(0.12) > 0, wide, usual)
+    usual = random.uniform(*_SPACING.usual)
+    wide = random.uniform(*_SPACING.wide)
+    is_wide = random.bernoulli(_SPACING.wide_share) > 0
+    pixels = torch.where(is_wide, wide, usual)
     return pixels * random.bernoulli(share_of("spacing")) * strength
 
 
@@ -250,20 +288,22 @@ def _extent(
 ) -> tuple[Int64[Tensor, " column"], Int64[Tensor, " column"]]:
     """First row with ink and the row after the last, of every column."""
     height = ink.shape[1]
-    some = ink.any(1)
-    top = torch.where(some, ink.byte().argmax(1), height)
-    return top, torch.where(some, height - ink.flip(1).byte().argmax(1), 0)
+    has_ink = ink.any(1)
+    top = torch.where(has_ink, ink.byte().argmax(1), height)
+    bottom = torch.where(has_ink, height - ink.flip(1).byte().argmax(1), 0)
+    return top, bottom
 
 
 def _ink_rows(
     atlas: GlyphAtlas,
 ) -> tuple[Int64[Tensor, "font character"], Int64[Tensor, "font character"]]:
     """First row with ink and the row after the last, for every glyph."""
-    parts = [_extent(columns > 64) for columns in torch.split(atlas.columns, _COLUMNS_AT_ONCE)]
-    top, bottom = (torch.cat(sides) for sides in zip(*parts, strict=True))
+    blocks = torch.split(atlas.columns, _COLUMNS_AT_ONCE)
+    extents = [_extent(columns > _INKED) for columns in blocks]
+    top = torch.cat([top for top, _ in extents])
+    bottom = torch.cat([bottom for _, bottom in extents])
     counts = atlas.widths.flatten()
-    glyph = torch.repeat_interleave(counts)
-    offset = torch.arange(len(glyph), device=glyph.device) - (counts.cumsum(0) - counts)[glyph]
+    glyph, offset = _each_column(counts)
     column = atlas.starts.flatten()[glyph] + offset
     tops = torch.full_like(counts, atlas.height).scatter_reduce(0, glyph, top[column], "amin")
     bottoms = torch.zeros_like(counts).scatter_reduce(0, glyph, bottom[column], "amax")

@@ -17,19 +17,30 @@ Products = Float[Tensor, "batch part field field"]
 
 _PARTS = 4  # of a word, from left to right, each of which has to be legible
 _FIELDS = 5  # letters, their two slopes, the picture before and after the damage
-_LETTERS, _CLEAN = 0, 4  # places of two of them
+_LETTERS = 0  # place of the letters among them
+_CLEAN = 4  # of the picture before the damage
+
+# By eye.
 _LEAST_INK = 0.4  # a part with less than this share of the ink of an average one is not judged
+_DETAIL = (4, 8)  # rows (of pairs) and columns within which smooth parts are taken away
 _NEARNESS = 6.0  # how steeply what is far from the ink counts less
 _LEAST_FIT = 0.35  # share of the detail of a part that letters explain
 _LEAST_SWING = 0.05  # least contrast of letters, 1 from black to white
-_REPAIRS = (0.35, 0.0), (0.7, 0.0), (0.35, 0.35), (1.0, 0.4)
+_NOTHING = 1e-4  # energy below which there is no detail
+_REPAIRS = (
+    (0.35, 0.0),
+    (0.7, 0.0),
+    (0.35, 0.35),
+    (1.0, 0.4),
+)
 """Shares of the clean picture, and brightness added to the ink, in the order they are tried."""
 
 
 def keep_legible(degraded: Images, clean: Images, mask: Mask) -> Images:
     """Where too little is left of the letters, as much of the clean picture as they need.
 
-    Where even the clean picture cannot be read, ink is added to it.
+    Where even the clean picture cannot be read, ink is added to it. ``degraded`` is changed in
+    place; all values are from 0 to 1.
     """
     mix, ink = repairs(degraded, clean, mask)
     return degraded.lerp_(clean, mix).addcmul_(mask, ink).clamp_(0, 1)
@@ -68,12 +79,13 @@ def _legible(
     zero = torch.zeros_like(mix)
     mixture = torch.stack([ink, zero, zero, 1 - mix, mix], 1)[:, None, :, None]
     products_with = (products @ mixture)[..., 0]
-    energy = (products_with * mixture[..., 0]).sum(-1) + 1e-4
-    own = products.diagonal(dim1=-2, dim2=-1)[..., :3] + 1e-4
+    energy = (products_with * mixture[..., 0]).sum(-1) + _NOTHING
+    own = products.diagonal(dim1=-2, dim2=-1)[..., :3] + _NOTHING
     explained = (products_with[..., :3].square() / own).sum(-1)
     fits = explained > _LEAST_FIT * energy
     swings = explained > _LEAST_SWING**2 * own[..., 0]
-    return (fits & swings | ~judged).all(1)
+    is_legible = fits & swings
+    return (is_legible | ~judged).all(1)
 
 
 def _judged(products: Products) -> Bool[Tensor, "batch part"]:
@@ -93,7 +105,7 @@ def _products(degraded: Images, clean: Images, mask: Mask) -> Products:
     for place, values in enumerate((mask, luminance(degraded), luminance(clean))):
         values = values[:, 0, : 2 * rows, : columns * _PARTS]
         torch.add(values[:, ::2], values[:, 1::2], out=fields[:, place])
-    low = smooth(fields, 4, 8)
+    low = smooth(fields, *_DETAIL)
     # What is far from the ink, such as a frame, does not matter.
     near = (low[:, :1] * (_NEARNESS / 2)).clamp_(max=1)
     details = (fields - low).mul_(near).view(len(mask), 3, rows, _PARTS, columns)
@@ -102,6 +114,7 @@ def _products(degraded: Images, clean: Images, mask: Mask) -> Products:
     by_field[:, _LETTERS] = details[:, 0]
     by_field[:, 3:] = details[:, 1:]
     letters = fields[:, 0].view(len(mask), rows, _PARTS, columns)
+    # The slopes to the right and down; at the edges of a part they stay 0.
     torch.sub(letters[..., 2:], letters[..., :-2], out=by_field[:, 1, ..., 1:-1])
     torch.sub(letters[:, 2:], letters[:, :-2], out=by_field[:, 2, 1:-1])
     flat = parts.flatten(0, 1).flatten(2)

@@ -49,14 +49,31 @@ WEIGHTS: Mapping[str, float] = {
 
 ``nothing`` is the empty string: a crop without text."""
 
-CASES: Mapping[str, float] = {"listed": 0.27, "title": 0.25, "upper": 0.45, "mixed": 0.03}
-"""Shares of case among words. Listed words are lower case, a user's own are as he wrote them."""
+CASES: Mapping[str, float] = {
+    "listed": 0.27,
+    "title": 0.25,
+    "upper": 0.45,
+    "mixed": 0.03,
+}
+"""Shares of case among words; by eye.
 
+Listed words are lower case, a user's own are as he wrote them.
+"""
+_SERIAL_CASES: Mapping[str, float] = {"listed": 0.4, "upper": 0.4, "title": 0.2}
+"""The same among random strings."""
+
+_SHORTENING = 0.85  # how much rarer random strings are with each character more
+_LEAST_LENGTH_SHARE = 0.02  # that is added for every length
+_SHORTEST_LONG = 8  # characters of words that are joined to long ones
+_REPEATS = (2, 6)  # how often a character is repeated
+_REPEATED_IN_WORD = 0.6  # share of repeated characters within a word
 _CAPITAL_SHARP_S = 0.3  # of the words with ß in capitals; the others have SS
 _FEWEST_WORDS = 100  # that a charset must write, or the language is left out
 _PROBES = 20  # strings that show whether a charset can write an ingredient
 
 
+_BLOCK = 128  # characters
+_SIGNS_LIKE_LETTERS = "ªºµ"
 # Among random characters they look like others: ‚ like a comma, º like °.
 _TOLD_BY_PLACE = frozenset("‚′″ªº·°")
 
@@ -93,18 +110,19 @@ class Lexicon:
         plain = "".join(filter(_is_plain, self._characters)) or self._characters
         self._plain = _by_script(plain, self._scripts)
         self._blocks = _blocks(self._characters)
-        lengths = range(1, maximum_length + 1)
-        self._lengths = list(accumulate(0.85**length + 0.02 for length in lengths))
+        shares_of_lengths = [
+            _SHORTENING**length + _LEAST_LENGTH_SHARE for length in range(1, maximum_length + 1)
+        ]
+        self._lengths = list(accumulate(shares_of_lengths))
         drawn = self._own_words(words) if words else self._language_words(language, charset)
         self._words = drawn.words
         self._shares = drawn.shares
         self._patterns = {
-            name: [
-                pattern for pattern in patterns if self._writable(partial(self._fill, [pattern]))
-            ]
-            for name, patterns in PATTERNS.items()
+            name: self._writable_patterns(patterns) for name, patterns in PATTERNS.items()
         }
-        self.ingredients = self._usable_ingredients(WEIGHTS if weights is None else weights)
+        if weights is None:
+            weights = WEIGHTS
+        self.ingredients = self._usable_ingredients(weights)
 
     def sample(self, count: int, seed: int) -> list[str]:
         """Draw ``count`` strings of up to ``maximum_length`` characters; same seed, same strings.
@@ -117,7 +135,8 @@ class Lexicon:
         shares = Counter(rng.choices(names, weights, k=count))
         strings = [""] * shares.pop("nothing", 0)
         for name in shares:
-            fitted = [self._fit(string) for string in self._drawer(name)(rng, shares[name])]
+            draw = self._drawer(name)
+            fitted = [self._fit(string) for string in draw(rng, shares[name])]
             lost = fitted.count("")
             strings += filter(None, fitted)
             strings += self._contextless(rng, lost)
@@ -150,8 +169,9 @@ class Lexicon:
         usable = self._usable_words([(counts, 1.0)])
         if not usable.words:
             raise ValueError(
-                f"none of the {len(counts)} words in {path} can be written with the charset "
-                f"in {self.maximum_length} characters; give another list or extend the charset"
+                f"none of the {len(counts)} words in {path} can be written with the "
+                f"charset in {self.maximum_length} characters; give another list or "
+                "extend the charset"
             )
         return usable
 
@@ -168,7 +188,8 @@ class Lexicon:
         words: list[str] = []
         shares: list[float] = []
         for counts, weight in lists:
-            usable = [w for w in counts if len(w) <= self.maximum_length and self._fit(w)]
+            short = [word for word in counts if len(word) <= self.maximum_length]
+            usable = [word for word in short if self._fit(word)]
             words += usable
             drawn = word_shares(usable, [counts[word] for word in usable])
             shares += [weight * share for share in favor_accents(usable, drawn)]
@@ -177,35 +198,41 @@ class Lexicon:
         return WordList(words, list(accumulate(shares)))
 
     def _usable_ingredients(self, weights: Mapping[str, float]) -> dict[str, float]:
-        unknown = sorted(set(weights) - set(WEIGHTS))
-        if unknown or any(weight < 0 for weight in weights.values()):
-            raise ValueError(
-                f"weights must be at least 0 and named {', '.join(WEIGHTS)}; found {dict(weights)}"
-            )
-        used = {name: weight for name, weight in weights.items() if weight}
-        usable = {
-            name: weight
-            for name, weight in used.items()
-            if name == "nothing" or self._writable(self._drawer(name))
-        }
+        """Those that are asked for and that the charset can write."""
+        has_unknown = not set(weights) <= set(WEIGHTS)
+        if has_unknown or any(weight < 0 for weight in weights.values()):
+            known = ", ".join(WEIGHTS)
+            raise ValueError(f"weights must be at least 0 and named {known}; found {dict(weights)}")
+        wanted = [name for name, weight in weights.items() if weight]
+        usable = {name: weights[name] for name in wanted if self._can_draw(name)}
         return usable or {"contextless": 1.0}
+
+    def _can_draw(self, name: str) -> bool:
+        return name == "nothing" or self._writable(self._drawer(name))
+
+    def _writable_patterns(self, patterns: Sequence[str]) -> list[str]:
+        """Those that the charset can write."""
+        return [pattern for pattern in patterns if self._writable(partial(self._fill, [pattern]))]
 
     def _writable(self, draw: Drawer) -> bool:
         """Whether the charset can write at least every second string."""
         probes = draw(random.Random(0), _PROBES)
-        return sum(bool(self._fit(probe)) for probe in probes) * 2 >= _PROBES
+        written = [probe for probe in probes if self._fit(probe)]
+        return len(written) * 2 >= _PROBES
 
     def _fill(self, patterns: Sequence[str], rng: random.Random, count: int) -> list[str]:
-        strings: list[str] = []
+        """Strings of patterns, all as likely, whose fields are filled."""
         if not patterns:
             return [""] * count
-        for pattern, share in Counter(rng.choices(patterns, k=count)).items():
+        strings: list[str] = []
+        for pattern, times in Counter(rng.choices(patterns, k=count)).items():
             fields = re.findall(r"{(\w+)}", pattern)
             if fields:
-                columns = [self._draw_field(field, rng, share) for field in fields]
-                strings += map(re.sub(r"{\w+}", "{}", pattern).format, *columns)
+                columns = [self._draw_field(field, rng, times) for field in fields]
+                template = re.sub(r"{\w+}", "{}", pattern)
+                strings += map(template.format, *columns)
             else:
-                strings += [pattern] * share
+                strings += [pattern] * times
         return strings
 
     def _draw_field(self, field: str, rng: random.Random, count: int) -> Sequence[str]:
@@ -214,9 +241,11 @@ class Lexicon:
         if field == "cased":
             return self._cased_words(rng, count)
         words = self._plain_words(rng, count)
-        if field == "word":
-            return words
-        return list(map(str.capitalize if field == "Word" else in_capitals, words))
+        if field == "Word":
+            return [word.capitalize() for word in words]
+        if field == "WORD":
+            return [in_capitals(word) for word in words]
+        return words
 
     def _plain_words(self, rng: random.Random, count: int) -> list[str]:
         if not self._words:
@@ -230,15 +259,18 @@ class Lexicon:
 
     def _cut(self, rng: random.Random, count: int) -> list[str]:
         """The beginning or the end of a word, as at the edge of a picture."""
-        words = self._cased_words(rng, count)
-        places = [round((rng.random() * 2 - 1) * (len(word) - 1)) for word in words]
-        return [word[:place] or word for word, place in zip(words, places, strict=True)]
+        strings = []
+        for word in self._cased_words(rng, count):
+            place = round((rng.random() * 2 - 1) * (len(word) - 1))
+            strings.append(word[:place] or word)
+        return strings
 
     def _long(self, rng: random.Random, count: int) -> list[str]:
         """Words joined to a length between 8 and the longest, all as likely."""
         strings = []
+        shortest = min(_SHORTEST_LONG, self.maximum_length)
         for case in rng.choices(list(CASES), list(CASES.values()), k=count):
-            length = rng.randint(min(8, self.maximum_length), self.maximum_length)
+            length = rng.randint(shortest, self.maximum_length)
             string = ""
             while len(string) < length and self._words:
                 string += rng.choice(self._words)
@@ -249,8 +281,8 @@ class Lexicon:
         """One character again and again, alone or within a word."""
         strings = []
         for word in self._cased_words(rng, count):
-            times = rng.randint(2, 6)
-            if word and rng.random() < 0.6:
+            times = rng.randint(*_REPEATS)
+            if word and rng.random() < _REPEATED_IN_WORD:
                 place = rng.randrange(len(word))
                 strings.append(word[:place] + word[place] * times + word[place + 1 :])
             else:
@@ -262,19 +294,23 @@ class Lexicon:
 
         Most are in one case, as serial numbers and names are.
         """
-        longest = range(1, self.maximum_length + 1)
-        lengths = rng.choices(longest, cum_weights=self._lengths, k=count)
-        strings = [
-            self.any_characters(rng, length) if place % 2 else self._any_plain(rng, length)
-            for place, length in enumerate(lengths)
-        ]
-        cases = rng.choices(("listed", "upper", "title"), (0.4, 0.4, 0.2), k=count)
-        cased = map(_set_case, strings, cases, [rng] * count)
-        # Some letters have no other case within the charset.
+        possible = range(1, self.maximum_length + 1)
+        lengths = rng.choices(possible, cum_weights=self._lengths, k=count)
+        strings = []
+        for place, length in enumerate(lengths):
+            draw = self.any_characters if place % 2 else self._any_plain
+            strings.append(draw(rng, length))
+        cases = rng.choices(list(_SERIAL_CASES), list(_SERIAL_CASES.values()), k=count)
         return [
-            other[: self.maximum_length] if self._allowed.issuperset(other) else string
-            for string, other in zip(strings, cased, strict=True)
+            self._in_case(string, case, rng) for string, case in zip(strings, cases, strict=True)
         ]
+
+    def _in_case(self, string: str, case: str, rng: random.Random) -> str:
+        """A string in a case; as it is if letters have no such case within the charset."""
+        other = _set_case(string, case, rng)
+        if self._allowed.issuperset(other):
+            return other[: self.maximum_length]
+        return string
 
     def any_characters(self, rng: random.Random, length: int) -> str:
         """Random characters of the charset that fonts have together."""
@@ -302,42 +338,53 @@ def _blocks(characters: str) -> dict[str, int]:
     hardly one has all blocks. At least half of each string is of its block. Cyrillic and Greek
     stand without Latin letters, which look the same.
     """
-    told = "".join(c for c in characters if c not in _TOLD_BY_PLACE) or characters
+    told = [character for character in characters if character not in _TOLD_BY_PLACE]
     blocks: defaultdict[str | int, str] = defaultdict(str)
-    for character in told:
+    for character in told or characters:
         blocks[_block(character)] += character
     common = blocks.pop(0, "")
     mixed = {}
+    if common:
+        mixed[common] = len(common)
     for block in blocks.values():
         beside = _beside(block, common)
-        mixed[block * max(1, round(len(beside) / len(block))) + beside] = len(block)
-    return ({common: len(common)} if common else {}) | mixed
+        times = max(1, round(len(beside) / len(block)))
+        mixed[block * times + beside] = len(block)
+    return mixed
 
 
 def _beside(block: str, common: str) -> str:
     """What of printable ASCII stands in strings of a block: no letters of another script."""
     if script_of(block[0]) in (None, LATIN):
         return common
-    return "".join(character for character in common if not character.isalpha()) or common
+    signs = [character for character in common if not character.isalpha()]
+    return "".join(signs) or common
 
 
 def _by_script(characters: str, scripts: Sequence[str]) -> list[str]:
     """Letters of each script, with all that is of none; all together if there is one script."""
     if len(scripts) < 2:
         return [characters]
-    return ["".join(c for c in characters if script_of(c) in (None, script)) for script in scripts]
+    parts = []
+    for script in scripts:
+        fitting = [each for each in characters if script_of(each) in (None, script)]
+        parts.append("".join(fitting))
+    return parts
 
 
 def _block(character: str) -> str | int:
     """The name of a script, or the number of a block of Latin letters or signs."""
     script = unicodedata.name(character, "").partition(" ")[0]
-    is_sign = not character.isalpha() or character in "ªºµ"
-    return ord(character) // 128 if is_sign or script == "LATIN" else script
+    is_sign = not character.isalpha() or character in _SIGNS_LIKE_LETTERS
+    if is_sign or script == "LATIN":
+        return ord(character) // _BLOCK
+    return script
 
 
 def _is_plain(character: str) -> bool:
     """Whether it is a digit, a letter of English or one of another script."""
-    return character.isalnum() and (character.isascii() or isinstance(_block(character), str))
+    is_of_other_script = isinstance(_block(character), str)
+    return character.isalnum() and (character.isascii() or is_of_other_script)
 
 
 def _set_case(word: str, case: str, rng: random.Random) -> str:

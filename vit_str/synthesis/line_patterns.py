@@ -388,48 +388,56 @@ _LINES = {
 # Spaces part them; a bar is a space within one.
 _PARTS = {
     "Tag": """
-        Name Date Address Subject Signature Title Phone Telephone Company From To Attention Total
-        Comments Remarks Description Type Code Department Division City State Quantity Price Product
-        Account Invoice|No. Date|of|{word} {Word}|{word} {Word} {Word}|{Word} {Word}|No.
-        {Word}|by {Word}|of|{word} Time|{word} Number|of|{word} Cc Ref. Re
+        Name Date Address Subject Signature Title Phone Telephone Company From To
+        Attention Total Comments Remarks Description Type Code Department Division
+        City State Quantity Price Product Account Invoice|No. Date|of|{word}
+        {Word}|{word} {Word} {Word}|{Word} {Word}|No. {Word}|by {Word}|of|{word}
+        Time|{word} Number|of|{word} Cc Ref. Re
     """,
     "TAG": """
-        NAME DATE ADDRESS SUBJECT TO FROM FAX TEL PHONE NO. INVOICE|NO. TITLE COMPANY BRAND CODE
-        QUANTITY QTY DESCRIPTION AMOUNT PRICE ITEM TOTAL TYPE NUMBER SIGNATURE REMARKS ACCOUNT
-        DEPARTMENT DATE|OF|{WORD} {WORD}|{WORD} {WORD} {WORD}|NO. {WORD}|BY CASHIER TABLE MEMBER
-        DOC|NO. REF BILL|TO TIME
+        NAME DATE ADDRESS SUBJECT TO FROM FAX TEL PHONE NO. INVOICE|NO. TITLE
+        COMPANY BRAND CODE QUANTITY QTY DESCRIPTION AMOUNT PRICE ITEM TOTAL TYPE
+        NUMBER SIGNATURE REMARKS ACCOUNT DEPARTMENT DATE|OF|{WORD} {WORD}|{WORD}
+        {WORD} {WORD}|NO. {WORD}|BY CASHIER TABLE MEMBER DOC|NO. REF BILL|TO TIME
     """,
     "TOTAL": """
-        TOTAL TOTAL|AMOUNT SUBTOTAL SUB|TOTAL SUB-TOTAL CASH CHANGE GST TAX VISA BALANCE ROUNDING
-        TOTAL|SALES GRAND|TOTAL NET|TOTAL DISCOUNT ROUND|ADJ AMOUNT|DUE Total Subtotal Cash Change
-        Total|Amount Rounding|Adjustment Total|Incl.|GST TOTAL|QTY Tax Discount Balance Paid
-        Summe MwSt TVA IVA Totale {WORD}|{WORD} TENDERED Service|Charge TAX(RM) AMOUNT(RM) Net
+        TOTAL TOTAL|AMOUNT SUBTOTAL SUB|TOTAL SUB-TOTAL CASH CHANGE GST TAX VISA
+        BALANCE ROUNDING TOTAL|SALES GRAND|TOTAL NET|TOTAL DISCOUNT ROUND|ADJ
+        AMOUNT|DUE Total Subtotal Cash Change Total|Amount Rounding|Adjustment
+        Total|Incl.|GST TOTAL|QTY Tax Discount Balance Paid Summe MwSt TVA IVA
+        Totale {WORD}|{WORD} TENDERED Service|Charge TAX(RM) AMOUNT(RM) Net
     """,
     "GREETING": """
-        THANK|YOU Thank|You|For|Shopping THANK|YOU,|PLEASE|COME|AGAIN! TAX|INVOICE INVOICE RECEIPT
-        SIMPLIFIED|TAX|INVOICE CASH|BILL GOODS|SOLD|ARE|NOT|RETURNABLE Welcome|to PLEASE|KEEP|THIS
-        Thank|you|for|your|visit {Word}|{word}|{word}|{word}! GST|SUMMARY CUSTOMER|COPY
+        THANK|YOU Thank|You|For|Shopping THANK|YOU,|PLEASE|COME|AGAIN! TAX|INVOICE
+        INVOICE RECEIPT SIMPLIFIED|TAX|INVOICE CASH|BILL
+        GOODS|SOLD|ARE|NOT|RETURNABLE Welcome|to PLEASE|KEEP|THIS
+        Thank|you|for|your|visit {Word}|{word}|{word}|{word}! GST|SUMMARY
+        CUSTOMER|COPY
     """,
     "value": """
-        {number} {date} {amount} {Word}|{Word} {WORD}|{WORD} {WORD} {Word} {phones} {code} {time}
-        {Word}|{word}|{word} {A}.|{Word} Yes No N/A {number} {date} {words} X {leader} ${number}
+        {number} {date} {amount} {Word}|{Word} {WORD}|{WORD} {WORD} {Word} {phones}
+        {code} {time} {Word}|{word}|{word} {A}.|{Word} Yes No N/A {number} {date}
+        {words} X {leader} ${number}
     """,
     "amount": """
         {digit}.{two} {two}.{two} {natural}.{two} {natural}.00 {digit},{three}.{two}
-        {digit}.{digit}0 ${natural}.{two} {natural},{two} -{digit}.{two}
-        {two}.{two} 0.00 {natural}.{three},{two}
-        {digit}.{two} RM{two}.{two} €{two}.{two} {two},{two}|€ £{digit}.{two}
+        {digit}.{digit}0 ${natural}.{two} {natural},{two} -{digit}.{two} {two}.{two}
+        0.00 {natural}.{three},{two} {digit}.{two} RM{two}.{two} €{two}.{two}
+        {two},{two}|€ £{digit}.{two}
     """,
     "number": """
-        {two} {three} {natural} {three}{three} {two}{three}{three} {three}{three}{three}
-        {digit},{three} {two},{three} {three},{three} {A}{three}{three} {three}-{three} {digit}
-        {A}{A}{three}-{two} {year} 00{three}
+        {two} {three} {natural} {three}{three} {two}{three}{three}
+        {three}{three}{three} {digit},{three} {two},{three} {three},{three}
+        {A}{three}{three} {three}-{three} {digit} {A}{A}{three}-{two} {year}
+        00{three}
     """,
     "date": """
-        {dates} {dates} {dates} {Month}|{day},|{year} {day}|{Month}|{year} {MONTH}|{day},|{year}
+        {dates} {dates} {dates} {Month}|{day},|{year} {day}|{Month}|{year}
+        {MONTH}|{day},|{year}
     """,
     "time": """
-        {times} {hour}:{minute} {hour}:{minute}:{minute} {digit}:{minute}|PM {two}:{minute}|AM
+        {times} {hour}:{minute} {hour}:{minute}:{minute} {digit}:{minute}|PM
+        {two}:{minute}|AM
     """,
     "code": "{codes} {codes} {A}{three}{three} {A}-{three}-{two} {A}{A}{three}{three}{two}",
     "currency": "RM RM $ € EUR USD £ GBP Rp S$ CHF kr",

@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from pathlib import Path
@@ -27,19 +27,61 @@ from vit_str.synthesis.word_lists import count_words, favor_rare_letters, langua
 GAP = "\t"
 """Stands for as much space as there is."""
 _SILENT = 0xE000
-"""Added to the code of a character that is drawn, but is no text (in the private use area)."""
+"""Added to the code of what is drawn, but is no text (in the private use area)."""
 _FLATNESS = 0.75
-"""Power of the frequency of a word: below 1, rare words come more often than in books."""
+"""Power of the frequency of a word: rare words come more often than in books."""
 _FREQUENT = 60_000  # words of each language; `Lexicon` draws the rare ones
-_SHORT = 10.0  # characters below which a line is mostly one entry of a table or a form
-_CUT = 1.25  # times the length asked for, beyond which a line is cut
-_ENDS = (".", ".", ".", ".", ".", ".", "?", "!", ":", ";", "...")  # of sentences and clauses
-_QUOTED = (0, 0, 0, 1, 2, 4)  # words behind the first between quotation marks
 _PROBES = 200  # words that show of which script a language is
-_MIXED_SHARE = 0.3  # of the lines with words of another script, if the charset has several
-_GUESTS = 0.25  # share of these words in such a line
-_NUMBERS = 0.05  # share of numbers, dates and amounts in running text
 _IN_CAPITALS = ("prose", "heading", "list")  # kinds of lines that may be all in capitals
+_ENDS = (".", ".", ".", ".", ".", ".", "?", "!", ":", ";", "...")
+"""Of sentences and clauses; one of these, so that most are dots."""
+_QUOTED = (0, 0, 0, 1, 2, 4)
+"""Words behind the first between quotation marks; one of these."""
+_NUMBER_PATTERNS = ("{number}", "{date}", "{amount}", "{natural}%")
+_BETWEEN = (GAP, " ", "   ")  # pieces of a line
+
+
+@dataclass(frozen=True)
+class _Lengths:
+    """Of lines, in characters or in lengths that are asked for; by eye."""
+
+    # Characters below which a line is mostly one entry of a table or a form
+    short: float = 10.0
+    short_share: float = 0.6  # of these lines
+    most: float = 1.25  # lengths, beyond which a line is cut
+    full: float = 0.6  # lengths, from which on no other piece is added
+    sentence: tuple[int, int] = (10, 60)  # characters of running text within a pattern
+    leader: tuple[int, int] = (3, 30)  # how often a leader is repeated
+    any_characters: tuple[int, int] = (1, 8)
+    string: tuple[int, int] = (1, 4)  # words
+
+
+@dataclass(frozen=True)
+class _Text:
+    """Shares of words of running text; by eye."""
+
+    begins: float = 0.5  # of the lines, with the beginning of a sentence
+    ends: float = 0.07  # with a mark that ends a sentence or clause
+    commas: float = 0.07
+    dashes: float = 0.02  # before a dash
+    hyphen: float = 0.04  # of the lines end within a word
+    numbers: float = 0.05  # numbers, dates and amounts
+    quoted: float = 0.03
+    joined: float = 0.02  # two words with a hyphen
+
+
+@dataclass(frozen=True)
+class _Mixture:
+    """Shares; by eye."""
+
+    mixed_lines: float = 0.3  # with words of another script, if the charset has several
+    guests: float = 0.25  # of the words in such a line
+    any_characters: float = 0.15  # of strings, which no language helps with
+
+
+_LENGTHS = _Lengths()
+_TEXT = _Text()
+_MIXTURE = _Mixture()
 _FIELD = re.compile(r"{(\w+)}")
 
 
@@ -50,7 +92,11 @@ def is_silent(character: str) -> bool:
 
 def drawn(text: str) -> str:
     """What is drawn of a line: leaders as the characters that they repeat."""
-    return "".join(chr(ord(c) - _SILENT) if is_silent(c) else c for c in text)
+    return "".join(map(_drawn, text))
+
+
+def _drawn(character: str) -> str:
+    return chr(ord(character) - _SILENT) if is_silent(character) else character
 
 
 def spoken(text: str) -> list[int]:
@@ -70,7 +116,8 @@ def spoken(text: str) -> list[int]:
 
 def label(text: str) -> str:
     """What is read of a line."""
-    return "".join(" " if _is_blank(text[place]) else text[place] for place in spoken(text))
+    characters = [text[place] for place in spoken(text)]
+    return "".join(" " if _is_blank(character) else character for character in characters)
 
 
 def _is_blank(character: str) -> bool:
@@ -123,7 +170,6 @@ class LineTexts:
         self._allowed = frozenset(charset.characters)
         self._has_scripts = len(scripts_in(charset.characters)) > 1
         self._style = style or LineStyle()
-        kinds = self._style.kinds
         self.lexicon = lexicon
         if words is not None:
             self._languages = self._frequent_words([(count_words(words), 1.0)])
@@ -133,73 +179,86 @@ class LineTexts:
                 lambda: self._frequent_words(language_words(language)),
             )
         self._weights = list(accumulate(each.weight for each in self._languages))
-        self._patterns = {kind: self._writable(LINES.get(kind, ())) for kind in (*kinds, "short")}
-        self._kinds = {k: n for k, n in kinds.items() if k not in LINES or self._patterns[k]}
+        kinds = self._style.kinds
+        self._patterns = {}
+        for kind in (*kinds, "short"):
+            self._patterns[kind] = self._writable(LINES.get(kind, ()))
+        self._kinds = {}
+        for kind, share in kinds.items():
+            if kind not in LINES or self._patterns[kind]:
+                self._kinds[kind] = share
         self._marks = _Marks(
             quotes=self._writable(QUOTES),
             dashes=self._writable(DASHES),
             leaders=self._writable(LEADERS),
-            typeset=self._writable([*TYPESET.values()]),
+            typeset=self._writable(list(TYPESET.values())),
         )
 
     def _frequent_words(self, words: Iterable[tuple[Mapping[str, float], float]]) -> list[WordList]:
         """Of each weighted list, those that can be written."""
         lists = []
         for counts, weight in words:
-            usable = [w for w in islice(counts, _FREQUENT) if self._allowed.issuperset(w)]
-            shares = favor_rare_letters(usable, [counts[w] ** _FLATNESS for w in usable])
+            frequent = islice(counts, _FREQUENT)
+            usable = [word for word in frequent if self._allowed.issuperset(word)]
+            shares = [counts[word] ** _FLATNESS for word in usable]
+            shares = favor_rare_letters(usable, shares)
             lists.append(WordList(usable, list(accumulate(shares)), weight))
         return lists
 
     def _writable(self, patterns: Sequence[str]) -> Sequence[str]:
         """Those whose signs the charset has, whatever their fields become."""
-        signs = (_FIELD.sub("", pattern).replace(GAP, " ") for pattern in patterns)
-        pairs = zip(patterns, signs, strict=True)
-        return [pattern for pattern, needed in pairs if self._allowed.issuperset(needed)]
+        writable = []
+        for pattern in patterns:
+            signs = _FIELD.sub("", pattern).replace(GAP, " ")
+            if self._allowed.issuperset(signs):
+                writable.append(pattern)
+        return writable
 
     def line(self, rng: random.Random, length: float) -> str:
         """A line of about so many characters, with gaps and silent characters in it."""
         while True:
             (language,) = rng.choices(self._languages, cum_weights=self._weights)
             (kind,) = rng.choices(list(self._kinds), list(self._kinds.values()))
-            if length < _SHORT and rng.random() < 0.6:
+            if length < _LENGTHS.short and rng.random() < _LENGTHS.short_share:
                 kind = "short"
             guest = self._guest(rng, language) if self._has_scripts else None
-            text = self._filled(self._writer(rng, language, guest), kind, length)
+            writer = _Writer(rng, language, self._marks, self._style.capitals, guest)
+            text = self._filled(writer, kind, length)
             if rng.random() < self._style.typeset:
                 text = self._typeset(text)
             if kind in _IN_CAPITALS and rng.random() < self._style.in_capitals:
                 text = in_capitals(text)
             if self._has_scripts and ends_of_script(text) is not None:
                 continue
-            if kind == "short" and len(text) > max(1, length * _CUT):
+            longest = length * _LENGTHS.most
+            if kind == "short" and len(text) > max(1, longest):
                 continue
-            text = _cut(text, round(length * _CUT))
+            text = _cut(text, round(longest))
             if self._allowed.issuperset(drawn(text.replace(GAP, " "))) and spoken(text):
                 return text
-
-    def _writer(self, rng: random.Random, language: WordList, guest: WordList | None) -> "_Writer":
-        return _Writer(rng, language, self._marks, self._style.capitals, guest)
 
     def _guest(self, rng: random.Random, language: WordList) -> WordList | None:
         """Words of another script, for some of the lines."""
         others = [each for each in self._languages if _script(each) != _script(language)]
-        if not others or rng.random() >= _MIXED_SHARE:
+        if not others or rng.random() >= _MIXTURE.mixed_lines:
             return None
         (guest,) = rng.choices(others, [each.weight for each in others])
         return guest
 
     def _filled(self, writer: "_Writer", kind: str, length: float) -> str:
         """Pieces of one kind until the line is full."""
-        make: Callable[[], str] = {
-            "prose": lambda: writer.sentence(length),
-            "string": lambda: self._string(writer.rng),
-        }.get(kind, lambda: writer.fill(writer.rng.choice(self._patterns[kind])))
-        text = make()
-        while len(text) < 0.6 * length:
-            between = " " if kind in ("prose", "string") else writer.rng.choice((GAP, " ", "   "))
-            text += between + make()
+        text = self._piece(writer, kind, length)
+        while len(text) < _LENGTHS.full * length:
+            between = " " if kind in ("prose", "string") else writer.rng.choice(_BETWEEN)
+            text += between + self._piece(writer, kind, length)
         return text
+
+    def _piece(self, writer: "_Writer", kind: str, length: float) -> str:
+        if kind == "prose":
+            return writer.sentence(length)
+        if kind == "string":
+            return self._string(writer.rng)
+        return writer.fill(writer.rng.choice(self._patterns[kind]))
 
     def _typeset(self, text: str) -> str:
         """With the apostrophes and dots of books, as far as the charset has them."""
@@ -210,9 +269,10 @@ class LineTexts:
 
     def _string(self, rng: random.Random) -> str:
         """Words of every kind, and now and then any characters, which no language helps with."""
-        if rng.random() < 0.15:
-            return self.lexicon.any_characters(rng, rng.randint(1, 8))
-        return " ".join(self.lexicon.sample(rng.randint(1, 4), rng.getrandbits(62)))
+        if rng.random() < _MIXTURE.any_characters:
+            return self.lexicon.any_characters(rng, rng.randint(*_LENGTHS.any_characters))
+        count = rng.randint(*_LENGTHS.string)
+        return " ".join(self.lexicon.sample(count, rng.getrandbits(62)))
 
 
 @dataclass(frozen=True)
@@ -243,36 +303,45 @@ class _Writer:
         """Running text with punctuation: whole sentences, or a part of one."""
         rng = self.rng
         parts: list[str] = []
-        begins = rng.random() < 0.5
+        begins = rng.random() < _TEXT.begins
+        before_dashes = _TEXT.ends + _TEXT.commas
         count = 0
         while count < length:
             word = self._word_of_text()
             if begins:
                 word = word[:1].upper() + word[1:]
             mark = rng.random()
-            begins = mark < 0.07
-            word += rng.choice(_ENDS) if begins else "," if mark < 0.14 else ""
+            begins = mark < _TEXT.ends
+            if begins:
+                word += rng.choice(_ENDS)
+            elif mark < before_dashes:
+                word += ","
             parts.append(word)
-            if 0.14 < mark < 0.16:
+            if before_dashes < mark < before_dashes + _TEXT.dashes:
                 parts.append(rng.choice(self.marks.dashes))
             count += len(word) + 1
         text = " ".join(parts)
-        return text + "-" if rng.random() < 0.04 and text[-1].isalpha() else text
+        is_cut = rng.random() < _TEXT.hyphen and text[-1].isalpha()
+        return text + "-" if is_cut else text
 
     def _word_of_text(self) -> str:
-        kind = self.rng.random()
-        if kind < _NUMBERS:
-            return self.fill(self.rng.choice(("{number}", "{date}", "{amount}", "{natural}%")))
-        word = self._field("Word" if kind < _NUMBERS + self.capitals else "word")
-        if kind > 0.97:
-            words = " ".join(
-                [word, *(self._field("word") for _ in range(self.rng.choice(_QUOTED)))]
-            )
-            quotes = self.rng.choice(self.marks.quotes)
-            return quotes[0] + words + quotes[1]
-        return f"{word}-{self._field('word')}" if kind > 0.95 else word
+        rng = self.rng
+        kind = rng.random()
+        if kind < _TEXT.numbers:
+            return self.fill(rng.choice(_NUMBER_PATTERNS))
+        is_capital = kind < _TEXT.numbers + self.capitals
+        word = self._field("Word" if is_capital else "word")
+        if kind > 1 - _TEXT.quoted:
+            more = rng.choice(_QUOTED)
+            words = [word, *(self._field("word") for _ in range(more))]
+            quotes = rng.choice(self.marks.quotes)
+            return quotes[0] + " ".join(words) + quotes[1]
+        if kind > 1 - _TEXT.quoted - _TEXT.joined:
+            return f"{word}-{self._field('word')}"
+        return word
 
     def _field(self, name: str) -> str:
+        """What a field of a pattern becomes."""
         rng = self.rng
         if name in LINES:
             return self.fill(rng.choice(LINES[name]))
@@ -281,15 +350,24 @@ class _Writer:
         if name in PATTERNS:
             return self.fill(rng.choice(PATTERNS[name]))
         if name == "sentence":
-            return self.sentence(rng.randint(10, 60))
+            return self.sentence(rng.randint(*_LENGTHS.sentence))
         if name == "leader":
-            pattern = rng.choice(self.marks.leaders) * rng.randint(3, 30)
-            return "".join(chr(ord(c) + _SILENT) if c != " " else c for c in pattern).strip()
+            return self._leader()
         words = self.language
-        if self.guest and rng.random() < _GUESTS:
+        if self.guest and rng.random() < _MIXTURE.guests:
             words = self.guest
         (word,) = rng.choices(words.words, cum_weights=words.shares)
-        return {"Word": word.capitalize(), "WORD": in_capitals(word)}.get(name, word)
+        if name == "Word":
+            return word.capitalize()
+        if name == "WORD":
+            return in_capitals(word)
+        return word
+
+    def _leader(self) -> str:
+        """Dots or a rule, as silent characters."""
+        pattern = self.rng.choice(self.marks.leaders)
+        leader = (pattern * self.rng.randint(*_LENGTHS.leader)).strip()
+        return "".join(c if c == " " else chr(ord(c) + _SILENT) for c in leader)
 
 
 def _script(language: WordList) -> str | None:

@@ -18,10 +18,11 @@ from vit_str.synthesis.fonts import limit_families
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.layout import Typesetter
 from vit_str.synthesis.optics import gaussian
-from vit_str.synthesis.random_numbers import Random
+from vit_str.synthesis.random_numbers import Random, Range
 from vit_str.synthesis.rasterize import is_blackletter
 
 LANGUAGES = "de-Latf*12+de*2+en-Latf+en*2+fr-Latf+fr+it-Latf*2"
+"""Of the words by default, mostly German."""
 _BLACKLETTER_SHARE = 0.72  # of the lines; the others are in old faces of today's letters
 _MOST_OF_A_FAMILY = 4
 _OLD_FACES = re.compile(
@@ -49,13 +50,14 @@ class OldPrint:
 class _Spacing:
     """Space between characters, in pixels of the atlas; ranges by eye, from scanned books."""
 
-    tight: tuple[float, float] = -1.5, 1.0  # from letter to letter
-    joined: tuple[float, float] = -2.0, 0.0  # within what blackletter casts in one piece
-    words: tuple[float, float] = 0.0, 14.0  # more than the space of the font
-    mark: tuple[float, float] = 4.0, 14.0  # before ; : ! ? and, seldom, commas
+    tight: Range = -1.5, 1.0  # from letter to letter
+    joined: Range = -2.0, 0.0  # within what blackletter casts in one piece
+    words: Range = 0.0, 14.0  # more than the space of the font
+    mark: Range = 4.0, 14.0  # before ; : ! ? and, seldom, commas
     mark_share: float = 0.35  # of the lines
-    emphasis: tuple[float, float] = 6.0, 16.0  # from letter to letter of a spread word
+    emphasis: Range = 6.0, 16.0  # from letter to letter of a spread word
     emphasis_share: float = 0.2  # of the lines
+    # How many are spread, one of these
     emphasis_words: tuple[int, ...] = (1, 1, 2, 3, 20)
 
 
@@ -70,61 +72,66 @@ _WORD = re.compile(r"\w{2,}")
 class _Press:
     """Ink on paper: ranges by eye, from scanned books. Blur is in pixels of a scan of 32 rows."""
 
-    blur: tuple[float, float] = 0.35, 1.0
-    level: tuple[float, float] = 0.14, 0.42  # of blurred ink that prints: low is bold, high thin
-    unevenness: tuple[float, float] = 0.0, 0.12  # of the level from place to place
-    roughness: tuple[float, float] = 0.0, 0.14  # of the level from pixel to pixel
-    steepness: tuple[float, float] = 5.0, 14.0  # of the edge between paper and ink
+    rows: int = 32
+    blur: Range = 0.35, 1.0
+    level: Range = 0.14, 0.42  # of blurred ink that prints: low is bold, high thin
+    unevenness: Range = 0.0, 0.12  # of the level from place to place
+    roughness: Range = 0.0, 0.14  # of the level from pixel to pixel
+    uneven_grid: tuple[int, int] = (2, 8)  # random values over a line
+    steepness: Range = 5.0, 14.0  # of the edge between paper and ink
+    white: float = 0.02  # blurred ink below which paper stays white
     binary_share: float = 0.3  # scanned in black and white
     binary_steepness: float = 40.0
     specks_share: float = 0.25
-    speck: tuple[float, float] = 2.6, 3.6  # deviations of noise from which on there is a speck
+    speck: Range = 2.6, 3.6  # deviations of noise from which on there is a speck
     back_share: float = 0.2  # shows what is printed on its back
-    back: tuple[float, float] = 0.04, 0.22  # how much of its ink
+    back: Range = 0.04, 0.22  # how much of its ink
     back_blur: float = 1.6
-    paper: tuple[float, float] = 0.0, 0.3  # darker than white; its square is drawn
-    ink: tuple[float, float] = 0.0, 0.35  # of the brightness of the paper
-    yellow: tuple[float, float] = 0.0, 0.12  # less blue than red, of the lines in color
+    # Down and to the right, of so many parts of a line
+    back_shift: tuple[int, int] = (3, 5)
+    paper: Range = 0.0, 0.3  # darker than white; its square is drawn
+    ink: Range = 0.0, 0.35  # of the brightness of the paper
+    yellow: Range = 0.0, 0.12  # less blue than red, of the lines in color
     color_share: float = 0.2
-    light: tuple[float, float] = 0.0, 0.08  # deviation of brightness from place to place
-    grain: tuple[float, float] = 0.0, 0.2  # of the paper; its square is drawn
+    light: Range = 0.0, 0.08  # deviation of brightness from place to place
+    light_grid: tuple[int, int] = (2, 4)  # random values over a line
+    grain: Range = 0.0, 0.2  # of the paper; its square is drawn
 
 
 _PRESS = _Press()
 
 
 def blackletter_fonts(atlas: GlyphAtlas) -> list[int]:
-    """Fonts of an atlas that are Fraktur and the like; few of each family."""
-    return limit_families(
-        atlas.names,
-        [place for place, name in enumerate(atlas.names) if is_blackletter(name)],
-        most=_MOST_OF_A_FAMILY,
-    )
+    """Places of the fonts of an atlas that are Fraktur and the like; few of each family."""
+    places = [place for place, name in enumerate(atlas.names) if is_blackletter(name)]
+    return limit_families(atlas.names, places, most=_MOST_OF_A_FAMILY)
 
 
 def old_faces(atlas: GlyphAtlas) -> list[int]:
-    """Fonts of an atlas with the letters of today, drawn after type of before 1900."""
-    return limit_families(
-        atlas.names,
-        [place for place, name in enumerate(atlas.names) if _OLD_FACES.search(name)],
-        most=_MOST_OF_A_FAMILY,
-    )
+    """Places of the fonts with the letters of today, drawn after type of before 1900."""
+    places = [place for place, name in enumerate(atlas.names) if _OLD_FACES.search(name)]
+    return limit_families(atlas.names, places, most=_MOST_OF_A_FAMILY)
 
 
 def typesetters(everything: Typesetter) -> dict[Typesetter, float]:
     """For blackletter and for old faces, as far as there are such fonts, with their shares."""
     found = {}
-    if fonts := blackletter_fonts(everything.atlas):
-        found[everything.among(fonts)] = _BLACKLETTER_SHARE
-    if fonts := old_faces(everything.atlas):
-        found[everything.among(fonts)] = 1 - _BLACKLETTER_SHARE
+    blackletter = blackletter_fonts(everything.atlas)
+    if blackletter:
+        found[everything.among(blackletter)] = _BLACKLETTER_SHARE
+    old = old_faces(everything.atlas)
+    if old:
+        found[everything.among(old)] = 1 - _BLACKLETTER_SHARE
     return found or {everything: 1.0}
 
 
 def spacing(
     texts: Sequence[str], random: Random, rng: python_random.Random
 ) -> Float[Tensor, "batch position"]:
-    """Pixels of the atlas behind every character: wide between words, and within some of them."""
+    """Pixels of the atlas behind every character: wide between words, and within some of them.
+
+    Numbers for each line are drawn from ``random``, the words that are spread from ``rng``.
+    """
     ranges = _SPACING
     tight = random.uniform(*ranges.tight, 1)
     joined = random.uniform(*ranges.joined, 1)
@@ -132,7 +139,7 @@ def spacing(
     mark = random.uniform(*ranges.mark, 1) * random.bernoulli(ranges.mark_share, 1)
     wide = random.uniform(*ranges.emphasis, 1)
     places = torch.zeros(4, len(texts), max(map(len, texts)))
-    joins, spaces, marks, emphasis = places
+    joins, spaces, marks, emphasis = places.unbind()
     for row, text in enumerate(texts):
         _mark(joins[row], _JOINED, text)
         _mark(spaces[row], _SPACE, text)
@@ -140,7 +147,7 @@ def spacing(
         if rng.random() < ranges.emphasis_share:
             _emphasize(emphasis[row], text, rng)
     joins *= 1 - emphasis  # what is spread is not joined
-    joins, spaces, marks, emphasis = places.to(tight.device)
+    joins, spaces, marks, emphasis = places.to(tight.device).unbind()
     return tight + joins * joined + spaces * words + marks * mark + emphasis * wide
 
 
@@ -160,21 +167,26 @@ def _emphasize(places: Float[Tensor, " position"], text: str, rng: python_random
 
 
 def press(mask: Mask, difficulty: float, random: Random) -> Mask:
-    """Ink as type and paper leave it, from ink as the face has it."""
+    """Ink as type and paper leave it, from ink as the face has it; both from 0 to 1.
+
+    ``difficulty``, from 0 to 1, scales what makes reading hard.
+    """
     ranges = _PRESS
     size = mask.shape[-2:]
-    blur = random.uniform(*ranges.blur, 1, 1, 1) * size[0] / 32
+    blur = random.uniform(*ranges.blur, 1, 1, 1) * size[0] / ranges.rows
     level = random.uniform(*ranges.level, 1, 1, 1)
-    uneven = spread(random.normal(1.0, 1, 2, 8), size) * random.uniform(*ranges.unevenness, 1, 1, 1)
+    uneven = spread(random.normal(1.0, 1, *ranges.uneven_grid), size)
+    uneven = uneven * random.uniform(*ranges.unevenness, 1, 1, 1)
     rough = random.pixels(1, *size) * random.uniform(*ranges.roughness, 1, 1, 1)
     steepness = random.uniform(*ranges.steepness, 1, 1, 1)
     is_binary = random.bernoulli(ranges.binary_share, 1, 1, 1)
     steepness = steepness.lerp(torch.full_like(steepness, ranges.binary_steepness), is_binary)
-    inked = gaussian(mask, blur, 3)
+    inked = gaussian(mask, blur, taps=3)
     # Where the page hardly has ink, the level falls too: hairlines thin out, they do not vanish.
     level = level * inked.amax((2, 3), keepdim=True)
-    pressed = ((inked + difficulty * (uneven + rough) * inked.sqrt() - level) * steepness).sigmoid()
-    pressed = pressed * (inked > 0.02)  # paper stays white
+    flaws = difficulty * (uneven + rough) * inked.sqrt()
+    pressed = ((inked + flaws - level) * steepness).sigmoid()
+    pressed = pressed * (inked > ranges.white)
     pressed = _with_specks(pressed, difficulty, random)
     return _with_back(pressed, difficulty, random)
 
@@ -182,30 +194,38 @@ def press(mask: Mask, difficulty: float, random: Random) -> Mask:
 def _with_specks(mask: Mask, difficulty: float, random: Random) -> Mask:
     noise = random.pixels(1, *mask.shape[-2:])
     limit = random.uniform(*_PRESS.speck, 1, 1, 1)
-    chosen = random.bernoulli(_PRESS.specks_share * difficulty, 1, 1, 1)
-    return (mask + (noise > limit).float() * chosen - (noise < -limit).float() * chosen).clamp(0, 1)
+    is_chosen = random.bernoulli(_PRESS.specks_share * difficulty, 1, 1, 1)
+    dark = (noise > limit).float() * is_chosen
+    bright = (noise < -limit).float() * is_chosen
+    return (mask + dark - bright).clamp(0, 1)
 
 
 def _with_back(mask: Mask, difficulty: float, random: Random) -> Mask:
     """What is printed on the back of the paper: another line, mirrored, out of focus and faint."""
     height, width = mask.shape[-2:]
+    down, right = _PRESS.back_shift
     other = mask[random.permutation()].flip(3)
-    other = other.roll((height // 3, width // 5), (2, 3))
+    other = other.roll((height // down, width // right), (2, 3))
     strength = random.uniform(*_PRESS.back, 1, 1, 1)
     strength = strength * random.bernoulli(_PRESS.back_share * difficulty, 1, 1, 1)
-    blur = torch.full_like(strength, _PRESS.back_blur * height / 32)
-    return mask.maximum(gaussian(other, blur, 5) * strength)
+    blur = torch.full_like(strength, _PRESS.back_blur * height / _PRESS.rows)
+    return mask.maximum(gaussian(other, blur, taps=5) * strength)
 
 
 def expose(mask: Mask, difficulty: float, random: Random) -> Images:
-    """Dark ink on bright paper, as book scanners see them."""
+    """Dark ink on bright paper, as book scanners see them.
+
+    ``difficulty``, from 0 to 1, scales the grain of the paper.
+    """
     ranges = _PRESS
     size = mask.shape[-2:]
     paper = 1 - random.uniform(*ranges.paper, 1, 1, 1).square() / ranges.paper[1]
     ink = paper * random.uniform(*ranges.ink, 1, 1, 1)
-    yellow = random.uniform(*ranges.yellow, 1, 1, 1) * random.bernoulli(ranges.color_share, 1, 1, 1)
+    yellow = random.uniform(*ranges.yellow, 1, 1, 1)
+    yellow = yellow * random.bernoulli(ranges.color_share, 1, 1, 1)
     tint = torch.cat([torch.ones_like(yellow), 1 - yellow / 3, 1 - yellow], 1)
-    light = random.normal(1.0, 1, 2, 4) * random.uniform(*ranges.light, 1, 1, 1)
+    light = random.normal(1.0, 1, *ranges.light_grid) * random.uniform(*ranges.light, 1, 1, 1)
     grain = random.uniform(*ranges.grain, 1, 1, 1).square() * difficulty
-    brightness = paper.lerp(ink, mask) * (1 + spread(light, size)) + random.pixels(1, *size) * grain
+    printed = paper.lerp(ink, mask) * (1 + spread(light, size))
+    brightness = printed + random.pixels(1, *size) * grain
     return (brightness * tint).clamp_(0, 1)

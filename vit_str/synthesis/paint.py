@@ -4,6 +4,7 @@ Colors, brightness and amounts are from 0 to 1, periods in pixels of the picture
 """
 
 import math
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, UInt8
@@ -27,7 +28,7 @@ from vit_str.synthesis.fields import (
     spread,
 )
 from vit_str.synthesis.ingredients import Ingredients, share_of
-from vit_str.synthesis.random_numbers import Random
+from vit_str.synthesis.random_numbers import Random, Range
 from vit_str.synthesis.scenery import (
     add_frames,
     add_neighbors,
@@ -40,9 +41,75 @@ from vit_str.synthesis.strokes import add_clutter, add_occlusion
 Colors = Float[Tensor, "batch 3 1 1"]
 Numbers = Float[Tensor, "batch 1 1 1"]
 
-_LEAST_CONTRAST = 0.16  # of ink to what is behind it, in brightness from 0 to 1
-_LEAST_CORE = 0.22
-"""Share of the ink that must be a pixel or more from its edge before letters can be hollow."""
+
+@dataclass(frozen=True)
+class _Weight:
+    """Strokes that grow or shrink; by eye."""
+
+    amount: Range = 0.4, 1.0  # of a pixel
+    bolder_share: float = 0.5
+    thinning: float = 0.7  # of the amount, so that thin strokes stay
+
+
+@dataclass(frozen=True)
+class _Hollow:
+    """Letters of which only the rim is left; by eye."""
+
+    left: Range = 0.0, 0.15  # opacity of what is inside the rim
+    # Share of the ink that must be a pixel or more from its edge before letters can be hollow
+    least_core: float = 0.22
+
+
+@dataclass(frozen=True)
+class _Colors:
+    """Of ink and background; by eye."""
+
+    grey_share: float = 0.35
+    saturation: Range = 0.1, 1.0  # of the others, over that of a random color
+    plain_share: float = 0.3  # black, white and near to it
+    plain_ink_share: float = 0.6  # of plain backgrounds, with plain ink
+    bright_share: float = 0.6  # of plain backgrounds
+    plain_background: float = 0.85  # brightness; the rest is a random color
+    plain_ink: float = 0.9
+
+
+@dataclass(frozen=True)
+class _Readable:
+    """How ink differs from what is behind it, in brightness; by eye."""
+
+    least_contrast: float = 0.16
+    kept: float = 0.3  # of the distance to black or white, where ink is moved away
+    faint_contrast: Range = 0.09, 0.22  # that is left of faint ink
+
+
+@dataclass(frozen=True)
+class _Gradient:
+    """Ink that changes; by eye."""
+
+    grid: tuple[int, int] = 2, 4  # random values over the picture
+    tint: float = 0.1  # deviation of each color
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """Stripes, dots and patches within letters; all by eye."""
+
+    period: Range = 2.5, 9.0  # pixels
+    patch_grid: tuple[int, int] = 8, 24  # random values over the picture
+    opacity: Range = 0.5, 1.0
+    dot_height: float = 2.0  # of the waves of dots
+    dot_level: float = 0.3  # of these waves, above which there is a dot
+    sharpness: float = 3.0  # of edges
+    second_color: float = 0.6  # share of a random color in the second color
+    away: float = 0.35  # how far the second color is moved to black or white
+
+
+_WEIGHT = _Weight()
+_HOLLOW = _Hollow()
+_COLORS = _Colors()
+_READABLE = _Readable()
+_GRADIENT = _Gradient()
+_PATTERN = _Pattern()
 
 
 def paint(
@@ -91,44 +158,49 @@ def reshape_letters(mask: Mask, strengths: Ingredients, random: Random) -> None:
 def _change_weight(mask: Mask, strength: float, random: Random) -> None:
     """Half of them grow by up to a pixel, half lose as much where that leaves something."""
     chosen = random.subset(share_of("weight", strength))
-    amount = random.uniform(0.4, 1.0, 1, 1, 1)[chosen]
-    bolder = random.bernoulli(0.5, 1, 1, 1)[chosen]
+    amount = random.uniform(*_WEIGHT.amount, 1, 1, 1)[chosen]
+    is_bolder = random.bernoulli(_WEIGHT.bolder_share, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     ink = mask[chosen]
     bold = ink.lerp(dilate(ink, 0, 1), amount)
     # Thin strokes keep their ridge: an erosion alone would wipe them out.
-    thin = ink.lerp(erode(ink, 1, 1), 0.7 * amount)
-    mask[chosen] = thin.lerp(bold, bolder)
+    thin = ink.lerp(erode(ink, 1, 1), _WEIGHT.thinning * amount)
+    mask[chosen] = thin.lerp(bold, is_bolder)
 
 
 def _hollow(mask: Mask, strength: float, random: Random) -> None:
     """Only the rim of the letters, where strokes are thick enough to have one."""
     chosen = random.subset(share_of("hollow", strength))
-    left = random.uniform(0.0, 0.15, 1, 1, 1)[chosen]
+    left = random.uniform(*_HOLLOW.left, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     ink = mask[chosen]
     core = erode(ink, 1, 1)
-    thick = core.sum((2, 3), keepdim=True) > _LEAST_CORE * ink.sum((2, 3), keepdim=True)
-    mask[chosen] = ink - core * (1 - left) * thick
+    inside = core.sum((2, 3), keepdim=True)
+    is_thick = inside > _HOLLOW.least_core * ink.sum((2, 3), keepdim=True)
+    mask[chosen] = ink - core * (1 - left) * is_thick
 
 
 def _colors(random: Random) -> tuple[Colors, Colors]:
     """Background and ink: muted mostly, as the world is, and a third of them grey."""
-    background, ink = (_muted(random) for _ in range(2))
+    background = _muted(random)
+    ink = _muted(random)
     # Print and signs: white, black and near-white are far more common than chance.
-    plain = random.bernoulli(0.3, 1, 1, 1)
-    bright = random.bernoulli(0.6, 1, 1, 1)
-    background = torch.lerp(background, 0.85 * bright + 0.15 * background, plain)
-    ink = torch.lerp(ink, 0.9 * (1 - bright) + 0.1 * ink, plain * random.bernoulli(0.6, 1, 1, 1))
-    return background, ink
+    is_plain = random.bernoulli(_COLORS.plain_share, 1, 1, 1)
+    is_bright = random.bernoulli(_COLORS.bright_share, 1, 1, 1)
+    is_plain_ink = is_plain * random.bernoulli(_COLORS.plain_ink_share, 1, 1, 1)
+    wall = _COLORS.plain_background
+    plain_background = wall * is_bright + (1 - wall) * background
+    plain_ink = _COLORS.plain_ink * (1 - is_bright) + (1 - _COLORS.plain_ink) * ink
+    return background.lerp(plain_background, is_plain), ink.lerp(plain_ink, is_plain_ink)
 
 
 def _muted(random: Random) -> Colors:
     vivid = random.uniform(0, 1, 3, 1, 1)
-    grey = random.bernoulli(0.35, 1, 1, 1)
-    return torch.lerp(vivid[:, :1], vivid, random.uniform(0.1, 1, 1, 1, 1) * (1 - grey))
+    is_grey = random.bernoulli(_COLORS.grey_share, 1, 1, 1)
+    saturation = random.uniform(*_COLORS.saturation, 1, 1, 1) * (1 - is_grey)
+    return torch.lerp(vivid[:, :1], vivid, saturation)
 
 
 def _readable(ink: Colors, image: Images, mask: Mask) -> tuple[Colors, Numbers]:
@@ -141,15 +213,17 @@ def _readable(ink: Colors, image: Images, mask: Mask) -> tuple[Colors, Numbers]:
     around = dilate(mask, 1, 1) - mask + 1e-4
     behind = (luminance(image) * around).sum((2, 3), keepdim=True)
     behind = behind / around.sum((2, 3), keepdim=True)
-    close = (luminance(ink) - behind).abs() < _LEAST_CONTRAST
-    moved = torch.where(behind > 0.5, ink * 0.3, 1 - (1 - ink) * 0.3)
-    return torch.where(close, moved, ink), behind
+    is_close = (luminance(ink) - behind).abs() < _READABLE.least_contrast
+    darker = ink * _READABLE.kept
+    brighter = 1 - (1 - ink) * _READABLE.kept
+    moved = torch.where(behind > 0.5, darker, brighter)
+    return torch.where(is_close, moved, ink), behind
 
 
 def _opacity(ink: Colors, behind: Numbers, strength: float, random: Random) -> Numbers:
     """How much of the ink is seen: little where it is faint, so that a hint of contrast is left."""
     chosen = random.subset(share_of("faint", strength))
-    wanted = random.uniform(0.09, 0.22, 1, 1, 1)[chosen]
+    wanted = random.uniform(*_READABLE.faint_contrast, 1, 1, 1)[chosen]
     opacity = torch.ones_like(behind)
     contrast = (luminance(ink) - behind).abs()[chosen]
     opacity[chosen] = (wanted / contrast.clamp(min=1e-3)).clamp(max=1)
@@ -158,8 +232,8 @@ def _opacity(ink: Colors, behind: Numbers, strength: float, random: Random) -> N
 
 def _add_gradients(fill: Images, strength: float, random: Random) -> None:
     chosen = random.subset(share_of("gradient", strength))
-    change = random.normal(1.0, 1, 2, 4)[chosen]
-    tint = random.normal(0.1, 3, 1, 1)[chosen]
+    change = random.normal(1.0, 1, *_GRADIENT.grid)[chosen]
+    tint = random.normal(_GRADIENT.tint, 3, 1, 1)[chosen]
     if len(chosen):
         fill.index_add_(0, chosen, spread(change * strength, fill.shape[-2:]) * tint)
 
@@ -170,10 +244,10 @@ def _add_patterns(
     """Stripes, dots or patches of a second color, further away from the background's."""
     chosen = random.subset(share_of("pattern", strength))
     angle = random.uniform(0, math.pi, 1, 1, 1)[chosen]
-    period = random.uniform(2.5, 9, 1, 1, 1)[chosen]
-    patches = random.normal(1.0, 1, 8, 24)[chosen]
+    period = random.uniform(*_PATTERN.period, 1, 1, 1)[chosen]
+    patches = random.normal(1.0, 1, *_PATTERN.patch_grid)[chosen]
     kind = random.integers(3, 1, 1, 1)[chosen]
-    amount = random.uniform(0.5, 1.0, 1, 1, 1)[chosen]
+    opacity = random.uniform(*_PATTERN.opacity, 1, 1, 1)[chosen]
     second = random.uniform(0, 1, 3, 1, 1)[chosen]
     if not len(chosen):
         return
@@ -181,11 +255,14 @@ def _add_patterns(
     columns = pixel_columns(fill)
     turn = 2 * math.pi / period
     stripes = ((rows * angle.cos() + columns * angle.sin()) * turn).sin()
-    dots = (rows * turn).sin() * (columns * turn).sin() * 2 - 0.3
+    grid = (rows * turn).sin() * (columns * turn).sin()
+    dots = grid * _PATTERN.dot_height - _PATTERN.dot_level
     blots = spread(patches, fill.shape[-2:])
     wave = torch.where(kind == 0, stripes, torch.where(kind == 1, dots, blots))
+    cover = (wave * _PATTERN.sharpness + 0.5).clamp(0, 1)
     color = ink[chosen]
-    bright = (luminance(color) > behind[chosen]).float()
-    # Half way to white or to black: the letters stay on their side of the background.
-    color = color.lerp(second, 0.6).lerp(bright.expand_as(color), 0.35)
-    fill[chosen] = fill.index_select(0, chosen).lerp(color, (wave * 3 + 0.5).clamp(0, 1) * amount)
+    is_brighter = (luminance(color) > behind[chosen]).float().expand_as(color)
+    color = color.lerp(second, _PATTERN.second_color)
+    # Part of the way to white or to black: the letters stay on their side of the background.
+    color = color.lerp(is_brighter, _PATTERN.away)
+    fill[chosen] = fill.index_select(0, chosen).lerp(color, cover * opacity)

@@ -1,5 +1,6 @@
 """Photographs of the user's own as backgrounds."""
 
+import math
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -31,22 +32,26 @@ def load_pictures(folders: Sequence[Path]) -> UInt8[Tensor, "picture 3 height wi
         paths += find_files(folder, SUFFIXES)
     paths.sort()
     tiles: list[Tensor] = []
-    for path in paths[:: -(-len(paths) // _MOST) or 1]:
+    for path in paths[:: _step(len(paths))]:
         try:
             tiles += _tiles(load_image(path))
         except UnreadableImage:
             continue
     if not tiles:
         raise ValueError(f"found no readable picture in {', '.join(map(str, folders))}")
-    return torch.stack(tiles[:: -(-len(tiles) // _MOST)])
+    return torch.stack(tiles[:: _step(len(tiles))])
+
+
+def _step(count: int) -> int:
+    """From one to the next of so many, to keep at most ``_MOST`` spread evenly."""
+    return max(1, math.ceil(count / _MOST))
 
 
 def _tiles(image: Image.Image) -> list[Tensor]:
     """The parts of a picture, without a rest, from left to right and top to bottom."""
-    columns, rows = (
-        min(max(side // (2 * tile), 1), _MOST_TILES)
-        for side, tile in zip(image.size, reversed(_SIZE), strict=True)
-    )
+    tile_height, tile_width = _SIZE
+    columns = _tile_count(image.width, tile_width)
+    rows = _tile_count(image.height, tile_height)
     width = image.width / columns
     height = image.height / rows
     resize = Preprocessing(*_SIZE)
@@ -57,3 +62,8 @@ def _tiles(image: Image.Image) -> list[Tensor]:
         tile = image.crop((left, top, left + round(width), top + round(height)))
         tiles.append(resize.pixels(tile))
     return tiles
+
+
+def _tile_count(side: int, tile: int) -> int:
+    """Into how many tiles a side is cut: parts of it become at most half as large."""
+    return min(max(side // (2 * tile), 1), _MOST_TILES)

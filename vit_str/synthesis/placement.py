@@ -13,9 +13,39 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from vit_str.synthesis.ingredients import share_of
-from vit_str.synthesis.random_numbers import Random
+from vit_str.synthesis.random_numbers import Random, Range
 
 Letters = Float[Tensor, "word position"]
+
+_WITHIN = 1e-4  # of a cell, so that what lies on its border is in the right one
+
+
+@dataclass(frozen=True)
+class _Jitter:
+    """Letters off their baseline; all by eye. Normal numbers by their deviation."""
+
+    amount: Range = 0.3, 1.5  # how uneven a word is
+    lift: float = 2.2  # pixels of the atlas
+    slope: float = 0.09  # pixels down per pixel to the right
+    steepest: float = 0.5
+    scale: float = 0.06
+    scales: Range = 0.7, 1.3  # what scales are kept within
+    # Where heights grow from: from the bottom up, as a share of the ink
+    anchor: float = 0.2
+
+
+@dataclass(frozen=True)
+class _Raised:
+    """Words of two sizes, as prices, ordinal numbers and titles; by eye."""
+
+    scale: Range = 0.5, 0.8
+    at_top_share: float = 0.6
+    longest_tail: int = 2  # letters at the end that are small
+    title_share: float = 0.4  # all but the first letter are small
+
+
+_JITTER = _Jitter()
+_RAISED = _Raised()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +91,10 @@ class Unevenness:
         owner: Int64[Tensor, "word point"],
     ) -> Float[Tensor, "word point"]:
         """The row of the mask that is seen at ``row``; the columns are the same."""
-        center, scale, lift, slope = (
-            values.gather(1, owner) for values in (self.center, self.scale, self.lift, self.slope)
-        )
+        center = self.center.gather(1, owner)
+        scale = self.scale.gather(1, owner)
+        lift = self.lift.gather(1, owner)
+        slope = self.slope.gather(1, owner)
         anchor = self.anchor[:, None]
         return anchor + (row - lift - slope * (column - center) - anchor) / scale
 
@@ -89,7 +120,7 @@ class Stacks:
         cell = self.cell[:, None]
         first = self.top[:, None]
         along = cell / (self.bottom[:, None] - first)
-        start = (left / cell + 1e-4).floor() * cell
+        start = (left / cell + _WITHIN).floor() * cell
         across = height / cell
         lying = [
             start + (top - first) * along,
@@ -108,13 +139,17 @@ class Stacks:
         top = self.top[:, None]
         start = (column / cell).floor() * cell
         down = top + (column - start) / cell * (self.bottom[:, None] - top)
-        return start + (1 - row / height).clamp(0, 1 - 1e-4) * cell, down
+        right = (1 - row / height).clamp(0, 1 - _WITHIN) * cell
+        return start + right, down
 
 
 def ink_rows(
     boxes: Float[Tensor, "word position side"], height: float = math.inf
 ) -> tuple[Float[Tensor, " word"], Float[Tensor, " word"]]:
-    """First row with ink and the row after the last of every word; ``height`` and 0 without any."""
+    """First row with ink and the row after the last of every word.
+
+    A word without ink has ``height`` and 0.
+    """
     has_ink = boxes[..., 2] > boxes[..., 0]
     top = torch.where(has_ink, boxes[..., 1], height).amin(1)
     return top, torch.where(has_ink, boxes[..., 3], 0).amax(1)
@@ -129,18 +164,27 @@ def sample_unevenness(
     """Draw letters off their baseline, and put letters of other sizes where they belong."""
     positions = boxes.shape[1]
     chosen = random.subset(share_of("jitter", jitter))
-    amount = random.uniform(0.3, 1.5, 1) * max(1.0, jitter)
-    lift = random.normal(2.2, positions) * amount
-    slope = (random.normal(0.09, positions) * amount).clamp(-0.5, 0.5)
-    scale = (1 + random.normal(0.06, positions) * amount).clamp(0.7, 1.3)
-    uneven = torch.zeros_like(lift[:, :1]).index_fill(0, chosen, 1.0)
+    amount = random.uniform(*_JITTER.amount, 1) * max(1.0, jitter)
+    lift = random.normal(_JITTER.lift, positions) * amount
+    slope = random.normal(_JITTER.slope, positions) * amount
+    slope = slope.clamp(-_JITTER.steepest, _JITTER.steepest)
+    scale = 1 + random.normal(_JITTER.scale, positions) * amount
+    scale = scale.clamp(*_JITTER.scales)
+    is_uneven = torch.zeros_like(lift[:, :1]).index_fill(0, chosen, 1.0)
+    scale = (1 + (scale - 1) * is_uneven) * sizes.scale
     top, bottom = ink_rows(boxes)
-    anchor = torch.where(sizes.at_top > 0, top, bottom * 0.8 + top * 0.2)
-    rows = torch.cat([chosen, sizes.rows])
-    scale = (1 + (scale - 1) * uneven) * sizes.scale
+    baseline = bottom * (1 - _JITTER.anchor) + top * _JITTER.anchor
+    anchor = torch.where(sizes.at_top > 0, top, baseline)
     center = (boxes[..., 0] + boxes[..., 2]) / 2
-    letters = (center, scale, lift * uneven, slope * uneven)
-    return Unevenness(rows, anchor[rows], *(values[rows] for values in letters))
+    rows = torch.cat([chosen, sizes.rows])
+    return Unevenness(
+        rows=rows,
+        anchor=anchor[rows],
+        center=center[rows],
+        scale=scale[rows],
+        lift=(lift * is_uneven)[rows],
+        slope=(slope * is_uneven)[rows],
+    )
 
 
 def sample_sizes(drawn: Bool[Tensor, "batch position"], strength: float, random: Random) -> Sizes:
@@ -150,13 +194,14 @@ def sample_sizes(drawn: Bool[Tensor, "batch position"], strength: float, random:
     first, as in titles.
     """
     chosen = random.subset(share_of("raised", strength))
-    small = random.uniform(0.5, 0.8, 1)
-    at_top = random.bernoulli(0.6)
-    tail = random.integers(2, 1) + 1
-    title = random.bernoulli(0.4, 1) > 0
+    small = random.uniform(*_RAISED.scale, 1)
+    at_top = random.bernoulli(_RAISED.at_top_share)
+    tail = random.integers(_RAISED.longest_tail, 1) + 1
+    is_title = random.bernoulli(_RAISED.title_share, 1) > 0
     length = drawn.sum(1, keepdim=True)
     position = torch.arange(drawn.shape[1], device=drawn.device)
-    first = torch.where(title, torch.ones_like(tail), (length - tail).clamp(min=1))
+    first = torch.where(is_title, torch.ones_like(tail), (length - tail).clamp(min=1))
     is_chosen = torch.zeros_like(length, dtype=torch.bool).index_fill(0, chosen, True)
     scale = torch.where((position >= first) & is_chosen, small, 1.0)
-    return Sizes(chosen, scale, at_top * ~title[:, 0])
+    at_top = at_top.where(~is_title[:, 0], 0.0)
+    return Sizes(rows=chosen, scale=scale, at_top=at_top)

@@ -6,16 +6,20 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
+Range = tuple[float, float]
+"""The least and the most that `Random.uniform` gives."""
+
 _PIXELS_OF_NOISE = 1 << 21  # 8 MB
 _STRIDE = 61  # pixels between places where a window may begin
 _BLOCK = 64  # numbers of an image that are made at once
 _FIELD = 24  # numbers of an image from which on they are cut from the bank
+_BANK_SEED = 20_201_022
 _NORMAL = 0x5DEE_CE66  # parts the seed of normal numbers from that of uniform ones
 
 
 def noise_bank(device: torch.device | str) -> Float[Tensor, " pixel"]:
     """Normal numbers to cut noise from: a copy takes an eighth of the time of new ones."""
-    generator = torch.Generator().manual_seed(20_201_022)
+    generator = torch.Generator().manual_seed(_BANK_SEED)
     return torch.randn(_PIXELS_OF_NOISE, generator=generator).to(device)
 
 
@@ -80,7 +84,8 @@ class _Blocks:
         self._make = make
         self._device = device
         self._generator = torch.Generator().manual_seed(seed)
-        self._known = self._moved = torch.empty(0)
+        self._known = torch.empty(0)
+        self._moved = self._known
         self._used = 0
 
     def take(self, count: int, *shape: int) -> tuple[Tensor, Tensor]:

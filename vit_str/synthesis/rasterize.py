@@ -29,9 +29,16 @@ _REFERENCE = "Hgjpqy|({"  # has such strokes
 _STACKS = "ẮẲẴỔỖẪǗǙǛ"  # reach highest; where a font has them, they fill the line too
 _WIDEST = 4 * HEIGHT  # glyph, in pixels
 _MOST_CUT = 0.1  # of the line's height that a glyph may stand out
-_MOST_ALIKE = 5  # characters with one glyph, as I, l, |, І, Ι; more show the sign for missing ones
+_MOST_ALIKE = 5
+"""Characters with one glyph, as I, l, |, І, Ι; more show the sign for missing ones."""
 _FEWEST_DRAWN = 0.2  # share of the characters that are expected
-_ASCII_END, _EUROPE_END = 0x80, 0x180  # of code points; Latin Extended-A ends there
+_ASCII_END = 0x80  # of code points
+_EUROPE_END = 0x180  # where Latin Extended-A ends
+_UNASSIGNED = (0xFFFF, 0xE0FF, 0x10FFFD)  # code points, of which a font lacks one
+_FIRST_SIZE = 40.0  # of a font, to measure it
+_SIZES = (6, 400)  # what sizes are kept within
+_FAINTEST = 64  # ink of 255, below which a glyph counts as empty
+_OPAQUE = 255
 _SMALLEST = HEIGHT / 3  # median height of letters and digits, in pixels
 _STROKE = 5  # by so many pixels strokes are thickened, to close hollow letters
 _LAYOUT = ImageFont.Layout.BASIC
@@ -45,7 +52,10 @@ _OLD_UMLAUTS = {"ä": "a", "ö": "o", "ü": "u"}
 _PARTS = {"e", *_OLD_UMLAUTS, *_OLD_UMLAUTS.values()}
 _E_HEIGHT = 0.6  # of the small e over a vowel, in heights of the e
 _E_GAP = 1  # rows between the two
-_LOOK_ALIKES = str.maketrans("\u2212\u00ad\u2010\u037e\u2019\u2018\u00a0\u2223\u2215", "---;'` |/")
+_LOOK_ALIKES = str.maketrans(
+    "\u2212\u00ad\u2010\u037e\u2019\u2018\u00a0\u2223\u2215",
+    "---;'` |/",
+)
 
 
 class UnusableFont(Exception):  # noqa: N818 (its name says what it is)
@@ -102,7 +112,7 @@ def rasterize(path: str, characters: str) -> list[RasterFont]:
         known = [character for character in characters if _is_known(character, glyph_names)]
         _require(len(known), characters)
         font, baseline = _fit_font(path, glyph_names, known)
-        missing = next(chr(code) for code in (0xFFFF, 0xE0FF, 0x10FFFD) if code not in glyph_names)
+        missing = next(chr(code) for code in _UNASSIGNED if code not in glyph_names)
         glyphs = _draw_glyphs(font, baseline, [*known, missing])
         placeholder = glyphs.pop(missing).columns
         fonts = [_assemble(family, "", characters, glyphs, placeholder)]
@@ -112,8 +122,10 @@ def rasterize(path: str, characters: str) -> list[RasterFont]:
         return fonts
     except UnusableFont:
         raise
-    except Exception as error:  # fontTools and FreeType raise nearly anything on a damaged file
-        raise UnusableFont(f"cannot be read ({type(error).__name__}: {error})") from error
+    except Exception as error:
+        # fontTools and FreeType raise nearly anything on a damaged file.
+        reason = f"cannot be read ({type(error).__name__}: {error})"
+        raise UnusableFont(reason) from error
 
 
 def _is_known(character: str, glyph_names: dict[int, str]) -> bool:
@@ -158,7 +170,7 @@ def _fit_font(
     stacks = [character for character in _STACKS if character in known]
     rows = HEIGHT - 2 if stacks else _INK_ROWS
     measured = [*reference, *stacks]
-    font, top, bottom = _measure(path, 40.0, measured)
+    font, top, bottom = _measure(path, _FIRST_SIZE, measured)
     for _ in range(2):  # a second time because hinting does not scale
         font, top, bottom = _measure(path, font.size * rows / (bottom - top), measured)
     return font, round((HEIGHT - (top + bottom)) / 2)
@@ -168,9 +180,12 @@ def _measure(
     path: str, size: float, reference: Sequence[str]
 ) -> tuple[ImageFont.FreeTypeFont, float, float]:
     """The font at this size, and how far its ink reaches, in rows below the baseline."""
-    font = ImageFont.truetype(path, min(max(size, 6), 400), layout_engine=_LAYOUT)
+    smallest, largest = _SIZES
+    size = min(max(size, smallest), largest)
+    font = ImageFont.truetype(path, size, layout_engine=_LAYOUT)
     boxes = [font.getbbox(character, anchor="ls") for character in reference]
-    top, bottom = min(box[1] for box in boxes), max(box[3] for box in boxes)
+    top = min(box[1] for box in boxes)
+    bottom = max(box[3] for box in boxes)
     if bottom <= top:
         raise UnusableFont("shows nothing for its characters")
     return font, top, bottom
@@ -182,25 +197,32 @@ def _draw_glyphs(
     """All characters side by side on one canvas, then cut apart."""
     boxes = np.array([font.getbbox(character, anchor="ls") for character in characters])
     _check_sizes(characters, boxes)
-    slots = np.ceil(boxes[:, 2] - boxes[:, 0]).astype(int) + 2  # one spare column either side
+    # One spare column on either side.
+    slots = np.ceil(boxes[:, 2] - boxes[:, 0]).astype(int) + 2
     starts = np.cumsum(slots) - slots
     canvas = Image.new("L", (int(slots.sum()), HEIGHT))
     draw = ImageDraw.Draw(canvas)
     for character, start, box in zip(characters, starts, boxes, strict=True):
-        draw.text((int(start) + 1 - int(box[0]), baseline), character, 255, font, anchor="ls")
+        left = int(start) + 1 - int(box[0])
+        draw.text((left, baseline), character, _OPAQUE, font, anchor="ls")
     canvas_columns = np.asarray(canvas).T
     glyphs = {}
-    for character, start, slot, box in zip(characters, starts, slots, boxes, strict=True):
-        columns, left = _trim(canvas_columns[start : start + slot])
-        cut = max(0, -(box[1] + baseline)) + max(0, box[3] + baseline - HEIGHT)
-        if cut > _MOST_CUT * HEIGHT:
+    places = zip(characters, starts, slots, boxes, strict=True)
+    for character, start, slot, (first, top, _, bottom) in places:
+        columns, empty = _trim(canvas_columns[start : start + slot])
+        cut_above = max(0, -(top + baseline))
+        cut_below = max(0, bottom + baseline - HEIGHT)
+        if cut_above + cut_below > _MOST_CUT * HEIGHT:
             columns = columns[:0]
-        glyphs[character] = _Glyph(columns, box[0] - 1 + left, font.getlength(character))
+        bearing = first - 1 + empty
+        glyphs[character] = _Glyph(columns, bearing, font.getlength(character))
     return glyphs
 
 
 def _check_sizes(characters: Sequence[str], boxes: Float[np.ndarray, "character 4"]) -> None:
-    widths, heights = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
+    """Refuse fonts that are far too wide, or small beside what fills the line."""
+    widths = boxes[:, 2] - boxes[:, 0]
+    heights = boxes[:, 3] - boxes[:, 1]
     widest = int(widths.argmax())
     if widths[widest] > _WIDEST:
         raise UnusableFont(f"draws {characters[widest]!r} more than 4 times as wide as the line")
@@ -212,7 +234,7 @@ def _check_sizes(characters: Sequence[str], boxes: Float[np.ndarray, "character 
 def _trim(glyph: UInt8[np.ndarray, "column row"]) -> tuple[UInt8[np.ndarray, "column row"], int]:
     """The columns with ink, and how many empty ones were before them."""
     inked = np.flatnonzero(glyph.max(1) > 0)
-    if not inked.size or glyph.max() < 64:
+    if not inked.size or glyph.max() < _FAINTEST:
         return glyph[:0], 0
     return glyph[inked[0] : inked[-1] + 1], int(inked[0])
 
@@ -221,8 +243,9 @@ def _with_small_e(glyphs: Mapping[str, _Glyph]) -> dict[str, _Glyph]:
     """The umlauts as vowels with a small e above."""
     rows = _inked_rows(glyphs["e"].columns)
     letter = Image.fromarray(np.ascontiguousarray(glyphs["e"].columns[:, rows].T))
-    size = max(1, round(letter.width * _E_HEIGHT)), max(1, round(letter.height * _E_HEIGHT))
-    small = np.asarray(letter.resize(size, Image.Resampling.BOX)).T
+    width = max(1, round(letter.width * _E_HEIGHT))
+    height = max(1, round(letter.height * _E_HEIGHT))
+    small = np.asarray(letter.resize((width, height), Image.Resampling.BOX)).T
     umlauts = {}
     for umlaut, vowel in _OLD_UMLAUTS.items():
         columns = glyphs[vowel].columns.copy()
@@ -247,12 +270,16 @@ def _assemble(
     glyphs: dict[str, _Glyph],
     missing: UInt8[np.ndarray, "column row"],
 ) -> RasterFont:
+    """The glyphs as arrays, without those that stand for missing characters."""
     images = {character: glyph.columns.tobytes() for character, glyph in glyphs.items()}
     uses = Counter(images.values())
-    placeholders = {missing.tobytes(), *(i for i, count in uses.items() if count > _MOST_ALIKE)}
+    placeholders = {image for image, count in uses.items() if count > _MOST_ALIKE}
+    placeholders.add(missing.tobytes())
     total = len(characters)
-    widths, drawn = np.zeros(total, np.int64), np.zeros(total, bool)
-    bearings, advances = np.zeros(total, np.float32), np.zeros(total, np.float32)
+    widths = np.zeros(total, np.int64)
+    drawn = np.zeros(total, bool)
+    bearings = np.zeros(total, np.float32)
+    advances = np.zeros(total, np.float32)
     shapes = np.zeros((total, 2, SHAPE, SHAPE), np.uint8)
     kept = [np.zeros((0, HEIGHT), np.uint8)]
     for place, character in enumerate(characters):
@@ -264,12 +291,21 @@ def _assemble(
             drawn[place] = True
         elif images[character] and images[character] not in placeholders:
             kept.append(glyph.columns)
-            widths[place], bearings[place] = len(glyph.columns), glyph.bearing
+            widths[place] = len(glyph.columns)
+            bearings[place] = glyph.bearing
             drawn[place] = True
             shapes[place] = _shapes(glyph.columns)
     _require(int(drawn.sum()), characters)
-    columns = np.concatenate(kept)
-    return RasterFont(family, variant, columns, widths, bearings, advances, drawn, shapes)
+    return RasterFont(
+        family=family,
+        variant=variant,
+        columns=np.concatenate(kept),
+        widths=widths,
+        bearings=bearings,
+        advances=advances,
+        drawn=drawn,
+        shapes=shapes,
+    )
 
 
 def _shapes(glyph: UInt8[np.ndarray, "column row"]) -> UInt8[np.ndarray, "variant shape shape"]:

@@ -19,10 +19,9 @@ from vit_str.synthesis import rasterize
 _WORKERS = 2  # processes
 _BATCH = 32  # fonts in a process
 _GLYPHS_PER_SECOND = 600
-"""Of both processes together, roughly: a thousand fonts of 173 characters take five minutes."""
-_LONG = 20.0
-_LINE_EVERY = 60.0
-"""Seconds: from how long on drawing is announced, and after how many a line says how far it is."""
+"""Of both processes, roughly: a thousand fonts of 173 characters take five minutes."""
+_LONG = 20.0  # seconds, from which on drawing is announced
+_LINE_EVERY = 60.0  # seconds between lines that say how far it is
 
 Batch = tuple[list[str], dict[str, np.ndarray]]
 """Paths of fonts, and what ``rasterize_many`` makes of them."""
@@ -38,10 +37,8 @@ def rasterize_parallel(paths: Sequence[Path], characters: str) -> Iterator[Batch
             f"drawing {len(characters):,} characters of {len(names):,} fonts: about "
             f"{max(1, round(seconds / 60))} min, kept for the next time"
         )
-    with (
-        _Drawing(characters) as drawing,
-        tqdm(total=len(names), unit="font", desc="drawing fonts", disable=None, delay=1) as bar,
-    ):
+    bar = tqdm(total=len(names), unit="font", desc="drawing fonts", disable=None, delay=1)
+    with _Drawing(characters) as drawing, bar:
         done = 0
         said = time.monotonic()
         for parts in drawing.pool.map(drawing.draw, batches):
@@ -89,9 +86,12 @@ class _Drawing:
         """
         if self._stopped:
             raise KeyboardInterrupt
-        command = [sys.executable, "-P", rasterize.__file__]
-        process = subprocess.Popen(  # noqa: S603 (our own program, paths go through its input)
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        # Our own program; paths go through its input.
+        process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-P", rasterize.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
         self._running.add(process)
         drawn, _ = process.communicate(request)

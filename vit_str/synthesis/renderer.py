@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -23,6 +23,8 @@ from vit_str.synthesis.view import sample_view
 from vit_str.synthesis.warp import character_boxes, crop_mask, token_characters
 
 _SMALLEST = 8  # side of a picture, in pixels
+_CPU_CHUNK = 64  # words drawn at a time
+_GPU_CHUNK = 4096
 _BATCHES_PER_SEED = 1 << 40  # before the stream of the next seed begins
 
 
@@ -31,7 +33,8 @@ class RenderedBatch:
     """Pictures of words, and all that the renderer knows about them."""
 
     images: UInt8[Tensor, "batch 3 height width"]  # what a model sees
-    labels: Int64[Tensor, "batch position"]  # ids of the characters, `PADDING` after the end
+    # Ids of the characters, `PADDING` after the end
+    labels: Int64[Tensor, "batch position"]
     # The character under the center of every token, `PADDING` for none
     token_characters: Int64[Tensor, "batch token"]
     # Left, top, right, bottom of every character in pixels; zero where there is none
@@ -45,7 +48,12 @@ class RenderedBatch:
         return self._each(lambda values: values.to(device))
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "RenderedBatch":
-        return RenderedBatch(*(change(getattr(self, field.name)) for field in fields(self)))
+        return RenderedBatch(
+            images=change(self.images),
+            labels=change(self.labels),
+            token_characters=change(self.token_characters),
+            boxes=change(self.boxes),
+        )
 
 
 class Renderer:
@@ -83,7 +91,8 @@ class Renderer:
         self.grid = grid
         self.ingredients = ingredients or Ingredients()
         self.pictures = None if pictures is None else pictures.to(self.device)
-        self.chunk = chunk or (64 if self.device.type == "cpu" else 4096)
+        usual_chunk = _CPU_CHUNK if self.device.type == "cpu" else _GPU_CHUNK
+        self.chunk = chunk or usual_chunk
         self.atlas = atlas
         self.typesetter = Typesetter(atlas)
         self._noise = noise_bank(self.device)
@@ -96,7 +105,14 @@ class Renderer:
         return renderer
 
     def batch(self, size: int, seed: int, index: int, difficulty: float = 1.0) -> RenderedBatch:
-        """Batch number ``index`` of the endless stream of ``seed``."""
+        """Batch number ``index`` of the endless stream of ``seed``.
+
+        Args:
+            size: words in the batch.
+            seed: of the stream.
+            index: of the batch in the stream.
+            difficulty: from 0 (clean words) to 1 (the ingredients as they are).
+        """
         seed = _seed(seed * _BATCHES_PER_SEED + index)
         return self.render(self.lexicon.sample(size, seed), seed, difficulty)
 
@@ -114,10 +130,12 @@ class Renderer:
         strengths = self.ingredients.at(difficulty)
         chunks = []
         for number, start in enumerate(range(0, len(order), self.chunk)):
-            chosen = ids[order[start : start + self.chunk]]
-            chosen = chosen[:, : int((chosen != PADDING).sum(1).max())].to(self.device)
+            places = order[start : start + self.chunk]
+            chosen = ids[places]
+            longest = int((chosen != PADDING).sum(1).max())
+            chosen = chosen[:, :longest].to(self.device)
+            empty = blank[places].nonzero()[:, 0].to(self.device)
             random = Random(_seed(seed + number), len(chosen), self._noise)
-            empty = blank[order[start : start + self.chunk]].nonzero()[:, 0].to(self.device)
             chunks.append(self._render_chunk(chosen, empty, strengths, random))
         back = torch.tensor(order).argsort().to(self.device)
         return join(chunks)._each(lambda values: values[back])
@@ -138,6 +156,7 @@ class Renderer:
         strengths: Ingredients,
         random: Random,
     ) -> RenderedBatch:
+        """Draw some words at once; of those of ``empty`` places only what is around them."""
         lines = self.typesetter.set(ids, strengths, random)
         view = sample_view(lines, strengths, random, self.image_size)
         mask = crop_mask(lines, view, self.image_size).index_fill_(0, empty, 0)
@@ -145,11 +164,13 @@ class Renderer:
         lengths = (ids != PADDING).sum(1)
         degraded = degrade(clean, view.crop_aspects, lengths, strengths, random)
         image = keep_legible(degraded, clean, mask)
+        on_tokens = token_characters(lines, view, self.grid)
+        boxes = character_boxes(lines, view, self.image_size)
         return RenderedBatch(
-            (image * 255).round_().to(torch.uint8),
-            ids.index_fill(0, empty, PADDING),
-            token_characters(lines, view, self.grid).index_fill_(0, empty, PADDING),
-            character_boxes(lines, view, self.image_size).index_fill_(0, empty, 0),
+            images=(image * 255).round_().to(torch.uint8),
+            labels=ids.index_fill(0, empty, PADDING),
+            token_characters=on_tokens.index_fill_(0, empty, PADDING),
+            boxes=boxes.index_fill_(0, empty, 0),
         )
 
 
@@ -163,11 +184,15 @@ def join(batches: Sequence[RenderedBatch]) -> RenderedBatch:
     if len(batches) == 1:
         return batches[0]
     longest = max(batch.labels.shape[1] for batch in batches)
-    missing = [longest - batch.labels.shape[1] for batch in batches]
-    padded = list(zip(batches, missing, strict=True))
+    labels = []
+    boxes = []
+    for batch in batches:
+        missing = longest - batch.labels.shape[1]
+        labels.append(F.pad(batch.labels, (0, missing), value=PADDING))
+        boxes.append(F.pad(batch.boxes, (0, 0, 0, missing)))
     return RenderedBatch(
-        torch.cat([batch.images for batch in batches]),
-        torch.cat([F.pad(batch.labels, (0, more), value=PADDING) for batch, more in padded]),
-        torch.cat([batch.token_characters for batch in batches]),
-        torch.cat([F.pad(batch.boxes, (0, 0, 0, more)) for batch, more in padded]),
+        images=torch.cat([batch.images for batch in batches]),
+        labels=torch.cat(labels),
+        token_characters=torch.cat([batch.token_characters for batch in batches]),
+        boxes=torch.cat(boxes),
     )

@@ -19,10 +19,18 @@ from vit_str.synthesis.random_numbers import Random
 Counts = Float[Tensor, " picture"]
 Matrices = Float[Tensor, "picture output input"]
 
-_MEDIAN_ROWS, _SPREAD = 27.0, 0.5  # pixels, and the deviation of their logarithm
-_FEWEST_ROWS = 12.0
-_FEWEST_COLUMNS = 6.0
-"""Of a crop, and of a letter: with fewer, nobody would have labelled it."""
+
+@dataclass(frozen=True)
+class _Pixels:
+    """Of crops; by eye. With fewer than the fewest, nobody would have labelled the word."""
+
+    median_rows: float = 27.0
+    spread: float = 0.5  # deviation of the logarithm of the rows
+    fewest_rows: float = 12.0
+    fewest_columns: float = 6.0  # for a letter
+
+
+_PIXELS = _Pixels()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +81,16 @@ def sample_resolution(
     letters of the words.
     """
     chosen = random.subset(share_of("low_resolution", strength))
-    rows = (random.normal(_SPREAD).exp() * _MEDIAN_ROWS)[chosen].clamp(min=_FEWEST_ROWS)
-    fewest = lengths[chosen] * _FEWEST_COLUMNS
-    rows = torch.maximum(rows, fewest / aspects[chosen])
+    rows = (random.normal(_PIXELS.spread).exp() * _PIXELS.median_rows)[chosen]
+    rows = rows.clamp(min=_PIXELS.fewest_rows)
+    fewest_columns = lengths[chosen] * _PIXELS.fewest_columns
+    rows = torch.maximum(rows, fewest_columns / aspects[chosen])
     columns = rows * aspects[chosen]
+    height, width = size
     return Resolution(
-        chosen, columns.round().clamp(max=size[1]), rows.round().clamp(1, max=size[0])
+        chosen=chosen,
+        columns=columns.round().clamp(max=width),
+        rows=rows.round().clamp(1, max=height),
     )
 
 
@@ -102,5 +114,6 @@ def _bicubic(size: int, counts: Counts) -> Matrices:
     near = (1.5 * distance - 2.5) * distance.square() + 1
     far = ((-0.5 * distance + 2.5) * distance - 4) * distance + 2
     weights = near.where(distance < 1, far.where(distance < 2, 0))
-    weights = weights * (place < counts[:, None])[:, None]
+    is_input = place < counts[:, None]
+    weights = weights * is_input[:, None]
     return weights / weights.sum(2, keepdim=True)

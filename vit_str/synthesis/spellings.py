@@ -8,10 +8,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from types import MappingProxyType
 
 _WORDS = 4000  # made of a language
-_LENGTHS = (1, 2, 3, 4), (2, 5, 3, 1)  # syllables of a word, and how often there are so many
+# Syllables of a word, and how often there are so many
+_LENGTHS = {1: 2, 2: 5, 3: 3, 4: 1}
+_PINYIN_LENGTHS = (1, 2, 2, 2, 3)  # the same, all as likely
+_TONELESS = 0.1  # share of the syllables of pinyin
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +32,16 @@ class Syllables:
     def words(self, seed: str) -> dict[str, float]:
         """Words, all as frequent; the same ones for a seed."""
         rng = random.Random(seed)
-        parts = [self.onsets.split(), self.vowels.split(), self.codas.split()]
+        onsets = self.onsets.split()
+        vowels = self.vowels.split()
+        codas = self.codas.split()
         words: dict[str, float] = {}
         while len(words) < _WORDS:
-            (count,) = rng.choices(*_LENGTHS)
-            syllables = [rng.choice(part) for _ in range(count) for part in parts]
-            words["".join(syllables).replace("-", "")] = 1.0
+            (count,) = rng.choices(list(_LENGTHS), list(_LENGTHS.values()))
+            word = ""
+            for _ in range(count):
+                word += rng.choice(onsets) + rng.choice(vowels) + rng.choice(codas)
+            words[word.replace("-", "")] = 1.0
         return words
 
 
@@ -140,8 +148,8 @@ _FINALS: Mapping[str, str] = MappingProxyType(
         "j q x": "ia iang iong iu u ue uan un",
         "zh ch sh r z c s": "i",
         "n l": "ü ü ü üe iu iang",
-        "-": "a ai an ang ao e en er o ou yi ya ye yao you yan yin yang ying yong wu wa wo wai wei "
-        "wan wen wang yu yue yuan yun",
+        "-": "a ai an ang ao e en er o ou yi ya ye yao you yan yin yang ying yong "
+        "wu wa wo wai wei wan wen wang yu yue yuan yun",
     }
 )
 """What can follow what begins a syllable."""
@@ -209,7 +217,7 @@ def in_serbian_cyrillic(word: str) -> str:
     >>> in_serbian_cyrillic("ljubaznost"), in_serbian_cyrillic("džem"), in_serbian_cyrillic("www")
     ('љубазност', 'џем', 'www')
     """
-    for latin, cyrillic in (("lj", "љ"), ("nj", "њ"), ("dž", "џ")):
+    for latin, cyrillic in _SERBIAN_PAIRS.items():
         word = word.replace(latin, cyrillic)
     return word.translate(_SERBIAN) if _SERBIAN_WORD.fullmatch(word) else word
 
@@ -220,6 +228,7 @@ def in_capitals(text: str) -> str:
     return joined.upper().translate(_WITHOUT_ACCENTS)
 
 
+_SERBIAN_PAIRS = {"lj": "љ", "nj": "њ", "dž": "џ"}
 _SERBIAN = str.maketrans("abcčćdđefghijklmnoprsštuvzž", "абцчћдђефгхијклмнопрсштувзж")
 _SERBIAN_WORD = re.compile("[abcčćdđefghijklmnoprsštuvzžљњџ' -]+")
 _WITHOUT_ACCENTS = str.maketrans("ΆΈΉΊΌΎΏ", "ΑΕΗΙΟΥΩ")
@@ -273,22 +282,22 @@ def in_old_spelling(word: str, code: str) -> str:
 
 def _pinyin() -> dict[str, float]:
     rng = random.Random(PINYIN)
-    syllables = [
-        initial.replace("-", "") + final
-        for initials, finals in _FINALS.items()
-        for initial in initials.split()
-        for final in finals.split()
-    ]
+    syllables = []
+    for initials, finals in _FINALS.items():
+        for initial, final in product(initials.split(), finals.split()):
+            syllables.append(initial.replace("-", "") + final)
     words: dict[str, float] = {}
     while len(words) < _WORDS:
-        count = rng.choice((1, 2, 2, 2, 3))
-        words["".join(_toned(rng.choice(syllables), rng) for _ in range(count))] = 1.0
+        word = ""
+        for _ in range(rng.choice(_PINYIN_LENGTHS)):
+            word += _toned(rng.choice(syllables), rng)
+        words[word] = 1.0
     return words
 
 
 def _toned(syllable: str, rng: random.Random) -> str:
     """With the mark of one of four tones on the vowel that has it, or of none."""
-    if rng.random() < 0.1:
+    if rng.random() < _TONELESS:
         return syllable
     place = _place_of_tone(syllable)
     vowel = unicodedata.normalize("NFC", syllable[place] + rng.choice(_TONES))

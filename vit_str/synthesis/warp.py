@@ -15,17 +15,21 @@ from vit_str.synthesis.placement import ink_rows
 from vit_str.synthesis.view import View
 
 _OVERSAMPLING = 2  # columns that are averaged to one
+_DENSEST = 1.2  # columns of a line for a sample, from which on they are averaged first
+_NODE_ROWS = 4  # pixels between places where a view is computed
+_NODE_COLUMNS = 8
+_SLACK = 2  # rows of a line above and below the ink that belong to a character too
 
 
 def crop_mask(lines: Lines, view: View, size: tuple[int, int]) -> Float[Tensor, "batch 1 row col"]:
-    """How much ink each pixel of the crops holds, 0 to 1."""
+    """How much ink each pixel of the crops holds, 0 to 1; ``size`` is their height and width."""
     height, width = size
     fine = width * _OVERSAMPLING
     coordinates = _line_coordinates(lines, view, height, fine)
     lines.look_up(*coordinates.flatten(2).unbind(1))
     masks = lines.masks[:, None].float()
     # Long words would lose columns between the samples; average them first.
-    shrink = max(1, round(float(lines.widths.median()) / (fine * 1.2)))
+    shrink = max(1, round(float(lines.widths.median()) / (fine * _DENSEST)))
     if shrink > 1:
         masks = F.avg_pool2d(masks, (1, shrink), ceil_mode=True)
     columns = masks.shape[-1] * shrink
@@ -33,7 +37,8 @@ def crop_mask(lines: Lines, view: View, size: tuple[int, int]) -> Float[Tensor, 
     extent = torch.tensor([columns, rows], device=masks.device).view(1, 2, 1, 1)
     grid = coordinates.mul_(2 / extent).sub_(1).permute(0, 2, 3, 1)
     seen = F.grid_sample(masks, grid, padding_mode="zeros", align_corners=False)
-    return (seen[..., ::2] + seen[..., 1::2]).mul_(1 / (_OVERSAMPLING * 255))
+    pairs = seen[..., ::_OVERSAMPLING] + seen[..., 1::_OVERSAMPLING]
+    return pairs.mul_(1 / (_OVERSAMPLING * 255))
 
 
 def _line_coordinates(
@@ -44,14 +49,15 @@ def _line_coordinates(
     Computed at every fourth pixel or so and interpolated: between these the view is as good as
     linear, and its trigonometry would be the dearest part of rendering.
     """
-    rows = max(2, height // 4 + 1)
-    columns = max(2, width // 8 + 1)
+    rows = max(2, height // _NODE_ROWS + 1)
+    columns = max(2, width // _NODE_COLUMNS + 1)
     device = lines.widths.device
     y = torch.linspace(0.5 / height, 1 - 0.5 / height, rows, device=device)
     x = torch.linspace(0.5 / width, 1 - 0.5 / width, columns, device=device)
     y, x = torch.meshgrid(y, x, indexing="ij")
     nodes = torch.stack([x.flatten(), y.flatten()], -1)[None]
-    seen = torch.stack(_on_line(view.backward(nodes), lines), 1).view(-1, 2, rows, columns)
+    column, row = _on_line(view.backward(nodes), lines)
+    seen = torch.stack([column, row], 1).view(-1, 2, rows, columns)
     return F.interpolate(seen, (height, width), mode="bilinear", align_corners=True)
 
 
@@ -62,10 +68,12 @@ def token_characters(
     points = view.backward(_pixel_centers(*grid, lines.widths.device))
     column, row = _on_line(points, lines)
     owner = lines.owner(column)
-    inside = (column >= 0) & (column < lines.widths[:, None]) & (owner != PADDING)
+    is_inside = (column >= 0) & (column < lines.widths[:, None])
+    is_inside &= owner != PADDING
     top, bottom = ink_rows(lines.boxes)
-    inside &= (row > top[:, None] - 2) & (row < bottom[:, None] + 2)
-    return torch.where(inside, lines.ids.gather(1, owner.clamp(min=0)), PADDING)
+    is_inside &= row > top[:, None] - _SLACK
+    is_inside &= row < bottom[:, None] + _SLACK
+    return torch.where(is_inside, lines.ids.gather(1, owner.clamp(min=0)), PADDING)
 
 
 def character_boxes(
@@ -73,18 +81,20 @@ def character_boxes(
 ) -> Float[Tensor, "batch position side"]:
     """Left, top, right, bottom of every character in the crop, in pixels; zero where none."""
     left, top, right, bottom = lines.boxes.unbind(-1)
-    x = torch.stack([left, right, (left + right) / 2], -1) / lines.widths[:, None, None] * 2 - 1
-    y = torch.stack([top, bottom], -1) / lines.masks.shape[1] * 2 - 1
-    corners = torch.stack(
-        [x[..., :, None].expand(*x.shape, 2), y[..., None, :].expand(*x.shape, 2)], -1
-    )
-    count, positions, *_ = corners.shape
+    # On an arc the middle of a letter may be higher than both of its sides.
+    x = torch.stack([left, right, (left + right) / 2], -1)
+    x = x / lines.widths[:, None, None] * 2 - 1
+    y = torch.stack([top, bottom], -1)
+    y = y / lines.masks.shape[1] * 2 - 1
+    count, positions = left.shape
+    shape = (count, positions, x.shape[-1], y.shape[-1])
+    corners = torch.stack([x[..., :, None].expand(shape), y[..., None, :].expand(shape)], -1)
     seen = view.forward(corners.flatten(1, 3)).reshape(count, positions, -1, 2)
-    low = seen.amin(2)
-    high = seen.amax(2)
-    scale = torch.tensor([size[1], size[0], size[1], size[0]], device=left.device)
-    boxes = torch.cat([low, high], -1) * scale
-    return boxes * (right > left)[..., None]
+    height, width = size
+    scale = torch.tensor([width, height, width, height], device=left.device)
+    boxes = torch.cat([seen.amin(2), seen.amax(2)], -1) * scale
+    has_ink = right > left
+    return boxes * has_ink[..., None]
 
 
 def _on_line(
@@ -92,7 +102,9 @@ def _on_line(
 ) -> tuple[Float[Tensor, "batch point"], Float[Tensor, "batch point"]]:
     """Word coordinates as column and row of the line as seen, in pixels."""
     x, y = points.unbind(-1)
-    return (x + 1) / 2 * lines.widths[:, None], (y + 1) / 2 * lines.masks.shape[1]
+    column = (x + 1) / 2 * lines.widths[:, None]
+    row = (y + 1) / 2 * lines.masks.shape[1]
+    return column, row
 
 
 def _pixel_centers(rows: int, columns: int, device: torch.device) -> Float[Tensor, "one point 2"]:

@@ -15,8 +15,10 @@ from safetensors.numpy import load_file, save_file
 
 from vit_str.files import default_cache, exclusive, remove_partial, write_atomically
 
-_ABANDONED = 3600.0  # seconds without a change after which a temporary file is that of a killed run
-_CODE = ("lexicon.py", "line_texts.py", "spellings*.py", "word_list*.py")  # that makes the lists
+_ABANDONED = 3600.0
+"""Seconds without a change after which a temporary file is that of a killed run."""
+_CODE = ("lexicon.py", "line_texts.py", "spellings*.py", "word_list*.py")
+"""Files of this program that make the lists."""
 _SEPARATOR = "\n"  # of words, which hold no white space
 
 
@@ -52,14 +54,16 @@ def keep_word_lists(
         file = default_cache() / f"words-{_key(settings)}.safetensors"
     except (OSError, ValueError, PackageNotFoundError):
         return gather()
-    if lists := _load(file):
-        return lists
+    kept = _load(file)
+    if kept:
+        return kept
     with ExitStack() as stack:
         with suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
             stack.enter_context(exclusive(file.with_suffix(".lock"), wait=True))
-        if lists := _load(file):
-            return lists
+        kept = _load(file)
+        if kept:
+            return kept
         lists = gather()
         with suppress(OSError, SafetensorError):
             _save(lists, file)
@@ -68,8 +72,11 @@ def keep_word_lists(
 
 def _key(settings: Sequence[object]) -> str:
     """Changes whenever the words, or the way to choose them, may do."""
-    files = [file for pattern in _CODE for file in sorted(Path(__file__).parent.glob(pattern))]
-    code = [file.read_text(encoding="utf-8") for file in files]
+    folder = Path(__file__).parent
+    code = []
+    for pattern in _CODE:
+        files = sorted(folder.glob(pattern))
+        code += [file.read_text(encoding="utf-8") for file in files]
     versions = version("wordfreq"), unicodedata.unidata_version
     parts = json.dumps([versions, code, settings])
     return hashlib.blake2b(parts.encode(), digest_size=8).hexdigest()
@@ -77,11 +84,15 @@ def _key(settings: Sequence[object]) -> str:
 
 def _save(lists: Sequence[WordList], file: Path) -> None:
     remove_partial(file.parent, least_age=_ABANDONED)
-    words = [word for each in lists for word in each.words]
+    words: list[str] = []
+    shares: list[float] = []
+    for each in lists:
+        words += each.words
+        shares += each.shares
     text = _SEPARATOR.join(words).encode()
     arrays: dict[str, np.ndarray] = {
         "text": np.frombuffer(text, dtype=np.uint8),
-        "shares": np.array([share for each in lists for share in each.shares], dtype=np.float64),
+        "shares": np.array(shares, dtype=np.float64),
         "sizes": np.array([len(each.words) for each in lists], dtype=np.int64),
         "weights": np.array([each.weight for each in lists], dtype=np.float64),
     }

@@ -28,8 +28,10 @@ _LIST_SIZE = 200_000  # most frequent words of a language
 _LEAST_SHARE = 0.008  # of the words with letters that ASCII lacks, with each of these
 _SPELLINGS = {"de": with_sharp_s, "el": with_final_sigma}
 """What wordfreq has otherwise than print."""
-_MOST_FAVOR = 30.0  # times; a letter of a few stray words does not fill the images with them
-_FAVOR_OF_ACCENTS = 4.0  # times; then one in six Italian words has one, one in three German ones
+_MOST_FAVOR = 30.0
+"""Times; a letter of a few stray words does not fill the images with them."""
+_FAVOR_OF_ACCENTS = 4.0
+"""Times; then one in six Italian words has an accent, one in three German ones."""
 
 
 def count_words(path: Path) -> Mapping[str, float]:
@@ -51,8 +53,8 @@ def language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
         import wordfreq
     except ImportError:
         raise ValueError(
-            f"words of a language need the wordfreq library, run: {install_hint('train')}, "
-            "or give a word list of your own"
+            "words of a language need the wordfreq library, run: "
+            f"{install_hint('train')}, or give a word list of your own"
         ) from None
     known = wordfreq.available_languages("best")
     lists: list[tuple[Mapping[str, float], float]] = []
@@ -60,21 +62,35 @@ def language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
         code, star, weight = part.partition("*")
         modern, has_long_s = without_long_s(code)
         is_known = modern in (*known, SERBIAN) or spelled(code)
-        if not is_known or (star and not re.fullmatch(r"[1-9]\d{0,3}", weight)):
+        is_weighted = re.fullmatch(r"[1-9]\d{0,3}", weight) is not None
+        if not is_known or (star and not is_weighted):
             codes = ", ".join(sorted([*known, *SYLLABLES, PINYIN, SERBIAN]))
             raise ValueError(
-                f"language must be one of {codes}, or "
-                f"several as in en*8+de, found {language!r}; give a word list for any other"
+                f"language must be one of {codes}, or several as in en*8+de, "
+                f"found {language!r}; give a word list for any other"
             )
         words = spelled_words(code) if spelled(code) else _frequent_words(modern)
-        if other := OTHER_SPELLINGS.get(code):
-            spelled_otherwise = {other(word): share * _OTHERWISE for word, share in words.items()}
-            words = spelled_otherwise | words
+        words = _with_other_spelling(words, code)
         if has_long_s:
-            old = {in_old_spelling(word, modern): share for word, share in words.items()}
-            words = {with_long_s(word, modern): share for word, share in (words | old).items()}
+            words = _in_old_print(words, modern)
         lists.append((words, float(weight or 1)))
     return lists
+
+
+def _with_other_spelling(words: dict[str, float], code: str) -> dict[str, float]:
+    """The words, and before them those that are spelled otherwise too."""
+    spelling = OTHER_SPELLINGS.get(code)
+    if spelling is None:
+        return words
+    others = {spelling(word): share * _OTHERWISE for word, share in words.items()}
+    return others | words
+
+
+def _in_old_print(words: dict[str, float], code: str) -> dict[str, float]:
+    """The words and their older spellings, all with the long s."""
+    old = {in_old_spelling(word, code): share for word, share in words.items()}
+    both = words | old
+    return {with_long_s(word, code): share for word, share in both.items()}
 
 
 def _frequent_words(code: str) -> dict[str, float]:
@@ -89,7 +105,9 @@ def _frequent_words(code: str) -> dict[str, float]:
     top = islice(frequencies.items(), _LIST_SIZE)
     words = {word: share for word, share in top if not re.search(r"\d", word)}
     spelling = _SPELLINGS.get(code)
-    return {spelling(word): share for word, share in words.items()} if spelling else words
+    if spelling is None:
+        return words
+    return {spelling(word): share for word, share in words.items()}
 
 
 def word_shares(words: Sequence[str], counts: Sequence[float]) -> list[float]:
@@ -106,8 +124,7 @@ def word_shares(words: Sequence[str], counts: Sequence[float]) -> list[float]:
     running = _shares_of_lengths(words, counts)
     favor = {length: math.sqrt(running[length] / listed[length]) for length in listed}
     favored = [share * favor[len(word)] for word, share in zip(words, shares, strict=True)]
-    total = sum(favored)
-    return [share / total for share in favored]
+    return _normalized(favored)
 
 
 def favor_accents(words: Sequence[str], shares: Sequence[float]) -> list[float]:
@@ -117,11 +134,10 @@ def favor_accents(words: Sequence[str], shares: Sequence[float]) -> list[float]:
     sees so few overlooks them.
     """
     favored = [
-        share * (1 if word.isascii() else _FAVOR_OF_ACCENTS)
+        share if word.isascii() else share * _FAVOR_OF_ACCENTS
         for word, share in zip(words, shares, strict=True)
     ]
-    total = sum(favored)
-    return [share / total for share in favored]
+    return _normalized(favored)
 
 
 def favor_rare_letters(words: Sequence[str], shares: Sequence[float]) -> list[float]:
@@ -144,8 +160,13 @@ def favor_rare_letters(words: Sequence[str], shares: Sequence[float]) -> list[fl
     favored = list(shares)
     for place, letters in other:
         favored[place] *= max(favor.get(letter, 1.0) for letter in letters)
-    total = sum(favored)
-    return [share / total for share in favored]
+    return _normalized(favored)
+
+
+def _normalized(shares: Sequence[float]) -> list[float]:
+    """All together 1."""
+    total = sum(shares)
+    return [share / total for share in shares]
 
 
 def _shares_of_lengths(words: Sequence[str], weights: Sequence[float]) -> Mapping[int, float]:

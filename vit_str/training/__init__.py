@@ -2,7 +2,12 @@
 
 from vit_str.training.callbacks import BeforeDecay, RandomStates, StopCleanly
 from vit_str.training.data import RenderedLines, RenderedWords
-from vit_str.training.exports import PredictionSheet, RunLog, WeightsExport, WeightsHistory
+from vit_str.training.exports import (
+    PredictionSheet,
+    RunLog,
+    WeightsExport,
+    WeightsHistory,
+)
 from vit_str.training.initialization import StartFromWeights
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.own_words import OwnWords

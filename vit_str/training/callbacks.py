@@ -46,9 +46,10 @@ class RandomStates(Callback):
         self._module: RecognizerTraining | None = None
 
     def state_dict(self) -> dict[str, Any]:
-        if self._before_step is None or self._module is None or self._module.count.between_steps:
+        if self._before_step is None or self._module is None:
             return _random_states()
-        return self._before_step
+        is_within_step = not self._module.count.between_steps
+        return self._before_step if is_within_step else _random_states()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self._restored = state_dict
@@ -77,9 +78,14 @@ class RandomStates(Callback):
 
 
 def _random_states() -> dict[str, Any]:
-    states: dict[str, Any] = {"torch": torch.get_rng_state(), "python": random.getstate()}
-    name, keys, *rest = np.random.get_state()  # noqa: NPY002 - others draw from the global state
-    states["numpy"] = [name, torch.from_numpy(np.asarray(keys).astype(np.int64)), *rest]
+    # Of numpy the global state, from which others draw.
+    name, keys, *rest = np.random.get_state()  # noqa: NPY002
+    numbers = torch.from_numpy(np.asarray(keys).astype(np.int64))
+    states: dict[str, Any] = {
+        "torch": torch.get_rng_state(),
+        "python": random.getstate(),
+        "numpy": [name, numbers, *rest],
+    }
     if torch.cuda.is_available():
         states["cuda"] = torch.cuda.get_rng_state_all()
     return states

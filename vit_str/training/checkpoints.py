@@ -15,8 +15,8 @@ from vit_str.files import write_atomically
 LAST = "last.ckpt"
 PREVIOUS = "previous.ckpt"
 _ADVICE = (
-    f"resume from another one ({PREVIOUS} is the one before), as in --ckpt_path FILE, or move it "
-    "away to start anew"
+    f"resume from another one ({PREVIOUS} is the one before), as in --ckpt_path "
+    "FILE, or move it away to start anew"
 )
 
 

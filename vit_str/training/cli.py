@@ -29,9 +29,22 @@ from vit_str.training.module import RecognizerTraining
 from vit_str.training.starting import stop_at_once
 
 _STOPPED = 130  # saved, and to be resumed, whichever signal asked for it
+_IGNORED_WARNINGS = (
+    "The '.*_dataloader' does not have many workers",
+    "GPU available but not used",
+    "LightningCLI's args parameter",
+    "The dirpath has changed",  # a run whose folder was moved
+    ".*LeafSpec.* is deprecated",  # Lightning's use of torch
+)
+# Names of settings of mallopt(3), with what keeps freed memory.
 _M_TRIM_THRESHOLD = -1
 _M_TOP_PAD = -2
 _M_MMAP_MAX = -4
+_MALLOC_SETTINGS = {
+    _M_MMAP_MAX: 0,
+    _M_TRIM_THRESHOLD: 2**31 - 1,  # bytes, the most that fit
+    _M_TOP_PAD: 512 * 2**20,  # bytes
+}
 
 
 class OneLineParser(LightningArgumentParser):
@@ -44,8 +57,8 @@ class OneLineParser(LightningArgumentParser):
         reason = " ".join((reasons or [message])[0].split())
         if "required" in reason and "model.recognizer" in reason:
             reason = (
-                "no model given: name a configuration, as in --config FILE.yaml, or the weights to "
-                "start from, as in --init tiny"
+                "no model given: name a configuration, as in --config FILE.yaml, or "
+                "the weights to start from, as in --init tiny"
             )
         sys.stderr.write(f"vit-str train: {reason}; see vit-str train --help\n")
         raise SystemExit(2)
@@ -105,29 +118,37 @@ class TrainingCLI(LightningCLI):
         """Let the rest of the configuration follow the options of this project."""
         config = self.config
         trainer = config.trainer
-        if config.threads is not None:
-            use_threads(config.threads)
-        elif fewer := threads_for_load():
-            use_threads(fewer)
-            report(f"this machine is busy, threads that compute: {fewer} (--threads N)")
+        self._set_threads()
         if emulates_bfloat16(trainer):
             trainer.precision = "32-true"
             report("this CPU has no bfloat16 instructions: training in float32")
         if trainer.enable_progress_bar is not False:
             self.trainer_defaults["callbacks"] = [RunProgress()]
-        trainer.enable_model_summary = False  # it counts the moving average as part of the model
+        # It counts the moving average as part of the model.
+        trainer.enable_model_summary = False
         try:
             if isinstance(trainer.max_time, str):
                 trainer.max_time = duration(trainer.max_time)
             if config.charset is not None:
                 characters = charset_of(config.charset).characters
-                config.model.charset = config.data.init_args.charset = characters
+                config.model.charset = characters
+                config.data.init_args.charset = characters
                 decoder = config.model.recognizer.init_args.decoder
                 decoder.init_args.charset_size = len(characters)
             if config.folder is not None:
                 move(trainer, config.folder)
         except ValueError as error:
             self.parser.error(str(error))
+
+    def _set_threads(self) -> None:
+        """As many as asked for, or fewer than usual on a busy machine."""
+        if self.config.threads is not None:
+            use_threads(self.config.threads)
+            return
+        fewer = threads_for_load()
+        if fewer:
+            use_threads(fewer)
+            report(f"this machine is busy, threads that compute: {fewer} (--threads N)")
 
     def instantiate_classes(self) -> None:
         """Build model, data and trainer; a mistake in the configuration is one line."""
@@ -137,7 +158,8 @@ class TrainingCLI(LightningCLI):
                 self.trainer.strategy.checkpoint_io = CheckpointFiles()
             if self.config.init is not None:
                 start = StartFromWeights(self.config.init)
-                if self.checkpoint is None:  # look at them at once, not after fonts are drawn
+                if self.checkpoint is None:
+                    # Look at them at once, not after fonts are drawn.
                     start.load(self.model)
                 self.callbacks.insert(0, start)
         except (ValueError, MisconfigurationException) as error:
@@ -149,12 +171,11 @@ class TrainingCLI(LightningCLI):
         asked: str | None = self.config.ckpt_path
         if asked != "last":
             return Path(asked) if asked else None
-        checkpoints = [
-            path
-            for callback in self.callbacks
-            if isinstance(callback, ModelCheckpoint) and callback.dirpath
-            for path in Path(callback.dirpath).glob(f"{callback.CHECKPOINT_NAME_LAST}*.ckpt")
-        ]
+        checkpoints: list[Path] = []
+        for callback in self.callbacks:
+            if isinstance(callback, ModelCheckpoint) and callback.dirpath:
+                pattern = f"{callback.CHECKPOINT_NAME_LAST}*.ckpt"
+                checkpoints += Path(callback.dirpath).glob(pattern)
         return max(checkpoints, key=lambda path: path.stat().st_mtime, default=None)
 
     @property
@@ -202,8 +223,8 @@ class TrainingCLI(LightningCLI):
             report(f"stopped at step {step:,}; the same command resumes")
         elif step and step == self.model.resumed_at:
             report(
-                f"already finished at step {step:,}; for more, raise --trainer.max_time or "
-                "--trainer.max_steps"
+                f"already finished at step {step:,}; for more, raise "
+                "--trainer.max_time or --trainer.max_steps"
             )
         else:
             report(f"finished at step {step:,}")
@@ -213,46 +234,48 @@ class TrainingCLI(LightningCLI):
 def main(arguments: Sequence[str]) -> int:
     """Train as the arguments say; returns the exit code."""
     keep_freed_memory()
-    if torch.cuda.is_available():  # on a CPU it would hold for all that this process does later
+    if torch.cuda.is_available():
+        # On a CPU it would hold for all that this process does later.
         torch.set_float32_matmul_precision("medium")
-    for message in (
-        "The '.*_dataloader' does not have many workers",
-        "GPU available but not used",
-        "LightningCLI's args parameter",
-        "The dirpath has changed",  # a run whose folder was moved
-        ".*LeafSpec.* is deprecated",  # Lightning's use of torch
-    ):
+    for message in _IGNORED_WARNINGS:
         warnings.filterwarnings("ignore", message)
     quiet_lightning()
     try:
-        with stop_at_once() as start:
-            training = TrainingCLI(
-                RecognizerTraining,
-                LightningDataModule,
-                subclass_mode_data=True,
-                save_config_kwargs={"overwrite": True},
-                args=completed(arguments),
-                parser_kwargs={"prog": "vit-str train"},
-                seed_everything_default=1,
-                run=False,
-            )
-            start.trainer = training.trainer
-            start.began = lambda: any(
-                callback.hears
-                for callback in training.callbacks
-                if isinstance(callback, StopCleanly)
-            )
-            return training.train()
+        return _train(arguments)
     except CannotStart as error:
         report(str(error))
         return 2
     except (OSError, SafetensorError) as error:
         if isinstance(error, SafetensorError) and "os error" not in str(error):
             raise
-        where = f"{getattr(error, 'filename', None)}: " if getattr(error, "filename", 0) else ""
-        reason = getattr(error, "strerror", None) or error
-        report(f"{where}{reason}; once that is mended, the same command resumes")
+        report(f"{_reason(error)}; once that is mended, the same command resumes")
         return 1
+
+
+def _train(arguments: Sequence[str]) -> int:
+    with stop_at_once() as start:
+        training = TrainingCLI(
+            RecognizerTraining,
+            LightningDataModule,
+            subclass_mode_data=True,
+            save_config_kwargs={"overwrite": True},
+            args=completed(arguments),
+            parser_kwargs={"prog": "vit-str train"},
+            seed_everything_default=1,
+            run=False,
+        )
+        start.trainer = training.trainer
+        start.began = lambda: any(
+            callback.hears for callback in training.callbacks if isinstance(callback, StopCleanly)
+        )
+        return training.train()
+
+
+def _reason(error: OSError | SafetensorError) -> str:
+    """What went wrong with a file, and with which one if that is known."""
+    reason = getattr(error, "strerror", None) or error
+    file = getattr(error, "filename", None)
+    return f"{file}: {reason}" if file else str(reason)
 
 
 def quiet_lightning() -> None:
@@ -274,6 +297,5 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
     except (OSError, AttributeError):
         return False
-    settings = ((_M_MMAP_MAX, 0), (_M_TRIM_THRESHOLD, 2**31 - 1), (_M_TOP_PAD, 512 * 2**20))
-    outcomes = [mallopt(name, value) for name, value in settings]
+    outcomes = [mallopt(name, value) for name, value in _MALLOC_SETTINGS.items()]
     return all(outcome == 1 for outcome in outcomes)

@@ -30,18 +30,21 @@ def duration(text: str) -> str:
         )
     if ":" in text:
         return text
-    time = timedelta(**{_UNITS[unit]: int(count) for count, unit in re.findall(r"(\d+)(\w)", text)})
+    parts = re.findall(r"(\d+)(\w)", text)
+    given = {_UNITS[unit]: int(count) for count, unit in parts}
+    time = timedelta(**given)
     minutes, seconds = divmod(time.seconds, 60)
     return f"{time.days:02}:{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
 
 
 def emulates_bfloat16(trainer: Any) -> bool:
     """Whether the configuration asks a CPU for bfloat16 that would be slower than float32."""
-    on_cpu = trainer.accelerator == "cpu" or (
-        trainer.accelerator == "auto" and choose_device().type == "cpu"
-    )
-    cpu = torch.device("cpu")
-    return trainer.precision == "bf16-mixed" and on_cpu and fastest_dtype(cpu) == torch.float32
+    if trainer.precision != "bf16-mixed":
+        return False
+    accelerator = trainer.accelerator
+    if accelerator == "auto":
+        accelerator = choose_device().type
+    return accelerator == "cpu" and fastest_dtype(torch.device("cpu")) == torch.float32
 
 
 def move(trainer: Any, folder: Path) -> None:

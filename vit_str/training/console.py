@@ -30,7 +30,9 @@ class RunProgress(ProgressBar):
         super().__init__()
         self._bar: Any = None
         self._enabled = True
-        self._start = self._share = self._refreshed = 0.0
+        self._start = 0.0  # seconds of the clock
+        self._share = 0.0  # of the run that was done then
+        self._refreshed = 0.0  # seconds of the clock
 
     def disable(self) -> None:
         self._enabled = False
@@ -42,7 +44,8 @@ class RunProgress(ProgressBar):
         self._start = time.monotonic()
         self._share = progress(trainer)
         if self._enabled and sys.stderr.isatty():
-            self._bar = tqdm(total=1.0, file=sys.stderr, bar_format="{desc}|{bar}| {postfix}")
+            form = "{desc}|{bar}| {postfix}"
+            self._bar = tqdm(total=1.0, file=sys.stderr, bar_format=form)
 
     def on_train_batch_end(self, trainer: Trainer, *_: Any, **__: Any) -> None:
         """Seldom: losses are on the device, which would be waited for."""
@@ -71,8 +74,9 @@ class RunProgress(ProgressBar):
             for name, value in trainer.callback_metrics.items()
             if name.rpartition("/")[2] in _SHOWN
         ]
-        done = f"step {trainer.global_step:,}, {progress(trainer):.0%} done, {self.left(trainer)}"
-        report(f"{done}: {', '.join(values)}")
+        step = f"step {trainer.global_step:,}"
+        done = f"{progress(trainer):.0%} done"
+        report(f"{step}, {done}, {self.left(trainer)}: {', '.join(values)}")
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._close()

@@ -37,7 +37,9 @@ class HeldOut:
         return number < self.share * (1 << 8 * _DIGEST_BYTES)
 
     def __contains__(self, image: bytes) -> bool:
-        return self.chosen(image) or (bool(self.digests) and digest(image) in self.digests)
+        if self.chosen(image):
+            return True
+        return bool(self.digests) and digest(image) in self.digests
 
     def indices(self, source: WordSource, order: Iterable[int]) -> Iterator[int]:
         """Indices of a source, in an order, where words of the share are."""
@@ -76,7 +78,8 @@ class Crops:
 
     def __getitem__(self, batch: tuple[int, int]) -> CropBatch:
         start, length = batch
-        resize = replace(self.preprocessing, turn_above=None)  # tall images are turned already
+        # Tall images are turned already.
+        resize = replace(self.preprocessing, turn_above=None)
         images: list[Tensor] = []
         labels: list[str] = []
         skipped: list[Skipped] = []
@@ -86,9 +89,11 @@ class Crops:
             images.append(resize.pixels(self.augmentation(image, number)))
         if not images:
             size = self.preprocessing.height, self.preprocessing.width
-            return CropBatch(torch.empty(0, 3, *size, dtype=torch.uint8), labels, skipped)
+            none = torch.empty(0, 3, *size, dtype=torch.uint8)
+            return CropBatch(none, labels, skipped)
         width = max(image.shape[-1] for image in images)
-        return CropBatch(torch.stack([widened(i, width) for i in images]), labels, skipped)
+        pixels = torch.stack([widened(image, width) for image in images])
+        return CropBatch(pixels, labels, skipped)
 
     def _usable(self, number: int, skipped: list[Skipped]) -> tuple[Image.Image, str]:
         """The upright image and the label of a number, or of the next that has one."""
@@ -110,8 +115,8 @@ class Crops:
                 word = image
             skipped.append(replace(word, name=f"{source.path}: {word.name}"))
         raise ValueError(
-            f"{source.path}: {_MOST_TRIES} words one after the other cannot be used; look at "
-            "skipped.tsv beside the logs"
+            f"{source.path}: {_MOST_TRIES} words one after the other cannot be used; "
+            "look at skipped.tsv beside the logs"
         )
 
 
@@ -139,11 +144,13 @@ class CropSampler:
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """First index and length of the crops in each batch."""
         for image in count(self.start, self.stride):
-            yield image - self._rendered_before(image), self.batch_size - self.rendered_in(image)
+            first = image - self._rendered_before(image)
+            yield first, self.batch_size - self.rendered_in(image)
 
     def _rendered_before(self, image: int) -> int:
         return int(image * self.rendered_share)
 
     def rendered_in(self, image: int) -> int:
         """How many images of the batch that begins with this one are rendered."""
-        return self._rendered_before(image + self.batch_size) - self._rendered_before(image)
+        after = self._rendered_before(image + self.batch_size)
+        return after - self._rendered_before(image)

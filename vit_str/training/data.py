@@ -1,5 +1,6 @@
 """Data of training: an endless rendered stream of words or lines, and some to validate on."""
 
+import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -56,8 +57,12 @@ class Batches(list[LabeledPixels]):
             indices = list(group)
             for start in range(0, len(indices), _VALIDATION_BATCH):
                 chosen = indices[start : start + _VALIDATION_BATCH]
-                pixels = torch.stack([images[index] for index in chosen])
-                batches.append(LabeledPixels(source, pixels, [labels[index] for index in chosen]))
+                batch = LabeledPixels(
+                    source=source,
+                    images=torch.stack([images[index] for index in chosen]),
+                    labels=[labels[index] for index in chosen],
+                )
+                batches.append(batch)
         return cls(batches)
 
 
@@ -77,7 +82,8 @@ class RenderedStream:
         for number in count():
             seen = self.images + (number * self.stride + 1) * self.batch_size
             index = self.first + number * self.stride
-            yield self.renderer.batch(self.batch_size, self.seed, index, self.difficulty(seen))
+            difficulty = self.difficulty(seen)
+            yield self.renderer.batch(self.batch_size, self.seed, index, difficulty)
 
     def difficulty(self, seen: int) -> float:
         """Of a batch with which so many images of the run have been seen."""
@@ -135,7 +141,11 @@ class RenderedWords(LightningDataModule):
         self.image_size = image_size
         self.grid = grid
         self.lexicon = Lexicon(
-            self.charset, language, words, {**WEIGHTS, **(text or {})}, maximum_length
+            self.charset,
+            language,
+            words,
+            weights=dict(WEIGHTS) | (text or {}),
+            maximum_length=maximum_length,
         )
         if not find_fonts(fonts):
             raise ValueError(f"found no fonts to render with; {NO_FONTS}")
@@ -161,7 +171,12 @@ class RenderedWords(LightningDataModule):
 
     def _renderer(self, atlas: GlyphAtlas) -> Renderer | TextLineRenderer:
         return Renderer(
-            atlas, self.lexicon, self.image_size, self.grid, self.ingredients, self.pictures
+            atlas,
+            self.lexicon,
+            image_size=self.image_size,
+            grid=self.grid,
+            ingredients=self.ingredients,
+            pictures=self.pictures,
         )
 
     def training_renderer(self, device: torch.device | str) -> Renderer | TextLineRenderer:
@@ -174,11 +189,12 @@ class RenderedWords(LightningDataModule):
         assert self.trainer is not None
         device = self.trainer.strategy.root_device
         rank = self.trainer.global_rank
-        self._start = images, batches = self._position()
+        images, batches = self._position()
+        self._start = (images, batches)
         return RenderedStream(
-            self.training_renderer(device),
-            self.batch_size,
-            self.seed,
+            renderer=self.training_renderer(device),
+            batch_size=self.batch_size,
+            seed=self.seed,
             first=batches + rank,
             stride=self.trainer.world_size,
             images=images + rank * self.batch_size,
@@ -193,12 +209,14 @@ class RenderedWords(LightningDataModule):
         assert self.trainer is not None
         seen, used = self._start
         images: int = self.trainer.lightning_module.count.images_seen  # type: ignore
-        new = -(-(images - seen) // self.batch_size)
-        return images, max(used + new, -(-images // self.batch_size))
+        new = math.ceil((images - seen) / self.batch_size)
+        least = math.ceil(images / self.batch_size)
+        return images, max(used + new, least)
 
     def state_dict(self) -> dict[str, Any]:
         """The position in the stream, for runs that resume with batches of another size."""
-        return dict(zip(("images", "batches"), self._position(), strict=True))
+        images, batches = self._position()
+        return {"images": images, "batches": batches}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Resume where the legs before have come to."""
@@ -213,7 +231,7 @@ class RenderedWords(LightningDataModule):
         renderer = self._renderer(self._atlas.held_out())
         seed = self.seed + VALIDATION_SEED_OFFSET
         batches = []
-        for index in range(-(-self.rendered_limit // self._validation_batch)):
+        for index in range(math.ceil(self.rendered_limit / self._validation_batch)):
             batch = renderer.batch(self._validation_batch, seed, index)
             labels = [self.charset.decode(row) for row in batch.labels.tolist()]
             batches.append(LabeledPixels("rendered", batch.images, labels))
@@ -225,7 +243,8 @@ class RenderedWords(LightningDataModule):
         step = max(1, len(files.paths) // limit)
         images = []
         labels = []
-        for path, label in list(zip(files.paths, files.labels, strict=True))[::step][:limit]:
+        words = list(zip(files.paths, files.labels, strict=True))
+        for path, label in words[::step][:limit]:
             with suppress(UnreadableImage):  # `vit-str evaluate` reports them
                 images.append(self._preprocessing.pixels(load_image(path)))
                 labels.append(label)
@@ -286,10 +305,10 @@ class RenderedLines(RenderedWords):
         return TextLineRenderer(
             atlas,
             self.texts,
-            height,
-            widest,
-            stride,
-            self.pictures,
-            self.old_texts,
-            self.old_share,
+            height=height,
+            widest=widest,
+            stride=stride,
+            pictures=self.pictures,
+            old_texts=self.old_texts,
+            old_share=self.old_share,
         )

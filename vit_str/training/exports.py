@@ -3,6 +3,7 @@
 import csv
 import sys
 import time
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -62,15 +63,23 @@ class WeightsExport(Callback):
         Ranges are measured only now: they belong to the weights, which change until then.
         """
         assert isinstance(pl_module, RecognizerTraining)
-        is_measured = trainer.is_global_zero and takes_ranges(describe(pl_module.averaged))
-        self._save(trainer, pl_module, _ranges(trainer, pl_module) if is_measured else None)
+        ranges = None
+        if trainer.is_global_zero and takes_ranges(describe(pl_module.averaged)):
+            ranges = _ranges(trainer, pl_module)
+        self._save(trainer, pl_module, ranges)
 
     def _save(
         self, trainer: Trainer, pl_module: LightningModule, ranges: Ranges | None = None
     ) -> None:
         assert isinstance(pl_module, RecognizerTraining)
-        seconds = {"seconds": round(self._elapsed())}
-        _save_weights(self.path, pl_module.averaged, trainer, pl_module, seconds, ranges=ranges)
+        _save_weights(
+            self.path,
+            pl_module.averaged,
+            trainer,
+            pl_module,
+            more={"seconds": round(self._elapsed())},
+            ranges=ranges,
+        )
 
 
 def _ranges(trainer: Trainer, module: RecognizerTraining) -> Ranges:
@@ -113,7 +122,14 @@ class WeightsHistory(StepCallback):
     def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
         assert isinstance(pl_module, RecognizerTraining)
         path = self.folder / f"step-{trainer.global_step:07d}.safetensors"
-        _save_weights(path, pl_module.recognizer, trainer, pl_module, {}, torch.float16)
+        _save_weights(
+            path,
+            pl_module.recognizer,
+            trainer,
+            pl_module,
+            more={},
+            dtype=torch.float16,
+        )
 
 
 def _save_weights(
@@ -141,16 +157,20 @@ def _save_weights(
 def provenance(trainer: Trainer, module: RecognizerTraining) -> dict[str, Any]:
     """Where weights come from that are saved now."""
     datamodule: Any = trainer.datamodule  # type: ignore[attr-defined]
-    started_from = {"started_from": module.started_from} if module.started_from else {}
-    return started_from | {
+    started_from = module.started_from or {}
+    scores = trainer.callback_metrics.items()
+    said: dict[str, Any] = {}
+    if started_from:
+        said["started_from"] = started_from
+    return said | {
         "command": " ".join(["vit-str", "train", *sys.argv[2:]]),
         "data": getattr(datamodule, "provenance", "not said"),
-        "language": getattr(datamodule, "language", (module.started_from or {}).get("language")),
+        "language": getattr(datamodule, "language", started_from.get("language")),
         "step": trainer.global_step,
         "images": module.count.images_seen,
         "device": str(module.device),
         "torch": torch.__version__,
-        "scores": {name: round(float(v), 4) for name, v in trainer.callback_metrics.items()},
+        "scores": {name: round(float(value), 4) for name, value in scores},
     }
 
 
@@ -172,11 +192,11 @@ class PredictionSheet(Callback):
     ) -> None:
         shown = self._shown.setdefault(batch.source, [])
         room = self.words - len(shown)
-        words = zip(batch.images.cpu()[:room], outputs[:room], batch.labels[:room], strict=True)
-        shown.extend(words)
+        images = batch.images.cpu()[:room]
+        shown.extend(zip(images, outputs[:room], batch.labels[:room], strict=True))
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        shown = [word for words in self._shown.values() for word in words]
+        shown = list(chain.from_iterable(self._shown.values()))
         self._shown.clear()
         if trainer.sanity_checking or not trainer.is_global_zero or not shown:
             return
@@ -231,7 +251,9 @@ class RunLog(CSVLogger):
         if not self.path.exists():
             return []
         with self.path.open(newline="", encoding="utf-8") as file:
-            return [row for row in csv.DictReader(file) if (row.get("step") or "").isdigit()]
+            rows = list(csv.DictReader(file))
+        # The last row of a killed run may be cut short.
+        return [row for row in rows if (row.get("step") or "").isdigit()]
 
     @rank_zero_only
     def log_hyperparams(self, *_: Any, **__: Any) -> None:
@@ -241,7 +263,7 @@ class RunLog(CSVLogger):
     def save(self) -> None:
         if not self._rows:
             return
-        names = sorted({str(name) for row in self._rows for name in row})
+        names = sorted(set(chain.from_iterable(self._rows)))
         with (
             write_atomically(self.path) as temporary,
             temporary.open("w", newline="", encoding="utf-8") as file,

@@ -21,15 +21,29 @@ from vit_str.training.module import RecognizerTraining
 
 # First axis: one row for each character in the order of the charset, then one for start or end.
 _EMBEDDINGS = "decoder.embed_characters.weight"
-_LAYERS = ("decoder.classify", "decoder.draft.classify")
-_OUTPUTS = tuple(f"{layer}.{name}" for layer in _LAYERS for name in ("weight", "bias"))
+_OUTPUTS = (
+    "decoder.classify.weight",
+    "decoder.classify.bias",
+    "decoder.draft.classify.weight",
+    "decoder.draft.classify.bias",
+)
 _GRID_POSITIONS = "encoder.embed_positions.weight"
 _PATCHES = "encoder.embed_patches"
 _TEXT_POSITIONS = "decoder.embed_positions.weight"
 # Weights of one mean nothing in the other, although their shapes may fit.
 _MUST_AGREE = ("dim", "heads", "mlp_ratio", "widths", "strides")
 # Said with the characters and the positions, or no matter of weights.
-_MAY_DIFFER = ("charset_size", "maximum_length", "dropout", "label_smoothing", "draft_grid")
+_MAY_DIFFER = (
+    "charset_size",
+    "maximum_length",
+    "dropout",
+    "label_smoothing",
+    "draft_grid",
+)
+# Of the encoders of words and of lines.
+_SIZES = ("dim", "heads", "mlp_ratio", "stem_widths", "stem_depths")
+_MOST_CHARACTERS = 20  # that are listed
+_MOST_NAMES = 5
 
 
 def start_from(
@@ -58,64 +72,68 @@ def start_from(
     old = weights.charset
     kept = "".join(character for character in charset.characters if not old.unknown(character))
     # The last row is the start or the end.
-    rows = [*charset.encode(kept), len(charset)], [*old.encode(kept), len(old)]
+    own_rows = [*charset.encode(kept), len(charset)]
+    given_rows = [*old.encode(kept), len(old)]
     partly = []
     fresh = []
     with torch.no_grad():
         for name, tensor in names.items():
             if name in (_EMBEDDINGS, *_OUTPUTS) and name in given:
-                _fill_rows(tensor, given[name], rows, name in _OUTPUTS)
+                if name in _OUTPUTS:
+                    _fill_with_mean(tensor, given[name][given_rows[:-1]])
+                tensor[own_rows] = given[name][given_rows].to(tensor)
             elif name in given and given[name].shape == tensor.shape:
                 tensor.copy_(given[name])
             elif name in given and name in (_GRID_POSITIONS, _TEXT_POSITIONS):
-                partly.append(_fill_positions(name, tensor, given[name], recognizer, weights))
+                count = _fill_positions(name, tensor, given[name], recognizer, weights)
+                partly.append(f"{name} {count} of {len(tensor)}")
             else:
                 fresh.append(name)
-    images = weights.provenance.get("images")
-    seen = f" ({images:,} images seen)" if isinstance(images, int) and images else ""
+    differing = _differences(recognizer, weights.recognizer, _MUST_AGREE + _MAY_DIFFER)
     parts = {
         "positions kept": partly,
         "fresh, not in the file or of another shape": fresh,
         "in the file, but without a place in this model": [n for n in given if n not in names],
-        "not as in the file": _differences(
-            recognizer, weights.recognizer, _MUST_AGREE + _MAY_DIFFER
-        ),
+        "not as in the file": differing,
     }
     taken = len(names) - len(fresh)
+    new = _some(old.unknown(charset.characters), "new")
+    dropped = _some(charset.unknown(old.characters), "dropped")
     return [
-        f"starting from {source}{seen}: {taken} of {len(names)} tensors taken over",
-        f"characters: {len(kept):,} kept, {_some(old.unknown(charset.characters), 'new')}, "
-        f"{_some(charset.unknown(old.characters), 'dropped')}",
+        f"starting from {source}{_seen(weights)}: {taken} of {len(names)} tensors taken over",
+        f"characters: {len(kept):,} kept, {new}, {dropped}",
         *(f"{name}: {_first(items)}" for name, items in parts.items() if items),
     ]
 
 
-def _fill_rows(
-    tensor: Tensor, given: Tensor, rows: tuple[list[int], list[int]], outputs: bool
-) -> None:
-    """Rows of characters that both have; in the output, new ones become the mean of these."""
-    own_rows, given_rows = rows
-    kept_characters = given_rows[:-1]
-    if outputs and len(kept_characters) > 1:
-        tensor.copy_(given[kept_characters].mean(0).expand_as(tensor))
-    tensor[own_rows] = given[given_rows].to(tensor)
+def _seen(weights: WeightsFile) -> str:
+    """On how many images they were trained, if the file says so."""
+    images = weights.provenance.get("images")
+    return f" ({images:,} images seen)" if isinstance(images, int) and images else ""
+
+
+def _fill_with_mean(tensor: Tensor, rows: Tensor) -> None:
+    """Every row becomes the mean of the given ones, if there are several."""
+    if len(rows) > 1:
+        tensor.copy_(rows.mean(0).expand_as(tensor))
 
 
 def _fill_positions(
     name: str, tensor: Tensor, given: Tensor, recognizer: Recognizer, weights: WeightsFile
-) -> str:
-    """Positions that both have; returns how many of how many."""
+) -> int:
+    """Positions that both have; returns how many they are."""
     if name == _TEXT_POSITIONS:
         count = min(len(tensor), len(given))
         tensor[:count] = given[:count].to(tensor)
-    else:
-        grids = recognizer.encoder.grid, weights.recognizer.encoder.grid
-        rows, columns = (min(sizes) for sizes in zip(*grids, strict=True))
-        own = tensor.view(*grids[0], -1)
-        theirs = given.view(*grids[1], -1)
-        own[:rows, :columns] = theirs[:rows, :columns].to(tensor)
-        count = rows * columns
-    return f"{name} {count} of {len(tensor)}"
+        return count
+    own_grid = recognizer.encoder.grid
+    given_grid = weights.recognizer.encoder.grid
+    rows = min(own_grid[0], given_grid[0])
+    columns = min(own_grid[1], given_grid[1])
+    own = tensor.view(*own_grid, -1)
+    theirs = given.view(*given_grid, -1)
+    own[:rows, :columns] = theirs[:rows, :columns].to(tensor)
+    return rows * columns
 
 
 def _turns_to_lines(recognizer: Recognizer, given: Recognizer) -> bool:
@@ -130,8 +148,8 @@ def _for_lines(given: dict[str, Tensor], rows: int, names: dict[str, Tensor]) ->
     weight = given[f"{_PATCHES}.weight"]
     bias = given[f"{_PATCHES}.bias"]
     if names[f"{_PATCHES}.weight"].shape[1] == weight.shape[1]:
-        positions = given[_GRID_POSITIONS].view(rows, -1, weight.shape[0]).mean(1, keepdim=True)
-        return {"encoder.embed_rows": positions}
+        positions = given[_GRID_POSITIONS].view(rows, -1, weight.shape[0])
+        return {"encoder.embed_rows": positions.mean(1, keepdim=True)}
     return {
         f"{_PATCHES}.weight": weight.repeat(1, rows) / rows**0.5,
         f"{_PATCHES}.bias": bias + given[_GRID_POSITIONS].mean(0),
@@ -140,37 +158,45 @@ def _for_lines(given: dict[str, Tensor], rows: int, names: dict[str, Tensor]) ->
 
 def check_architecture(recognizer: Recognizer, given: Recognizer, source: str) -> None:
     """Refuse weights that would mean something else in this model."""
-    agreeing = {name for part in _parts(recognizer) for name in part[2]} - {*_MUST_AGREE}
-    differences = _differences(recognizer, given, agreeing)
     if _turns_to_lines(recognizer, given):
-        sizes = ("dim", "heads", "mlp_ratio", "stem_widths", "stem_depths")
-        differences = [
-            f"encoder.{name} is {mine} in the configuration, {theirs} in the file"
-            for name in sizes
-            if (mine := getattr(recognizer.encoder, name))
-            != (theirs := getattr(given.encoder, name))
-        ]
+        differences = _differences_of_lines(recognizer, given)
+    else:
+        names: set[str] = set()
+        for _, _, arguments in _parts(recognizer):
+            names.update(arguments)
+        differences = _differences(recognizer, given, ignored=names - set(_MUST_AGREE))
     if differences:
         raise ValueError(
-            f"cannot start from {source}: {'; '.join(differences)}; take the configuration that "
-            "these weights were trained with, or weights of this one"
+            f"cannot start from {source}: {'; '.join(differences)}; take the "
+            "configuration that these weights were trained with, or weights of this "
+            "one"
         )
+
+
+def _differences_of_lines(recognizer: Recognizer, given: Recognizer) -> list[str]:
+    """What an encoder of lines and one of words must agree about, and do not."""
+    lines = []
+    for name in _SIZES:
+        mine = getattr(recognizer.encoder, name)
+        theirs = getattr(given.encoder, name)
+        if mine != theirs:
+            lines.append(f"encoder.{name} is {mine} in the configuration, {theirs} in the file")
+    return lines
 
 
 def _differences(recognizer: Recognizer, given: Recognizer, ignored: Iterable[str]) -> list[str]:
     """What the descriptions of two models disagree about, but for some arguments."""
     lines = []
-    for (part, here, mine), (_, there, theirs) in zip(
-        _parts(recognizer), _parts(given), strict=True
-    ):
+    left_out = set(ignored)
+    pairs = zip(_parts(recognizer), _parts(given), strict=True)
+    for (part, here, mine), (_, there, theirs) in pairs:
         if here != there:
             lines.append(f"the {part} is {here} in the configuration, {there} in the file")
             continue
-        lines += [
-            f"{part}.{name} is {mine[name]} in the configuration, {theirs.get(name)} in the file"
-            for name in mine
-            if name not in set(ignored) and mine[name] != theirs.get(name)
-        ]
+        for name, value in mine.items():
+            other = theirs.get(name)
+            if name not in left_out and value != other:
+                lines.append(f"{part}.{name} is {value} in the configuration, {other} in the file")
     return lines
 
 
@@ -184,13 +210,14 @@ def _some(characters: str, what: str) -> str:
     """How many, and which the first are."""
     if not characters:
         return f"none {what}"
-    more = " ..." if len(characters) > 20 else ""
-    return f"{len(characters):,} {what} ({characters[:20]}{more})"
+    more = " ..." if len(characters) > _MOST_CHARACTERS else ""
+    return f"{len(characters):,} {what} ({characters[:_MOST_CHARACTERS]}{more})"
 
 
 def _first(items: Sequence[str]) -> str:
-    more = f" and {len(items) - 5} more" if len(items) > 5 else ""
-    return ", ".join(items[:5]) + more
+    """The first few, and how many more there are."""
+    more = len(items) - _MOST_NAMES
+    return ", ".join(items[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 class StartFromWeights(Callback):
@@ -247,8 +274,8 @@ def _advice(trainer: Trainer, module: RecognizerTraining, weights: WeightsFile) 
     if 0 < trainer.max_steps < 3 * remembered:
         averaging = max(0.0, round(1 - 10 / trainer.max_steps, 3))
         lines.append(
-            f"model.averaging {module.average.decay} remembers about {remembered:,} steps, and "
-            f"this run has {trainer.max_steps:,}: the weights that it writes will lag behind; "
-            f"--model.averaging {averaging} would not"
+            f"model.averaging {module.average.decay} remembers about {remembered:,} "
+            f"steps, and this run has {trainer.max_steps:,}: the weights that it "
+            f"writes will lag behind; --model.averaging {averaging} would not"
         )
     return lines

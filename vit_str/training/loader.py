@@ -77,9 +77,10 @@ class SkippedWords:
         """Finish the list and say how many words are on it."""
         if self._report is None:
             return
-        counts = ", ".join(f"{count:,} {reason}" for reason, count in self._report.counts.items())
+        counts = self._report.counts.items()
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in counts)
         self._report.close()
-        report(f"words skipped: {counts}; listed in {self.path}")
+        report(f"words skipped: {reasons}; listed in {self.path}")
         self._report = None
 
 
@@ -124,11 +125,12 @@ class OwnStream:
     def _own(self, batch: CropBatch) -> RenderedBatch:
         labels = self.charset.encode_batch(batch.labels)
         size, longest = labels.shape
+        tokens = self._tokens(batch.images.shape[-1])
         return RenderedBatch(
-            batch.images.to(self.device, non_blocking=True),
-            labels.to(self.device, non_blocking=True),
-            torch.full((size, self._tokens(batch.images.shape[-1])), UNKNOWN, device=self.device),
-            torch.zeros(size, longest, 4, device=self.device),
+            images=batch.images.to(self.device, non_blocking=True),
+            labels=labels.to(self.device, non_blocking=True),
+            token_characters=torch.full((size, tokens), UNKNOWN, device=self.device),
+            boxes=torch.zeros(size, longest, 4, device=self.device),
         )
 
     def _rendered(self, size: int, image: int) -> RenderedBatch:

@@ -11,8 +11,13 @@ from torch.nn.utils import clip_grad_norm_
 from torch.optim import AdamW, Optimizer
 from torch.optim.swa_utils import AveragedModel
 
-from vit_str.evaluation.metrics import FULL, character_accuracy, one_minus_ned, word_accuracy
-from vit_str.models import Recognizer
+from vit_str.evaluation.metrics import (
+    FULL,
+    character_accuracy,
+    one_minus_ned,
+    word_accuracy,
+)
+from vit_str.models import Encoder, Recognizer
 from vit_str.models.auxiliary import TokenClassifier
 from vit_str.models.decoders.ctc import CtcHead, ctc_loss
 from vit_str.runtime.charset import PADDING, PRINTABLE_ASCII, Charset
@@ -31,6 +36,9 @@ from vit_str.training.resuming import (
     check_together,
 )
 from vit_str.training.schedule import WarmupStableDecay, progress
+
+_PROTOCOLS = (36, 62, 94, FULL)  # of word accuracy
+_FADING = 0.9  # share of the weights of auxiliary losses that is gone at the end
 
 
 class RecognizerTraining(LightningModule):
@@ -70,8 +78,8 @@ class RecognizerTraining(LightningModule):
         if recognizer.decoder.charset_size != len(self.charset):
             raise ValueError(
                 f"the charset has {len(self.charset)} characters, the decoder "
-                f"{recognizer.decoder.charset_size}: set decoder.init_args.charset_size to "
-                f"{len(self.charset)}"
+                f"{recognizer.decoder.charset_size}: set "
+                f"decoder.init_args.charset_size to {len(self.charset)}"
             )
         self.recognizer = recognizer
         encoder = recognizer.encoder
@@ -79,15 +87,12 @@ class RecognizerTraining(LightningModule):
         self.grid = encoder.grid
         self.width_step = encoder.width_step
         self.maximum_length = recognizer.decoder.maximum_length
-        self.preprocessing = (
-            Preprocessing(*encoder.image_size, width_step=encoder.width_step)
-            if encoder.width_step
-            else Preprocessing(*encoder.image_size, turn_above=TALL, reread_below=DOUBTFUL)
-        )
+        self.preprocessing = _preprocessing(encoder)
         self.token_classifier = TokenClassifier(encoder.dim, len(self.charset))
         self.average = MovingAverage(recognizer, averaging)
         for parameter in recognizer.parameters():
-            if not parameter.numel():  # no gradient will come, and several devices would wait
+            if not parameter.numel():
+                # No gradient will come, for which several devices would wait.
                 parameter.requires_grad_(False)
         self.learning_rate = learning_rate
         self.muon_learning_rate = muon_learning_rate
@@ -98,9 +103,12 @@ class RecognizerTraining(LightningModule):
         self.compile_model = compile_model
         self._losses = self.losses
         self.count = StepCount()
-        self.resumed_at = 0  # step of the checkpoint that this leg of the run has resumed from
-        self.training_began = False  # a checkpoint, if there is one, is restored by then
-        self.started_from: dict[str, Any] | None = None  # the weights file, for the provenance
+        # Step of the checkpoint that this leg of the run has resumed from.
+        self.resumed_at = 0
+        # A checkpoint, if there is one, is restored by then.
+        self.training_began = False
+        # The weights file, for the provenance.
+        self.started_from: dict[str, Any] | None = None
         self._readings: dict[str, list[tuple[str, str]]] = {}
 
     def configure_model(self) -> None:
@@ -111,9 +119,17 @@ class RecognizerTraining(LightningModule):
 
     def configure_optimizers(self) -> AdamW:
         """AdamW, without decay on norms, biases and embeddings; Muon if it has a learning rate."""
-        trained = [p for p in self.named_parameters() if not p[0].startswith("average.")]
+        trained = [
+            (name, parameter)
+            for name, parameter in self.named_parameters()
+            if not name.startswith("average.")
+        ]
         return make_optimizer(
-            self.recognizer, trained, self.learning_rate, self.muon_learning_rate, self.weight_decay
+            self.recognizer,
+            trained,
+            learning_rate=self.learning_rate,
+            muon_learning_rate=self.muon_learning_rate,
+            weight_decay=self.weight_decay,
         )
 
     def losses(
@@ -139,7 +155,8 @@ class RecognizerTraining(LightningModule):
     ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
         """The same with labels as long as can be: compiled once, not for every length."""
         missing = self.maximum_length - labels.shape[1]
-        return self.losses(images, F.pad(labels, (0, missing), value=PADDING), token_characters)
+        longest = F.pad(labels, (0, missing), value=PADDING)
+        return self.losses(images, longest, token_characters)
 
     def on_train_start(self) -> None:
         """Forget what a leg before left unfinished."""
@@ -147,7 +164,8 @@ class RecognizerTraining(LightningModule):
         check_together(self.trainer, self.count.images_seen)
         self.training_began = True
         if self.resumed_at:
-            report(f"resuming at step {self.resumed_at:,}, after {self.count.images_seen:,} images")
+            seen = self.count.images_seen
+            report(f"resuming at step {self.resumed_at:,}, after {seen:,} images")
 
     def on_train_batch_start(self, batch: RenderedBatch, batch_idx: int) -> None:
         """Set the learning rate."""
@@ -173,7 +191,7 @@ class RecognizerTraining(LightningModule):
         several = self.trainer.world_size > 1
         self.log_dict(means, prog_bar=True, batch_size=len(batch), sync_dist=several)
         self.log_dict(values, batch_size=len(batch))
-        return loss + (1 - 0.9 * progress(self.trainer)) * auxiliary
+        return loss + (1 - _FADING * progress(self.trainer)) * auxiliary
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Keep what a run needs to resume with other devices, with other batches or not at all."""
@@ -222,9 +240,10 @@ class RecognizerTraining(LightningModule):
     ) -> list[str]:
         """Read a batch with the average; returns what it reads."""
         images = self.preprocessing.normalize(batch.images)
-        ids = generate(self.averaged.decoder, self.averaged.encode(images)).labels.tolist()
-        texts = [self.charset.decode(row) for row in ids]
-        self._readings.setdefault(batch.source, []).extend(zip(texts, batch.labels, strict=True))
+        hypotheses = generate(self.averaged.decoder, self.averaged.encode(images))
+        texts = [self.charset.decode(row) for row in hypotheses.labels.tolist()]
+        readings = self._readings.setdefault(batch.source, [])
+        readings.extend(zip(texts, batch.labels, strict=True))
         return texts
 
     def on_validation_epoch_end(self) -> None:
@@ -233,7 +252,7 @@ class RecognizerTraining(LightningModule):
             texts, labels = zip(*pairs, strict=True)
             values = {
                 f"word_accuracy_{protocol}": word_accuracy(texts, labels, protocol)
-                for protocol in (36, 62, 94, FULL)
+                for protocol in _PROTOCOLS
             }
             values["character_accuracy"] = character_accuracy(texts, labels)
             values["one_minus_ned"] = one_minus_ned(texts, labels)
@@ -241,6 +260,13 @@ class RecognizerTraining(LightningModule):
             named = {f"{source}/{name}": value for name, value in values.items()}
             self.log_dict(named, sync_dist=self.trainer.world_size > 1)
         self._readings.clear()
+
+
+def _preprocessing(encoder: Encoder) -> Preprocessing:
+    """Of lines where an encoder takes several widths, else of words."""
+    if encoder.width_step:
+        return Preprocessing(*encoder.image_size, width_step=encoder.width_step)
+    return Preprocessing(*encoder.image_size, turn_above=TALL, reread_below=DOUBTFUL)
 
 
 class MovingAverage(AveragedModel):

@@ -17,10 +17,10 @@ from vit_str.torch_runtime.devices import fastest_dtype
 Matrix = Float[Tensor, "row column"]
 
 # Quintic Newton-Schulz iteration of Jordan 2024: a X + b (X Xᵀ) X + c (X Xᵀ)² X.
-_COEFFICIENTS = 3.4445, -4.7750, 2.0315
+_COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 _ITERATIONS = 5  # of Newton and Schulz, as Jordan et al. 2024
 _SMALLEST_NORM = 1e-7
-_BETAS = 0.9, 0.98  # of AdamW
+_BETAS = (0.9, 0.98)  # of AdamW
 _MOMENTUM = 0.95  # of the moving average of gradients (Nesterov)
 _ADAMW_RMS = 0.2
 """Root mean square of a usual AdamW update; Muon's is scaled to it (Liu et al. 2025, eq. 4)."""
@@ -34,15 +34,22 @@ class MuonAdamW(AdamW):
     with which it agrees on single matrices. Beside it, this class takes projections that hold
     several matrices below each other, such as keys and values, one by one; and the processes of a
     distributed run share the work: each orthogonalizes a part of the matrices.
+
+    Args:
+        matrices: parameters of two dimensions, for Muon.
+        stacked: ids of those that hold two matrices, one below the other.
+        groups: parameter groups for AdamW.
+        learning_rate: of Muon.
+        weight_decay: of Muon, decoupled.
     """
 
     def __init__(
         self,
-        matrices: Iterable[Tensor],  # of two dimensions, for Muon
-        stacked: Iterable[int],  # ids of those that hold two matrices, one below the other
-        groups: Iterable[dict[str, Any]],  # for AdamW
-        learning_rate: float,  # of Muon
-        weight_decay: float,  # of Muon, decoupled
+        matrices: Iterable[Tensor],
+        stacked: Iterable[int],
+        groups: Iterable[dict[str, Any]],
+        learning_rate: float,
+        weight_decay: float,
     ) -> None:
         muon = {
             "params": list(matrices),
@@ -73,19 +80,22 @@ class MuonAdamW(AdamW):
 
     def _step_matrices(self) -> None:
         group = self.param_groups[0]
-        parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
-        updates = [self._momentum(parameter, group["momentum"]) for parameter in parameters]
-        parts = [
-            part
-            for parameter, update in zip(parameters, updates, strict=True)
-            for part in update.chunk(2 if id(parameter) in self._stacked else 1)
-        ]
+        learning_rate = group["lr"]
+        parameters = [each for each in group["params"] if each.grad is not None]
+        updates = [self._momentum(each, group["momentum"]) for each in parameters]
+        parts: list[Matrix] = []
+        for parameter, update in zip(parameters, updates, strict=True):
+            parts += update.chunk(self._matrices_in(parameter))
         _orthogonalize_all(parts)
         for parameter, update in zip(parameters, updates, strict=True):
-            rows = len(parameter) // (2 if id(parameter) in self._stacked else 1)
+            rows = len(parameter) // self._matrices_in(parameter)
             scale = _ADAMW_RMS * max(rows, parameter.shape[1]) ** 0.5
-            parameter.mul_(1 - group["lr"] * group["weight_decay"])
-            parameter.add_(update, alpha=-group["lr"] * scale)
+            parameter.mul_(1 - learning_rate * group["weight_decay"])
+            parameter.add_(update, alpha=-learning_rate * scale)
+
+    def _matrices_in(self, parameter: Tensor) -> int:
+        """How many lie below each other."""
+        return 2 if id(parameter) in self._stacked else 1
 
     def _momentum(self, parameter: Tensor, momentum: float) -> Matrix:
         """The average of gradients moved on, and looked at one step ahead: a fresh tensor."""
@@ -93,7 +103,8 @@ class MuonAdamW(AdamW):
         state = self.state[parameter]
         if "momentum_buffer" not in state:
             state["momentum_buffer"] = torch.zeros_like(parameter)
-            state["step"] = torch.tensor(0.0)  # not used, but AdamW expects it in what it loads
+            # Not used, but AdamW expects it in what it loads.
+            state["step"] = torch.tensor(0.0)
         average: Tensor = state["momentum_buffer"].lerp_(parameter.grad, 1 - momentum)
         return parameter.grad.lerp(average, momentum)
 
@@ -109,11 +120,20 @@ def make_optimizer(
 
     Norms, biases and embeddings do not decay.
     """
-    matrices, stacked = transformer_matrices(model) if muon_learning_rate is not None else ([], [])
+    matrices: list[Tensor] = []
+    stacked: list[int] = []
+    if muon_learning_rate is not None:
+        matrices, stacked = transformer_matrices(model)
     by_muon = {id(matrix) for matrix in matrices}
-    others = [(name, parameter) for name, parameter in parameters if id(parameter) not in by_muon]
-    decayed = [p for name, p in others if p.ndim > 1 and "embed_" not in name]
-    kept = [p for name, p in others if p.ndim <= 1 or "embed_" in name]
+    decayed = []
+    kept = []
+    for name, parameter in parameters:
+        if id(parameter) in by_muon:
+            continue
+        if parameter.ndim > 1 and "embed_" not in name:
+            decayed.append(parameter)
+        else:
+            kept.append(parameter)
     groups = [
         {"params": decayed, "weight_decay": weight_decay, "lr": learning_rate},
         {"params": kept, "weight_decay": 0.0, "lr": learning_rate},
@@ -125,7 +145,8 @@ def make_optimizer(
 
 def has_matrices(model: nn.Module) -> bool:
     """Whether a model has attention or feed-forward, whose matrices Muon trains."""
-    return bool(transformer_matrices(model)[0])
+    matrices, _ = transformer_matrices(model)
+    return bool(matrices)
 
 
 def transformer_matrices(model: nn.Module) -> tuple[list[Tensor], list[int]]:
@@ -184,5 +205,8 @@ def orthogonalize(
     x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=_SMALLEST_NORM)
     for _ in range(_ITERATIONS):
         gram = x @ x.transpose(1, 2)
-        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
-    return (x.transpose(1, 2) if tall else x).to(matrices.dtype)
+        polynomial = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
+        x = torch.baddbmm(x, polynomial, x, beta=a)
+    if tall:
+        x = x.transpose(1, 2)
+    return x.to(matrices.dtype)

@@ -19,6 +19,9 @@ from vit_str.training.loader import OwnStream, SkippedWords, default_workers
 
 _LOOKED_AT = 1000  # words
 
+Chosen = tuple[WordSource, list[int]]
+"""A data set, and the indices of some of its words."""
+
 
 class OwnWords(LightningDataModule):
     """Crops of words with labels, from files of any format, and a share of rendered words.
@@ -84,10 +87,7 @@ class OwnWords(LightningDataModule):
         self.grid = grid
         self.rendered_share = rendered_share
         self.validation_limit = validation_limit
-        turn_above = None if width_step else TALL
-        self.preprocessing = Preprocessing(
-            *image_size, turn_above=turn_above, width_step=width_step
-        )
+        self.preprocessing = _preprocessing(image_size, width_step)
         augmentation = Augmentation(augment, seed)
         rules = Rules(self.charset, maximum_length)
         self.mixture = Mixture([open_words(source) for source in sources], shares, seed)
@@ -110,35 +110,57 @@ class OwnWords(LightningDataModule):
                 self.rendered = RenderedWords(real=None, real_limit=None, **shared, **rendered)
         self.rendered_limit = rendered_limit
         held_out, self._validated = self._hold_out(validation, validation_share)
-        self.crops = Crops(self.mixture, rules, held_out, augmentation, self.preprocessing)
+        self.crops = Crops(
+            mixture=self.mixture,
+            rules=rules,
+            held_out=held_out,
+            augmentation=augmentation,
+            preprocessing=self.preprocessing,
+        )
         for source in self.mixture.sources:
             _check_usable(source, rules, held_out)
         self._skipped: SkippedWords | None = None
 
     def _hold_out(
         self, validation: list[str] | None, share: float
-    ) -> tuple[HeldOut, list[tuple[WordSource, list[int]]]]:
-        """What is not trained on, and the indices of the words to validate on in every set."""
+    ) -> tuple[HeldOut, list[Chosen]]:
+        """What is not trained on, and the words to validate on in every set."""
+        if validation is None:
+            return self._hold_out_share(share)
+        return self._hold_out_sets(validation)
+
+    def _hold_out_share(self, share: float) -> tuple[HeldOut, list[Chosen]]:
+        """A share of all sources is not trained on; up to a limit of it to validate on."""
+        held_out = HeldOut(share)
+        if not share:
+            return held_out, []
+        sets = []
+        for source in self.mixture.sources:
+            length = len(source)
+            order = (shuffled(index, length, 0) for index in range(length))
+            indices = islice(held_out.indices(source, order), self.validation_limit)
+            sets.append((source, list(indices)))
+        if not any(indices for _, indices in sets):
+            raise ValueError(
+                f"validation_share {share:g} holds out none of the words: "
+                "raise it, set it to 0 to validate on none, or give sets (validation)"
+            )
+        return held_out, sets
+
+    def _hold_out_sets(self, validation: list[str]) -> tuple[HeldOut, list[Chosen]]:
+        """The words of some sets are not trained on, wherever they are."""
         limit = self.validation_limit
         sets = []
-        if validation is None:
-            held_out = HeldOut(share)
-            for source in self.mixture.sources if share else []:
-                length = len(source)
-                order = (shuffled(index, length, 0) for index in range(length))
-                sets.append((source, list(islice(held_out.indices(source, order), limit))))
-            if share and not any(indices for _, indices in sets):
-                raise ValueError(
-                    f"validation_share {share:g} holds out none of the words: "
-                    "raise it, set it to 0 to validate on none, or give sets (validation)"
-                )
-            return held_out, sets
+        digests = set()
         for path in validation:
             source = open_words(path)
             step = max(1, len(source) // (limit or len(source) or 1))
-            sets.append((source, list(range(0, len(source), step))[:limit]))
-        words = (source[index] for source, indices in sets for index in indices)
-        digests = {digest(word.image) for word in words if isinstance(word, LabeledWord)}
+            indices = list(range(0, len(source), step))[:limit]
+            sets.append((source, indices))
+            for index in indices:
+                word = source[index]
+                if isinstance(word, LabeledWord):
+                    digests.add(digest(word.image))
         return HeldOut(0, frozenset(digests)), sets
 
     @property
@@ -165,9 +187,10 @@ class OwnWords(LightningDataModule):
             f"{source.path} ({len(source):,} words, {share:.0%})"
             for source, share in zip(sources, self.mixture.shares, strict=True)
         ]
+        validated = sum(len(indices) for _, indices in self._validated)
         report(
-            f"own words from {', '.join(parts)}; {self.rendered_share:.0%} of the images are "
-            f"rendered; validated on {sum(len(indices) for _, indices in self._validated):,} crops"
+            f"own words from {', '.join(parts)}; {self.rendered_share:.0%} of the "
+            f"images are rendered; validated on {validated:,} crops"
         )
 
     def train_dataloader(self) -> OwnStream:
@@ -177,26 +200,40 @@ class OwnWords(LightningDataModule):
         world = self.trainer.world_size
         rank = self.trainer.global_rank
         size = self.batch_size
+        sampler = CropSampler(
+            start=seen + rank * size,
+            stride=world * size,
+            batch_size=size,
+            rendered_share=self.rendered_share,
+        )
+        rendered = None
+        if self.rendered and self.rendered_share:
+            rendered = self.rendered.train_dataloader()
         return OwnStream(
-            self.crops,
-            CropSampler(seen + rank * size, world * size, size, self.rendered_share),
-            self.charset,
-            self.trainer.strategy.root_device,
-            default_workers(world) if self.workers is None else self.workers,
-            self.grid[0] * self.grid[1],
-            self._skipped.add,
-            self.rendered.train_dataloader() if self.rendered and self.rendered_share else None,
+            crops=self.crops,
+            sampler=sampler,
+            charset=self.charset,
+            device=self.trainer.strategy.root_device,
+            workers=default_workers(world) if self.workers is None else self.workers,
+            token_count=self.grid[0] * self.grid[1],
+            on_skip=self._skipped.add,
+            rendered=rendered,
         )
 
     def val_dataloader(self) -> list[Batches]:
         """Rendered words in fonts that training never sees, then crops that it never sees."""
-        sets = self.rendered.val_dataloader() if self.rendered and self.rendered_limit else []
-        names: list[str] = ["rendered"]
+        sets: list[Batches] = []
+        if self.rendered and self.rendered_limit:
+            sets += self.rendered.val_dataloader()
+        names = ["rendered"]
         for source, indices in self._validated:
             name = source.path.resolve().stem
-            names.append(name if name not in names else f"{name}_{len(names)}")
-            batches = self._batches(names[-1], source, indices)
-            sets += [batches] if len(batches) else []
+            if name in names:
+                name = f"{name}_{len(names)}"
+            names.append(name)
+            batches = self._batches(name, source, indices)
+            if len(batches):
+                sets.append(batches)
         return sets
 
     def _batches(self, name: str, source: WordSource, indices: list[int]) -> Batches:
@@ -217,6 +254,12 @@ class OwnWords(LightningDataModule):
         """Say what was skipped."""
         if self._skipped:
             self._skipped.close()
+
+
+def _preprocessing(image_size: tuple[int, int], width_step: int) -> Preprocessing:
+    """Of lines, which are never turned, or of words."""
+    turn_above = None if width_step else TALL
+    return Preprocessing(*image_size, turn_above=turn_above, width_step=width_step)
 
 
 def _check(rendered_share: float, held_out: float, batch_size: int, workers: int | None) -> None:

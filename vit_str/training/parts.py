@@ -30,7 +30,12 @@ def build_parts(settings: Settings) -> TrainingParts:
         SystemExit: a mistake in the configuration, with exit code 2 after a line that says so.
     """
     quiet_lightning()
-    trainer = {"accelerator": "cpu", "devices": 1, "logger": False, "enable_progress_bar": False}
+    trainer = {
+        "accelerator": "cpu",
+        "devices": 1,
+        "logger": False,
+        "enable_progress_bar": False,
+    }
     with warnings.catch_warnings():
         # That this process has arguments of its own, and that a GPU is left to others.
         warnings.filterwarnings("ignore", "LightningCLI's args parameter")

@@ -58,9 +58,9 @@ def check_charset(charset: Charset, checkpoint: dict[str, Any]) -> None:
     if characters != charset.characters:
         order = "" if len(characters) != len(charset) else " or another order of them"
         raise CannotStart(
-            f"expected the charset of the checkpoint, {len(characters):,} characters, found "
-            f"{len(charset):,}{order}; to change it, start from the weights file of that run "
-            "(--init FILE) in another folder (--folder)"
+            f"expected the charset of the checkpoint, {len(characters):,} "
+            f"characters, found {len(charset):,}{order}; to change it, start from "
+            "the weights file of that run (--init FILE) in another folder (--folder)"
         )
 
 
@@ -72,9 +72,10 @@ def check_optimizer(muon: bool, checkpoint: dict[str, Any]) -> None:
     has_muon = any("momentum" in group for group in groups)
     if has_muon != muon:
         raise CannotStart(
-            f"expected a checkpoint of {_OPTIMIZERS[muon]}, found one of {_OPTIMIZERS[has_muon]}: "
-            f"add --model.muon_learning_rate {0.002 if has_muon else 'null'}, or start from the "
-            "weights file of that run (--init FILE) in another folder (--folder)"
+            f"expected a checkpoint of {_OPTIMIZERS[muon]}, found one of "
+            f"{_OPTIMIZERS[has_muon]}: add --model.muon_learning_rate "
+            f"{0.002 if has_muon else 'null'}, or start from the weights file of "
+            "that run (--init FILE) in another folder (--folder)"
         )
 
 
@@ -83,9 +84,10 @@ def check_together(trainer: Trainer, images: int) -> None:
     first = trainer.strategy.broadcast(images)
     if not trainer.strategy.reduce_boolean_decision(images == first, all=True):
         raise CannotStart(
-            "expected all processes to resume from the same checkpoint, found some elsewhere than "
-            f"the first, which is after {first:,} images, this one after {images:,}; keep the "
-            "folder of the run where all machines see it, or copy last.ckpt to each of them"
+            "expected all processes to resume from the same checkpoint, found some "
+            f"elsewhere than the first, which is after {first:,} images, this one "
+            f"after {images:,}; keep the folder of the run where all machines see "
+            "it, or copy last.ckpt to each of them"
         )
 
 

@@ -42,7 +42,9 @@ class AutoregressiveDecoder(Decoder):
         self.dim = dim
         self.maximum_length = maximum_length
         self.label_smoothing = label_smoothing
-        self.end = self.start = charset_size
+        # One number for both: the start is only read, the end only written.
+        self.start = charset_size
+        self.end = charset_size
 
     @abstractmethod
     def logits(

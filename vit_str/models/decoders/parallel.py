@@ -50,6 +50,7 @@ class ParallelDecoder(Decoder):
         self.check_length(labels)
         missing = self.least_tokens - labels.shape[1]
         lengths = (labels != PADDING).sum(1, keepdim=True)
-        targets = F.pad(labels, (0, missing), value=PADDING).scatter(1, lengths, self.end)
+        padded = F.pad(labels, (0, missing), value=PADDING)
+        targets = padded.scatter(1, lengths, self.end)
         logits = self.logits(features).flatten(0, 1).float()
         return F.cross_entropy(logits, targets.flatten(), ignore_index=PADDING)

@@ -55,8 +55,8 @@ class PermutedDecoder(AutoregressiveDecoder):
             raise ValueError(f"decoding must be {' or '.join(_DECODINGS)}, found {decoding!r}")
         if orders < 1 or refinements < 0:
             raise ValueError(
-                f"orders must be 1 or more and refinements 0 or more, found {orders} and "
-                f"{refinements}"
+                f"orders must be 1 or more and refinements 0 or more, found {orders} "
+                f"and {refinements}"
             )
         self.heads = heads
         self.mlp_ratio = mlp_ratio
@@ -92,12 +92,13 @@ class PermutedDecoder(AutoregressiveDecoder):
         """
         orders = sample_orders(labels.shape[1], self.orders if self.training else 1)
         masks = torch.stack([permutation_mask(order) for order in orders]).to(labels.device)
-        masks = masks[:, None, None] & F.pad(labels != PADDING, (1, 0), value=True)[:, None, None]
+        is_written = F.pad(labels != PADDING, (1, 0), value=True)
+        masks = masks[:, None, None] & is_written[:, None, None]
         targets = self.targets(labels)
-        losses = [
-            self.cross_entropy(self._logits(self._image(features), labels, mask), targets)
-            for mask in masks
-        ]
+        losses = []
+        for mask in masks:
+            logits = self._logits(self._image(features), labels, mask)
+            losses.append(self.cross_entropy(logits, targets))
         return torch.stack(losses).mean()
 
     def begin(self, features: Float[Tensor, "batch token dim"]) -> CachedState:
@@ -175,5 +176,7 @@ def sample_orders(length: int, count: int) -> list[Int64[Tensor, " position_and_
     orders = [forward, forward.flip(0)]
     while len(orders) < count:
         turns = torch.randperm(length)
-        orders += [F.pad(turn, (0, 1), value=length) for turn in (turns, length - 1 - turns)]
+        reverse = length - 1 - turns
+        orders.append(F.pad(turns, (0, 1), value=length))
+        orders.append(F.pad(reverse, (0, 1), value=length))
     return orders[:count]

@@ -98,16 +98,16 @@ class TransformerDecoder(AutoregressiveDecoder):
     ) -> Float[Tensor, "batch position symbol"]:
         """As `logits`, with keys and values of the image, and `inputs` of labels."""
         x = self.embed_positions(self.embed_characters(inputs))
-        causal = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()
+        length = x.shape[1]
+        causal = torch.ones(length, length, dtype=torch.bool, device=x.device).tril()
         for block, keys_values in zip(self.blocks, image, strict=True):
             x = block(x, keys_values, mask=causal)
         return self.classify(self.norm(x))
 
     def begin(self, features: Float[Tensor, "batch token dim"]) -> CachedState:
         """The image projected once for every block, and nothing written yet."""
-        return CachedState(
-            self._image(features), [KeyValueCache(self.maximum_length + 1) for _ in self.blocks]
-        )
+        caches = [KeyValueCache(self.maximum_length + 1) for _ in self.blocks]
+        return CachedState(self._image(features), caches)
 
     def _image(self, features: Float[Tensor, "batch token dim"]) -> list[KeysValues]:
         return [block.cross_attention.project_keys_values(features) for block in self.blocks]

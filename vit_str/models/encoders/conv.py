@@ -1,6 +1,7 @@
 """Residual convolutional network (He et al. 2016) for images of any height and width."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import torch
 from einops import rearrange
@@ -57,12 +58,13 @@ class ConvolutionalEncoder(Encoder):
         """Every convolution on the longest way through the network, first to last."""
         modules = [module for module in self.stages.modules() if isinstance(module, nn.Conv2d)]
         sizes = [(module.kernel_size, module.stride, module.padding) for module in modules]
-        return [WindowLayer(*window) for window in sizes]  # type: ignore[arg-type]  # pairs
+        # Pairs
+        return [WindowLayer(*window) for window in sizes]  # type: ignore[arg-type]
 
     @property
     def layer_modules(self) -> list[nn.Module]:
         """See `Encoder`."""
-        return [layer for stage in self.stages for layer in stage.children()]
+        return list(chain.from_iterable(stage.children() for stage in self.stages))
 
     def forward(
         self, images: Float[Tensor, "batch channel height width"]
@@ -71,4 +73,5 @@ class ConvolutionalEncoder(Encoder):
         self.check_size(images)
         # Channels side by side in memory: norms and convolutions both run faster.
         x = self.stages(images.contiguous(memory_format=torch.channels_last))
-        return self.embed_positions(self.norm(rearrange(x, "b c row col -> b (row col) c")))
+        tokens = rearrange(x, "b c row col -> b (row col) c")
+        return self.embed_positions(self.norm(tokens))

@@ -62,7 +62,8 @@ class LineTransformer(Encoder):
         self.dropout = dropout
         self.stem_widths = stem_widths
         self.stem_depths = stem_depths
-        rows, columns = (size // patch for size, patch in zip(image_size, patch_size, strict=True))
+        rows = image_size[0] // patch_size[0]
+        columns = image_size[1] // patch_size[1]
         self.grid = 1, columns * _OUTPUTS
 
         self.stem, self._cut = convolutional_stem(stem_widths, stem_depths, patch_size)
@@ -83,8 +84,9 @@ class LineTransformer(Encoder):
         rows, columns = images.shape[-2:]
         if rows != height or columns % step or columns > widest:
             raise ValueError(
-                f"this encoder reads lines of height {height} and of a width up to {widest} that "
-                f"{step} divides, found {(rows, columns)} (height, width); resize them first"
+                f"this encoder reads lines of height {height} and of a width up to "
+                f"{widest} that {step} divides, found {(rows, columns)} (height, "
+                "width); resize them first"
             )
 
     def forward(
@@ -101,8 +103,10 @@ class LineTransformer(Encoder):
         for neighbors, block in zip(self.neighbors, self.blocks, strict=True):
             seen = neighbors(rearrange(x, "b (row col) d -> (b row) d col", row=rows))
             x = block(x + rearrange(seen, "(b row) d col -> b (row col) d", row=rows))
-        joined = rearrange(F.gelu(self.norm(x)), "b (row col) d -> b col (row d)", row=rows)
-        return rearrange(self.join_rows(joined), "b col (n d) -> b (col n) d", n=_OUTPUTS)
+        activated = F.gelu(self.norm(x))
+        columns_of_rows = rearrange(activated, "b (row col) d -> b col (row d)", row=rows)
+        joined = self.join_rows(columns_of_rows)
+        return rearrange(joined, "b col (n d) -> b (col n) d", n=_OUTPUTS)
 
 
 def _neighbors(dim: int, window: int) -> nn.Conv1d:

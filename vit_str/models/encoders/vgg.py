@@ -1,6 +1,7 @@
 """Plain convolutions and pooling, as in VGG (Simonyan and Zisserman 2014) and CRNN (Shi 2015)."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import torch.nn.functional as F
 from einops import rearrange
@@ -70,7 +71,7 @@ class PlainConvolutionalEncoder(Encoder):
     @property
     def layer_modules(self) -> list[nn.Module]:
         """See `Encoder`."""
-        return [layer for stage in self.stages for layer in stage.children()]
+        return list(chain.from_iterable(stage.children() for stage in self.stages))
 
     def forward(
         self, images: Float[Tensor, "batch channel height width"]
@@ -82,5 +83,8 @@ class PlainConvolutionalEncoder(Encoder):
 
 
 def _stage(channels: int, width: int, depth: int, pool: tuple[int, int]) -> nn.Sequential:
-    convolutions = [PlainConvolution(channels if i == 0 else width, width) for i in range(depth)]
+    convolutions = []
+    for _ in range(depth):
+        convolutions.append(PlainConvolution(channels, width))
+        channels = width
     return nn.Sequential(*convolutions, nn.MaxPool2d(pool))
