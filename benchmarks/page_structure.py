@@ -180,22 +180,37 @@ TYPESETTERS = {
 
 def scanned(pdf: Path, state: str, seed: int) -> Image.Image:
     """A page as a picture: as drawn, or as a scanner sees it."""
+    image = drawn(pdf, DPI)
+    if state == "digital":
+        return image
+    random = np.random.default_rng(seed)
+    image = with_light_and_noise(image, random.uniform(-1.5, 1.5), random)
+    turn = random.choice([Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_270])
+    return image.transpose(turn) if state == "turned" else image
+
+
+def drawn(pdf: Path, dpi: int) -> Image.Image:
+    """The only page of a file, in gray.
+
+    Raises:
+        SystemExit: it has several pages.
+    """
     import pypdfium2
 
     document = pypdfium2.PdfDocument(pdf)
     if len(document) != 1:
-        raise SystemExit(f"page_structure.py: {pdf} has {len(document)} pages; shorten its text")
-    image = document[0].render(scale=DPI / 72).to_pil().convert("L")
-    if state == "digital":
-        return image
-    random = np.random.default_rng(seed)
-    tilt = random.uniform(-1.5, 1.5)
+        raise SystemExit(f"{pdf} has {len(document)} pages, expected one; shorten its text")
+    return document[0].render(scale=dpi / 72).to_pil().convert("L")
+
+
+def with_light_and_noise(
+    image: Image.Image, tilt: float, random: np.random.Generator
+) -> Image.Image:
+    """A gray page as a scanner sees it, turned to the left by some degrees."""
     image = image.rotate(tilt, Image.Resampling.BICUBIC, fillcolor=255)
     light = np.linspace(*random.uniform(0.85, 1.0, 2), image.width)
     pixels = np.asarray(image, np.float32) * light + random.normal(0, 9, image.size[::-1])
-    image = Image.fromarray(pixels.clip(0, 255).astype("u1"))
-    turn = random.choice([Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_270])
-    return image.transpose(turn) if state == "turned" else image
+    return Image.fromarray(pixels.clip(0, 255).astype("u1"))
 
 
 System = Callable[[Document], str | None]

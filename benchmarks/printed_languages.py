@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from page_structure import Printed, print_by_chromium, with_light_and_noise
-from PIL import Image
+from page_structure import Printed, drawn, print_by_chromium, with_light_and_noise
 
 from vit_str.evaluation.metrics import edit_distance
 
@@ -107,19 +106,10 @@ def printed(folder: Path, language: str, text: str) -> list[Path]:
         pdf = picture.with_suffix(".pdf")
         article = f'<html lang="{language[:2]}"><h1>{html.escape(title)}</h1>{body}</html>'
         print_by_chromium([Printed(article, (style.face, style.kind, style.size), pdf)])
-        scanned(pdf, style, seed=number).save(picture, dpi=(style.dpi, style.dpi))
+        random = np.random.default_rng(number)
+        scan = with_light_and_noise(drawn(pdf, style.dpi), style.tilt, random)
+        scan.save(picture, dpi=(style.dpi, style.dpi))
     return pages
-
-
-def scanned(pdf: Path, style: Style, seed: int) -> Image.Image:
-    """A printed page as a scanner sees it."""
-    import pypdfium2
-
-    document = pypdfium2.PdfDocument(pdf)
-    if len(document) != 1:
-        raise SystemExit(f"printed_languages.py: {pdf} has {len(document)} pages, expected one")
-    image = document[0].render(scale=style.dpi / 72).to_pil().convert("L")
-    return with_light_and_noise(image, style.tilt, np.random.default_rng(seed))
 
 
 Read = Callable[[Path, str], str]

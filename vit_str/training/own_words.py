@@ -121,9 +121,7 @@ class OwnWords(LightningDataModule):
             _check_usable(source, rules, held_out)
         self._skipped: SkippedWords | None = None
 
-    def _hold_out(
-        self, validation: list[str] | None, share: float
-    ) -> tuple[HeldOut, list[Chosen]]:
+    def _hold_out(self, validation: list[str] | None, share: float) -> tuple[HeldOut, list[Chosen]]:
         """What is not trained on, and the words to validate on in every set."""
         if validation is None:
             return self._hold_out_share(share)

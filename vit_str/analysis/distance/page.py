@@ -258,9 +258,7 @@ def _by_offset(page: Page, shown: Sequence[AttentionDistance]) -> None:
     page.heading("Attention by offset")
     for number, result in enumerate(shown, 1):
         if result.analysis.statistics.windows:
-            page.paragraph(
-                f"{result.model}: not drawn, as its windows or tokens differ by layer."
-            )
+            page.paragraph(f"{result.model}: not drawn, as its windows or tokens differ by layer.")
             continue
         page.figure(
             _gallery(result.analysis),
