@@ -55,11 +55,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument(
-        "--documents", type=Path, default=DOCUMENTS, metavar="FOLDER", help="other pages, as HTML"
+        "--documents",
+        type=Path,
+        default=DOCUMENTS,
+        metavar="FOLDER",
+        help="other pages, as HTML",
     )
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="documents or pages, by name")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
-    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="pages and their Markdown")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="NAME",
+        help="documents or pages, by name",
+    )
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write all numbers here too",
+    )
+    parser.add_argument(
+        "--pictures",
+        type=Path,
+        metavar="FOLDER",
+        help="pages and their Markdown",
+    )
     options = parser.parse_args()
     from measuring import print_machine, table, write_json
 
@@ -76,7 +95,10 @@ def main() -> None:
     for name, system in systems().items():
         results[name] = {}
         for number, document in enumerate(documents, 1):
-            print(f"{name}: {document.name}, {number} of {len(documents)}", file=sys.stderr)
+            print(
+                f"{name}: {document.name}, {number} of {len(documents)}",
+                file=sys.stderr,
+            )
             found = kept(
                 options.folder / f"{document.name}.{name.replace(' ', '-')}.txt", document, system
             )
@@ -106,7 +128,11 @@ def all_documents(folder: Path, documents: Path = DOCUMENTS) -> Iterator[Documen
             scan = folder / f"{name}.png"
             if not scan.exists():
                 scanned(pdf, state, seed=10 * number + style).save(scan, dpi=(DPI, DPI))
-                Image.open(scan).save(scan.with_suffix(".scan.pdf"), resolution=DPI, quality=85)
+                Image.open(scan).save(
+                    scan.with_suffix(".scan.pdf"),
+                    resolution=DPI,
+                    quality=85,
+                )
             yield Document(name, state, language, truth, pdf, scan)
 
 
@@ -125,7 +151,11 @@ def print_pdf(html: str, face: str, size: str, path: Path) -> None:
     )
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
     target = f"--print-to-pdf={path.resolve()}"
-    subprocess.run([*command, target, page.resolve().as_uri()], check=True, capture_output=True)
+    subprocess.run(
+        [*command, target, page.resolve().as_uri()],
+        check=True,
+        capture_output=True,
+    )
 
 
 def scanned(pdf: Path, state: str, seed: int) -> Image.Image:
@@ -224,7 +254,10 @@ def searchable(arguments: list[str]) -> System:
         language = ["-l", _TESSERACT.get(document.language, "eng")]
         turn = ["--rotate-pages"] if document.state == "turned" else []
         source = document.scan.with_suffix(".scan.pdf")
-        subprocess.run([*command, *language, *turn, str(source), str(target)], check=True)
+        subprocess.run(
+            [*command, *language, *turn, str(source), str(target)],
+            check=True,
+        )
         return pdftotext(target)
 
     return system

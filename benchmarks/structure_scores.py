@@ -58,7 +58,11 @@ class _Parser(HTMLParser):
         self._heading: list[str] | None = None
         self._cell: list[str] | None = None
 
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(
+        self,
+        tag: str,
+        attributes: list[tuple[str, str | None]],
+    ) -> None:
         if tag in _BLOCKS:
             self._end_words()
         if tag == "br":

@@ -47,7 +47,10 @@ _MOST_NAMES = 5
 
 
 def start_from(
-    recognizer: Recognizer, charset: Charset, weights: WeightsFile, source: str = "weights"
+    recognizer: Recognizer,
+    charset: Charset,
+    weights: WeightsFile,
+    source: str = "weights",
 ) -> list[str]:
     """Fill a model with the weights of a file, as far as they fit.
 
@@ -119,7 +122,11 @@ def _fill_with_mean(tensor: Tensor, rows: Tensor) -> None:
 
 
 def _fill_positions(
-    name: str, tensor: Tensor, given: Tensor, recognizer: Recognizer, weights: WeightsFile
+    name: str,
+    tensor: Tensor,
+    given: Tensor,
+    recognizer: Recognizer,
+    weights: WeightsFile,
 ) -> int:
     """Positions that both have; returns how many they are."""
     if name == _TEXT_POSITIONS:
@@ -143,7 +150,11 @@ def _turns_to_lines(recognizer: Recognizer, given: Recognizer) -> bool:
     )
 
 
-def _for_lines(given: dict[str, Tensor], rows: int, names: dict[str, Tensor]) -> dict[str, Tensor]:
+def _for_lines(
+    given: dict[str, Tensor],
+    rows: int,
+    names: dict[str, Tensor],
+) -> dict[str, Tensor]:
     """The first layer of a reader of words, for patches as high as the image."""
     weight = given[f"{_PATCHES}.weight"]
     bias = given[f"{_PATCHES}.bias"]
@@ -184,7 +195,11 @@ def _differences_of_lines(recognizer: Recognizer, given: Recognizer) -> list[str
     return lines
 
 
-def _differences(recognizer: Recognizer, given: Recognizer, ignored: Iterable[str]) -> list[str]:
+def _differences(
+    recognizer: Recognizer,
+    given: Recognizer,
+    ignored: Iterable[str],
+) -> list[str]:
     """What the descriptions of two models disagree about, but for some arguments."""
     lines = []
     left_out = set(ignored)
@@ -262,7 +277,11 @@ class StartFromWeights(Callback):
             report(line)
 
 
-def _advice(trainer: Trainer, module: RecognizerTraining, weights: WeightsFile) -> list[str]:
+def _advice(
+    trainer: Trainer,
+    module: RecognizerTraining,
+    weights: WeightsFile,
+) -> list[str]:
     """What is likely to disappoint."""
     lines = []
     if weights.preprocessing != module.preprocessing:
