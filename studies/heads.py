@@ -64,7 +64,14 @@ def run(settings: Settings) -> Findings:
             task = Pointers(pointers)
             total = steps * pointers // 2  # one pointer is learned sooner
             network.to(settings.device)
-            curve = learning_curve(network, task, total, seed, every=every, learning_rate=5e-3)
+            curve = learning_curve(
+                network,
+                task,
+                total,
+                seed,
+                every=every,
+                learning_rate=5e-3,
+            )
             for step, accuracy in enumerate(curve, 1):
                 yield seed, pointers, heads, "accuracy", step * every, accuracy
         for heads in HEADS:
@@ -78,7 +85,10 @@ def run(settings: Settings) -> Findings:
     gains = last[2, 2] - last[2, 1]
     errors = {}
     for heads, positions in product(HEADS, _POSITIONS):
-        errors[heads, positions] = table.values(measure=_POSITIONS[positions], heads=heads)
+        errors[heads, positions] = table.values(
+            measure=_POSITIONS[positions],
+            heads=heads,
+        )
     without = list(chain.from_iterable(errors[heads, False] for heads in HEADS[1:]))
     with_positions = min(min(errors[heads, True]) for heads in HEADS)
     return Findings(
@@ -146,7 +156,11 @@ def steps_to_goal(steps: Sequence[float], runs: Sequence[Sequence[float]]) -> st
     return Values(reached).text(0) + some
 
 
-def _draw(figure: Figure, learning: Table, errors: dict[tuple[int, bool], Values]) -> None:
+def _draw(
+    figure: Figure,
+    learning: Table,
+    errors: dict[tuple[int, bool], Values],
+) -> None:
     curves, permuted = panels(figure, ["Two pointers, equal parameters", "Tokens permuted"], 4.2)
     for color, heads in zip(COLORS, HEADS, strict=False):
         label = "1 head" if heads == 1 else f"{heads} heads"
