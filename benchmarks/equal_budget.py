@@ -93,6 +93,12 @@ def _parser() -> argparse.ArgumentParser:
         help="to train each on",
     )
     parser.add_argument("--out", type=Path, required=True, help="folder for everything")
+    _add_training_options(parser)
+    _add_evaluation_options(parser)
+    return parser
+
+
+def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--real",
         type=Path,
@@ -107,6 +113,21 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="more folders, not counted in `all`",
     )
+    parser.add_argument(
+        "--costs",
+        action="store_true",
+        help="measure what each costs too, on crops of --real",
+    )
+    parser.add_argument(
+        "--weights",
+        choices=WEIGHTS,
+        default=WEIGHTS[0],
+        help="which to judge",
+    )
+    parser.add_argument("--device", default="auto", help="to read with (auto)")
+
+
+def _add_training_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from",
         dest="start",
@@ -126,19 +147,6 @@ def _parser() -> argparse.ArgumentParser:
         default=1,
         help="runs of each variant (1)",
     )
-    parser.add_argument(
-        "--costs",
-        action="store_true",
-        help="measure what each costs too, on crops of --real",
-    )
-    parser.add_argument(
-        "--weights",
-        choices=WEIGHTS,
-        default=WEIGHTS[0],
-        help="which to judge",
-    )
-    parser.add_argument("--device", default="auto", help="to read with (auto)")
-    return parser
 
 
 def _share(text: str) -> float:

@@ -6,7 +6,6 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from studies import NAMES, Settings, describe
 from studies.page import write_page
@@ -52,9 +51,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    layout: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     parser = argparse.ArgumentParser(
-        "python -m studies", description=_DESCRIPTION, epilog=_EPILOG, **layout
+        "python -m studies",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     out = argparse.ArgumentParser(add_help=False)
@@ -74,6 +76,13 @@ def _parser() -> argparse.ArgumentParser:
         parents=[out],
         allow_abbrev=False,
     )
+    _add_run_options(run)
+    page = commands.add_parser("page", help="make a page of results", allow_abbrev=False)
+    _add_page_options(page)
+    return parser
+
+
+def _add_run_options(run: argparse.ArgumentParser) -> None:
     run.set_defaults(run=_run)
     names = [*NAMES, "all"]
     run.add_argument(
@@ -107,7 +116,9 @@ def _parser() -> argparse.ArgumentParser:
         help="auto, cpu, cuda, cuda:1 or mps (cpu)",
     )
     run.add_argument("--again", action="store_true", help="repeat what is finished too")
-    page = commands.add_parser("page", help="make a page of results", allow_abbrev=False)
+
+
+def _add_page_options(page: argparse.ArgumentParser) -> None:
     page.set_defaults(run=_page)
     page.add_argument(
         "results",
@@ -122,7 +133,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="such as claims.md",
     )
-    return parser
 
 
 def _list(options: argparse.Namespace) -> int:

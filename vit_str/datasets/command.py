@@ -50,7 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Look into labeled word images on disk, convert them, see them augmented."
     parser.epilog = _EPILOG
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_inspect(commands)
+    _add_convert(commands)
+    _add_show(commands)
 
+
+def _add_inspect(commands: _Commands) -> None:
     inspect = _add(commands, "inspect", "say what a data set holds and what of it can be used")
     inspect.add_argument("source", metavar="SOURCE")
     _add_common(inspect)
@@ -62,6 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     inspect.add_argument("--json", action="store_true", help="print one JSON object")
 
+
+def _add_convert(commands: _Commands) -> None:
     convert = _add(commands, "convert", "write the words of data sets to another")
     convert.add_argument(
         "sources",
@@ -88,6 +95,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="words in each tar archive (10000)",
     )
 
+
+def _add_show(commands: _Commands) -> None:
     show = _add(commands, "show", "draw words with their labels on one picture")
     show.add_argument("source", metavar="SOURCE")
     show.add_argument(

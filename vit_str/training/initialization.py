@@ -82,9 +82,10 @@ def start_from(
     with torch.no_grad():
         for name, tensor in names.items():
             if name in (_EMBEDDINGS, *_OUTPUTS) and name in given:
+                rows = given[name][given_rows]
                 if name in _OUTPUTS:
-                    _fill_with_mean(tensor, given[name][given_rows[:-1]])
-                tensor[own_rows] = given[name][given_rows].to(tensor)
+                    _fill_with_mean(tensor, rows[:-1])
+                tensor[own_rows] = rows.to(tensor)
             elif name in given and given[name].shape == tensor.shape:
                 tensor.copy_(given[name])
             elif name in given and name in (_GRID_POSITIONS, _TEXT_POSITIONS):
@@ -99,14 +100,19 @@ def start_from(
         "in the file, but without a place in this model": [n for n in given if n not in names],
         "not as in the file": differing,
     }
-    taken = len(names) - len(fresh)
-    new = _some(old.unknown(charset.characters), "new")
-    dropped = _some(charset.unknown(old.characters), "dropped")
+    taken = f"{len(names) - len(fresh)} of {len(names)} tensors taken over"
     return [
-        f"starting from {source}{_seen(weights)}: {taken} of {len(names)} tensors taken over",
-        f"characters: {len(kept):,} kept, {new}, {dropped}",
+        f"starting from {source}{_seen(weights)}: {taken}",
+        f"characters: {len(kept):,} kept, {_changes(charset, old)}",
         *(f"{name}: {_first(items)}" for name, items in parts.items() if items),
     ]
+
+
+def _changes(charset: Charset, old: Charset) -> str:
+    """Which characters are new, and which are dropped."""
+    new = _some(old.unknown(charset.characters), "new")
+    dropped = _some(charset.unknown(old.characters), "dropped")
+    return f"{new}, {dropped}"
 
 
 def _seen(weights: WeightsFile) -> str:
