@@ -108,7 +108,11 @@ def encoder() -> VisionTransformer:
 
 
 @torch.no_grad()
-def measure(model: VisionTransformer, images: Tensor, metrics: tuple[str, ...] | None) -> None:
+def measure(
+    model: VisionTransformer,
+    images: Tensor,
+    metrics: tuple[str, ...] | None,
+) -> None:
     """One forward pass, measured or not."""
     statistics = metrics and AttentionStatistics(TokenGrid.of(model), metrics)
     with probe(model, statistics.update) if statistics else nullcontext():
@@ -188,7 +192,9 @@ def main() -> None:
 
 
 def timed(
-    run: Callable[[], object], repeat: int = 1, clock: Callable[[], float] = time.perf_counter
+    run: Callable[[], object],
+    repeat: int = 1,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Callable[[], float]:
     """A function that says how long a call takes by a clock, the first ones not counted."""
     run()
@@ -220,7 +226,12 @@ def ratios(
 
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__, rounds=11)
-    parser.add_argument("--images", type=positive, default=1000, help="of the last (1000)")
+    parser.add_argument(
+        "--images",
+        type=positive,
+        default=1000,
+        help="of the last (1000)",
+    )
     parser.add_argument("--peak-of", choices=list(_MODES), help=argparse.SUPPRESS)
     return parser
 

@@ -88,10 +88,19 @@ def _words(path: str, count: int) -> list[LabeledWord]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__, rounds=5)
-    parser.add_argument("dataset", metavar="DATASET", help="labeled crops, in any format")
+    parser.add_argument(
+        "dataset",
+        metavar="DATASET",
+        help="labeled crops, in any format",
+    )
     help_text = f"pipelines ({' '.join(PIPELINES)}), or module.function"
     parser.add_argument("--policy", nargs="+", default=list(PIPELINES), help=help_text)
-    parser.add_argument("--words", type=positive, default=500, help="words to take (500)")
+    parser.add_argument(
+        "--words",
+        type=positive,
+        default=500,
+        help="words to take (500)",
+    )
     return parser
 
 

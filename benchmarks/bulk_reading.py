@@ -74,11 +74,20 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__, rounds=3)
-    parser.add_argument("paths", nargs="*", default=[str(REPOSITORY / "data" / "samples")])
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        default=[str(REPOSITORY / "data" / "samples")],
+    )
     parser.add_argument("--count", type=positive, default=4000, help="images (4000)")
     parser.add_argument("--workers", type=positive, default=2, help="of Ray (2)")
     parser.add_argument("--model", default="tiny", help="weights (tiny)")
-    parser.add_argument("--part-size", type=positive, default=256, help="images in a part (256)")
+    parser.add_argument(
+        "--part-size",
+        type=positive,
+        default=256,
+        help="images in a part (256)",
+    )
     return parser
 
 

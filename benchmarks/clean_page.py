@@ -53,9 +53,23 @@ TURNS = (0, 180, 90, 270, 5)
 def main() -> None:
     """Draw, turn, read, and print a row for each turn."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--model", default="tiny", help="as of vit-str read --page (tiny)")
-    parser.add_argument("--save", type=Path, metavar="FOLDER", help="write the pages there")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
+    parser.add_argument(
+        "--model",
+        default="tiny",
+        help="as of vit-str read --page (tiny)",
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FOLDER",
+        help="write the pages there",
+    )
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write all numbers here too",
+    )
     options = parser.parse_args()
     from measuring import print_machine, table, write_json
 
@@ -64,7 +78,12 @@ def main() -> None:
     rows = [["turned by", "characters", "words", "confidence"]]
     results = []
     for turn in TURNS:
-        turned = image.rotate(-turn, Image.Resampling.BICUBIC, expand=True, fillcolor="white")
+        turned = image.rotate(
+            -turn,
+            Image.Resampling.BICUBIC,
+            expand=True,
+            fillcolor="white",
+        )
         if options.save:
             options.save.mkdir(parents=True, exist_ok=True)
             turned.save(options.save / f"page-{turn}.png")
@@ -100,7 +119,11 @@ def draw() -> tuple[Image.Image, str]:
     return image, " ".join(lines)
 
 
-def wrapped(font: ImageFont.FreeTypeFont, width: int, sentences: tuple[str, ...]) -> Iterator[str]:
+def wrapped(
+    font: ImageFont.FreeTypeFont,
+    width: int,
+    sentences: tuple[str, ...],
+) -> Iterator[str]:
     """Lines that are no wider than a column."""
     text = " ".join(sentences)
     while text:

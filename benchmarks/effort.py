@@ -94,7 +94,12 @@ def _pixels(reader: Reader, folder: Path) -> torch.Tensor:
     return torch.from_numpy(np.stack([reader.pixels(path) for path in paths]))
 
 
-def _row(name: str, words: ReadWords, first: np.ndarray, rates: list[float]) -> list[str]:
+def _row(
+    name: str,
+    words: ReadWords,
+    first: np.ndarray,
+    rates: list[float],
+) -> list[str]:
     right = words.right()
     accuracy = percent(float(right.mean()), wilson_interval(int(right.sum()), len(right)))
     found = paired_difference(first, right)

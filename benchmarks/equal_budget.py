@@ -69,28 +69,84 @@ def main() -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__)
     config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
-    parser.add_argument("--config", type=Path, default=config, help=f"YAML file ({config.name})")
-    parser.add_argument("--variants", type=Path, required=True, help="YAML file, see above")
-    parser.add_argument("--only", nargs="+", help="names of variants to train; all if not given")
-    parser.add_argument("--images", type=positive, required=True, help="to train each on")
+    parser.add_argument(
+        "--config",
+        type=Path,
+        default=config,
+        help=f"YAML file ({config.name})",
+    )
+    parser.add_argument(
+        "--variants",
+        type=Path,
+        required=True,
+        help="YAML file, see above",
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        help="names of variants to train; all if not given",
+    )
+    parser.add_argument(
+        "--images",
+        type=positive,
+        required=True,
+        help="to train each on",
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder for everything")
-    parser.add_argument("--real", type=Path, nargs="+", default=[], help="folders of labeled crops")
-    parser.add_argument(
-        "--hard", type=Path, nargs="+", default=[], help="more folders, not counted in `all`"
-    )
-    parser.add_argument(
-        "--from", dest="start", type=Path, metavar="CHECKPOINT", help="where all variants go on"
-    )
-    parser.add_argument(
-        "--decay", type=_share, default=0.4, help="share of the budget with a falling rate (0.4)"
-    )
-    parser.add_argument("--seeds", type=positive, default=1, help="runs of each variant (1)")
-    parser.add_argument(
-        "--costs", action="store_true", help="measure what each costs too, on crops of --real"
-    )
-    parser.add_argument("--weights", choices=WEIGHTS, default=WEIGHTS[0], help="which to judge")
-    parser.add_argument("--device", default="auto", help="to read with (auto)")
+    _add_training_options(parser)
+    _add_evaluation_options(parser)
     return parser
+
+
+def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--real",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="folders of labeled crops",
+    )
+    parser.add_argument(
+        "--hard",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="more folders, not counted in `all`",
+    )
+    parser.add_argument(
+        "--costs",
+        action="store_true",
+        help="measure what each costs too, on crops of --real",
+    )
+    parser.add_argument(
+        "--weights",
+        choices=WEIGHTS,
+        default=WEIGHTS[0],
+        help="which to judge",
+    )
+    parser.add_argument("--device", default="auto", help="to read with (auto)")
+
+
+def _add_training_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--from",
+        dest="start",
+        type=Path,
+        metavar="CHECKPOINT",
+        help="where all variants go on",
+    )
+    parser.add_argument(
+        "--decay",
+        type=_share,
+        default=0.4,
+        help="share of the budget with a falling rate (0.4)",
+    )
+    parser.add_argument(
+        "--seeds",
+        type=positive,
+        default=1,
+        help="runs of each variant (1)",
+    )
 
 
 def _share(text: str) -> float:
@@ -131,7 +187,10 @@ def _train(runs: Runs, budget: Budget) -> None:
         pending += zip(runs, group, strict=True)
     for number, (name, run) in enumerate(pending, 1):
         state = "finished before" if run.finished else "training"
-        print(f"{number} of {len(pending)}: {name}, seed {run.seed}: {state}", file=sys.stderr)
+        print(
+            f"{number} of {len(pending)}: {name}, seed {run.seed}: {state}",
+            file=sys.stderr,
+        )
         run.train(budget)
 
 
@@ -161,7 +220,11 @@ def _compare(runs: Runs, options: argparse.Namespace) -> None:
     print(text)
 
 
-def _add_costs(found: list[dict[str, Any]], runs: Runs, options: argparse.Namespace) -> str:
+def _add_costs(
+    found: list[dict[str, Any]],
+    runs: Runs,
+    options: argparse.Namespace,
+) -> str:
     """Put the costs into what was found; returns them as a table."""
     weights = {name: seeds[0].weights(options.weights) for name, seeds in runs.items()}
     measured = costs(weights, options.real[0], options.device)

@@ -350,7 +350,11 @@ def main() -> int:
             number = max(found) + 1
             for case, reason in found.items():
                 wrong += reason is not None
-                print(f"{target.__name__} {case}: {reason}\n" if reason else "", end="", flush=True)
+                print(
+                    f"{target.__name__} {case}: {reason}\n" if reason else "",
+                    end="",
+                    flush=True,
+                )
     print(f"{wrong} wrong")
     return 1 if wrong else 0
 

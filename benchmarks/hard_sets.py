@@ -151,18 +151,59 @@ def main() -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder of the sets")
-    parser.add_argument("--models", nargs="+", default=[], help="names or .safetensors files")
-    parser.add_argument("--sets", nargs="+", default=list(SETS), help=f"of {', '.join(SETS)}")
-    parser.add_argument("--words", type=positive, default=1000, help="in each set (1000)")
-    parser.add_argument("--seed", type=int, default=20261121, help="of the words (20261121)")
-    parser.add_argument("--fonts", type=Path, nargs="+", help="folders instead of the system's")
+    parser.add_argument(
+        "--models",
+        nargs="+",
+        default=[],
+        help="names or .safetensors files",
+    )
+    parser.add_argument(
+        "--sets",
+        nargs="+",
+        default=list(SETS),
+        help=f"of {', '.join(SETS)}",
+    )
+    parser.add_argument(
+        "--words",
+        type=positive,
+        default=1000,
+        help="in each set (1000)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=20261121,
+        help="of the words (20261121)",
+    )
+    parser.add_argument(
+        "--fonts",
+        type=Path,
+        nargs="+",
+        help="folders instead of the system's",
+    )
     parser.add_argument("--device", default="auto", help="to read with (auto)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table here")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write all numbers here",
+    )
+    parser.add_argument(
+        "--markdown",
+        type=Path,
+        metavar="FILE",
+        help="write the table here",
+    )
     return parser
 
 
-def write_set(folder: Path, wanted: HardSet, atlas: GlyphAtlas, words: int, seed: int) -> None:
+def write_set(
+    folder: Path,
+    wanted: HardSet,
+    atlas: GlyphAtlas,
+    words: int,
+    seed: int,
+) -> None:
     """Render a set into a folder, whole or not at all."""
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -204,7 +245,8 @@ def draw(
 
 
 def _change(
-    before: UInt8[Tensor, "batch 3 height width"], after: UInt8[Tensor, "batch 3 height width"]
+    before: UInt8[Tensor, "batch 3 height width"],
+    after: UInt8[Tensor, "batch 3 height width"],
 ) -> Float[Tensor, " batch"]:
     """How far pictures differ, over the contrast that they had."""
     first = before.flatten(1).float()
@@ -212,7 +254,11 @@ def _change(
     return (second - first).abs().mean(1) / first.std(1)
 
 
-def _read(models: list[str], folders: dict[str, Path], device: str) -> dict[str, dict[str, Scores]]:
+def _read(
+    models: list[str],
+    folders: dict[str, Path],
+    device: str,
+) -> dict[str, dict[str, Scores]]:
     """Model -> set -> scores."""
     scores = {}
     for model in models:

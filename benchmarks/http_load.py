@@ -122,7 +122,11 @@ async def receive(reader: asyncio.StreamReader) -> tuple[int, bytes]:
 
 
 def closed_loop(
-    server: ServerProcess, path: str, bodies: Sequence[bytes], clients: int, most_seconds: float
+    server: ServerProcess,
+    path: str,
+    bodies: Sequence[bytes],
+    clients: int,
+    most_seconds: float,
 ) -> Load:
     """Clients that each wait for their answer before they ask again."""
     load = Load()

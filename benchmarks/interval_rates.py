@@ -34,7 +34,10 @@ def draw(generator: np.random.Generator, n: int, spread: float) -> np.ndarray:
     return np.exp(spread * values) - np.exp(spread**2 / 2) if spread else values
 
 
-def percentiles(generator: np.random.Generator, values: np.ndarray) -> tuple[np.ndarray, ...]:
+def percentiles(
+    generator: np.random.Generator,
+    values: np.ndarray,
+) -> tuple[np.ndarray, ...]:
     """The ends of the middle 95 % of means of resamples, by layer."""
     drawn = generator.integers(len(values), size=(RESAMPLES, len(values)))
     low, high = np.percentile(values[drawn].mean(1), [2.5, 97.5], axis=0)

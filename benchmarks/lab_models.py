@@ -104,7 +104,11 @@ def check(name: str) -> tuple[int, float, float, float]:
     with own_maps(encoder.model) as expected:
         encoder(images)
     found: list[Tensor] = []
-    measured = AttentionStatistics(TokenGrid.of(encoder), ("distance",), windows=encoder.windows)
+    measured = AttentionStatistics(
+        TokenGrid.of(encoder),
+        ("distance",),
+        windows=encoder.windows,
+    )
     with probe_layers(encoder, lambda _, *what: found.append(map_of(*what)), measured.update):
         encoder(images)
     assert len(found) == len(expected) == len(encoder.blocks)
@@ -126,7 +130,11 @@ def distance(encoder: LibraryEncoder, layer: int, maps: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def measure(encoder: LibraryEncoder, images: Tensor, metrics: tuple[str, ...] | None) -> None:
+def measure(
+    encoder: LibraryEncoder,
+    images: Tensor,
+    metrics: tuple[str, ...] | None,
+) -> None:
     """One forward pass, measured or not."""
     grid = TokenGrid.of(encoder)
     windows = encoder.windows
@@ -173,7 +181,10 @@ def main() -> None:
         for name in MODELS:
             results[name] = check(name)
             layers, most, maps, distances = results[name]
-            print(f"{name:<40}{layers:>4}{most:>8.2f}{maps:>10.1e}{distances:>10.1e}", flush=True)
+            print(
+                f"{name:<40}{layers:>4}{most:>8.2f}{maps:>10.1e}{distances:>10.1e}",
+                flush=True,
+            )
     if options.cost or not options.check:
         pin(1)
         print_machine()

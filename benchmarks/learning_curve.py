@@ -99,7 +99,12 @@ def learning_curve(
     for phase, mark in _MARKS.items():
         filling = MUTED if phase == "constant" else "none"
         axes.plot([], [], mark, color=MUTED, markerfacecolor=filling, label=phase)
-    axes.set(xscale="log", yscale="log", xlabel="images seen", ylabel="words read wrong (%)")
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="images seen",
+        ylabel="words read wrong (%)",
+    )
     lowest = min(point.error for point in chain.from_iterable(points.values()))
     axes.set_ylim(max(0.004, lowest / 3), 1.1)
     axes.set_yticks(_ERRORS)
@@ -131,9 +136,22 @@ def _draw_law(
     seen = np.geomspace(first, last, 40)
     beyond = np.geomspace(last, furthest, 60)
     axes.plot(seen, [law.at(images) for images in seen], color=color, linewidth=1.2)
-    axes.plot(beyond, [law.at(images) for images in beyond], "--", color=color, linewidth=1.2)
+    axes.plot(
+        beyond,
+        [law.at(images) for images in beyond],
+        "--",
+        color=color,
+        linewidth=1.2,
+    )
     band = np.array([law.interval(images) for images in beyond]).clip(1e-4)
-    axes.fill_between(beyond, band[:, 0], band[:, 1], color=color, alpha=0.12, linewidth=0)
+    axes.fill_between(
+        beyond,
+        band[:, 0],
+        band[:, 1],
+        color=color,
+        alpha=0.12,
+        linewidth=0,
+    )
 
 
 def _short(number: float) -> str:
@@ -142,11 +160,25 @@ def _short(number: float) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__)
-    parser.add_argument("logs", type=Path, nargs="+", help="folder of the run, or its CSV files")
-    parser.add_argument("--out", type=Path, help="figure (.png, .pdf, .svg)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here")
     parser.add_argument(
-        "--words", nargs="+", default=[], metavar="SET=N", help="words judged of a set (500 each)"
+        "logs",
+        type=Path,
+        nargs="+",
+        help="folder of the run, or its CSV files",
+    )
+    parser.add_argument("--out", type=Path, help="figure (.png, .pdf, .svg)")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write all numbers here",
+    )
+    parser.add_argument(
+        "--words",
+        nargs="+",
+        default=[],
+        metavar="SET=N",
+        help="words judged of a set (500 each)",
     )
     parser.add_argument(
         "--takeoff",
@@ -161,7 +193,8 @@ def _files(place: Path) -> list[Path]:
     if place.is_file():
         return [place]
     found = sorted(
-        place.glob("log/version_*/metrics.csv"), key=lambda file: int(file.parent.name[8:])
+        place.glob("log/version_*/metrics.csv"),
+        key=lambda file: int(file.parent.name[8:]),
     )
     found += place.glob("log/metrics.csv")
     if not found:

@@ -85,14 +85,27 @@ def print_machine() -> None:
         print(f"load average {load:.1f}: others compute here too, wait for quiet\n")
 
 
-def described_parser(text: str | None, rounds: int | None = None) -> argparse.ArgumentParser:
+def described_parser(
+    text: str | None,
+    rounds: int | None = None,
+) -> argparse.ArgumentParser:
     """A parser whose help begins with a text, and with ``--rounds`` and ``--json`` if asked for."""
     parser = argparse.ArgumentParser(
         description=text, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     if rounds:
-        parser.add_argument("--rounds", type=positive, default=rounds, help=f"rounds ({rounds})")
-        parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
+        parser.add_argument(
+            "--rounds",
+            type=positive,
+            default=rounds,
+            help=f"rounds ({rounds})",
+        )
+        parser.add_argument(
+            "--json",
+            type=Path,
+            metavar="FILE",
+            help="write all numbers here too",
+        )
     return parser
 
 

@@ -21,7 +21,11 @@ _TOUCHES = 0.2
 """Share of a label that what was found there covers at least."""
 
 
-def losses(words: Sequence[Word], doubtful: Sequence[str], labels: Sequence[Label]) -> Counter[str]:
+def losses(
+    words: Sequence[Word],
+    doubtful: Sequence[str],
+    labels: Sequence[Label],
+) -> Counter[str]:
     """How many labelled words came to what end.
 
     Args:
@@ -58,7 +62,11 @@ def losses(words: Sequence[Word], doubtful: Sequence[str], labels: Sequence[Labe
 
 
 def end_of(
-    part: str, shape: Any, there: Sequence[Any], pools: dict[str, Counter[str]], rest: Counter[str]
+    part: str,
+    shape: Any,
+    there: Sequence[Any],
+    pools: dict[str, Counter[str]],
+    rest: Counter[str],
 ) -> str:
     """What became of a word that is not among the texts of the page."""
     if not plain(part):

@@ -46,11 +46,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--model", default="tiny", help="the reader of vit-str (tiny)")
-    parser.add_argument("--every", type=int, default=1, help="read every so many pictures (1)")
     parser.add_argument(
-        "--doubtful", action="store_true", help="tell words that vit-str leaves out as doubtful"
+        "--every",
+        type=int,
+        default=1,
+        help="read every so many pictures (1)",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
+    parser.add_argument(
+        "--doubtful",
+        action="store_true",
+        help="tell words that vit-str leaves out as doubtful",
+    )
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write all numbers here too",
+    )
     parser.add_argument("--system", choices=SYSTEMS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     try:

@@ -39,7 +39,11 @@ class Tesseract:
         """Its version if it is installed."""
         if not shutil.which("tesseract"):
             return None
-        answer = subprocess.run(["tesseract", "--version"], capture_output=True, check=True)
+        answer = subprocess.run(
+            ["tesseract", "--version"],
+            capture_output=True,
+            check=True,
+        )
         return (answer.stdout or answer.stderr).decode().split()[1]
 
     def __enter__(self) -> Self:

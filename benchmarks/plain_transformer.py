@@ -92,7 +92,10 @@ def _decoder_layer(block: DecoderBlock) -> nn.TransformerDecoderLayer:
     return layer
 
 
-def _sizes(attention: MultiHeadAttention, block: EncoderBlock | DecoderBlock) -> dict[str, object]:
+def _sizes(
+    attention: MultiHeadAttention,
+    block: EncoderBlock | DecoderBlock,
+) -> dict[str, object]:
     first = block.feed_forward[0]
     return {
         "d_model": first.in_features,

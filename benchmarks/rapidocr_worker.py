@@ -24,8 +24,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("list", type=Path, metavar="LIST_FILE", help="names of files, one a line")
-    parser.add_argument("batch_size", type=int, metavar="BATCH_SIZE", help="images at a time")
+    parser.add_argument(
+        "list",
+        type=Path,
+        metavar="LIST_FILE",
+        help="names of files, one a line",
+    )
+    parser.add_argument(
+        "batch_size",
+        type=int,
+        metavar="BATCH_SIZE",
+        help="images at a time",
+    )
     options = parser.parse_args()
     files = options.list.read_text(encoding="utf-8").splitlines()
     batch_size = options.batch_size

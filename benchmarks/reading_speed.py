@@ -121,8 +121,16 @@ def _parser() -> argparse.ArgumentParser:
         default=[str(samples)],
         help="images, or a folder with images and perhaps labels.tsv (data/samples)",
     )
-    parser.add_argument("--limit", type=positive, help="read so many of them, spread evenly")
-    parser.add_argument("--model", default="tiny", help="name or .safetensors file (tiny)")
+    parser.add_argument(
+        "--limit",
+        type=positive,
+        help="read so many of them, spread evenly",
+    )
+    parser.add_argument(
+        "--model",
+        default="tiny",
+        help="name or .safetensors file (tiny)",
+    )
     parser.add_argument(
         "--exported",
         nargs="*",
@@ -282,7 +290,11 @@ def _row(name: str, rounds: list[Round], words: Words) -> Row:
     return Row(name, rates, word_accuracy(texts, words.labels) if words.labels else None)
 
 
-def _commands(file: str, model: str, peers: dict[str, Peer]) -> dict[str, Callable[[], float]]:
+def _commands(
+    file: str,
+    model: str,
+    peers: dict[str, Peer],
+) -> dict[str, Callable[[], float]]:
     """Seconds from the start of a process to the first thing it says."""
     python = sys.executable
     lines = {

@@ -102,7 +102,12 @@ def falloff(gray: Gray) -> float:
     frequency = np.hypot(np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width))
     chosen = (frequency >= 2 / min(height, width)) & (frequency <= 0.5)
     octaves = np.log(frequency[chosen])
-    slope, _ = np.polyfit(octaves, np.log(power[chosen].clip(1e-3)), 1, w=1 / frequency[chosen])
+    slope, _ = np.polyfit(
+        octaves,
+        np.log(power[chosen].clip(1e-3)),
+        1,
+        w=1 / frequency[chosen],
+    )
     return -float(slope)
 
 
@@ -207,7 +212,10 @@ def share_higher(first: pd.Series, second: pd.Series) -> float:
     return float(mannwhitneyu(first, second).statistic) / len(first) / len(second)
 
 
-def inside(rendered: pd.DataFrame, real: pd.DataFrame) -> Bool[np.ndarray, "picture statistic"]:
+def inside(
+    rendered: pd.DataFrame,
+    real: pd.DataFrame,
+) -> Bool[np.ndarray, "picture statistic"]:
     """Which values of real pictures are in the 1 to 99 % range of rendered ones; NaN are."""
     low = rendered.quantile(0.01)
     high = rendered.quantile(0.99)
@@ -240,7 +248,11 @@ def differences(rendered: pd.DataFrame, real: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values("distance", ascending=False)
 
 
-def rendered_words(renderer: Renderer, count: int, seed: int) -> Iterator[tuple[Picture, str]]:
+def rendered_words(
+    renderer: Renderer,
+    count: int,
+    seed: int,
+) -> Iterator[tuple[Picture, str]]:
     """The first words of a seed."""
     for index in range(-(-count // BATCH)):
         batch = renderer.batch(BATCH, seed, index)
@@ -266,7 +278,11 @@ def photographed_words(
         yield picture.permute(1, 2, 0).numpy(), files.labels[place]
 
 
-def measured(words: Iterator[tuple[Picture, str]], name: str, count: int) -> pd.DataFrame:
+def measured(
+    words: Iterator[tuple[Picture, str]],
+    name: str,
+    count: int,
+) -> pd.DataFrame:
     """A row of statistics for every word."""
     rows = [
         {"set": name, "label": label, **picture_statistics(picture), **label_statistics(label)}
@@ -318,7 +334,13 @@ def write(words: pd.DataFrame, folder: Path) -> None:
         for set_name, values in words.groupby("set", sort=False)[name]:
             bins = np.linspace(*ends, 31)
             kind = "stepfilled" if set_name == RENDERED else "step"
-            axes.hist(values.clip(*ends), bins, density=True, histtype=kind, label=set_name)
+            axes.hist(
+                values.clip(*ends),
+                bins,
+                density=True,
+                histtype=kind,
+                label=set_name,
+            )
         axes.set_title(name, fontsize=9)
         axes.set_yticks([])
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=5)
@@ -351,13 +373,43 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__)
-    parser.add_argument("folders", nargs="+", metavar="FOLDER", help="photographed words")
-    parser.add_argument("--count", type=positive, default=2000, help="most words of each set")
+    parser.add_argument(
+        "folders",
+        nargs="+",
+        metavar="FOLDER",
+        help="photographed words",
+    )
+    parser.add_argument(
+        "--count",
+        type=positive,
+        default=2000,
+        help="most words of each set",
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the rendered words")
-    parser.add_argument("--fonts", type=Path, nargs="+", help="folders, instead of the system's")
-    parser.add_argument("--pictures", type=Path, nargs="+", help="folders, for backgrounds")
-    parser.add_argument("--ingredients", type=strengths, default={}, help="such as blur=2,curve=0")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="writes realism.csv, .png")
+    parser.add_argument(
+        "--fonts",
+        type=Path,
+        nargs="+",
+        help="folders, instead of the system's",
+    )
+    parser.add_argument(
+        "--pictures",
+        type=Path,
+        nargs="+",
+        help="folders, for backgrounds",
+    )
+    parser.add_argument(
+        "--ingredients",
+        type=strengths,
+        default={},
+        help="such as blur=2,curve=0",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="writes realism.csv, .png",
+    )
     return parser
 
 

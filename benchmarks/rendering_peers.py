@@ -74,7 +74,10 @@ def main() -> None:
     write_json(options.json or options.out / "rates.json", {"rounds": results})
 
 
-def _renderers(options: argparse.Namespace, stack: ExitStack) -> dict[str, VitStr | Peer]:
+def _renderers(
+    options: argparse.Namespace,
+    stack: ExitStack,
+) -> dict[str, VitStr | Peer]:
     """Those that are installed, all with the same words, fonts and photographs.
 
     Raises:
@@ -86,7 +89,11 @@ def _renderers(options: argparse.Namespace, stack: ExitStack) -> dict[str, VitSt
     charset = Charset()
     lexicon = Lexicon(charset)
     atlas = GlyphAtlas.load_or_build(charset)
-    renderer = Renderer(atlas, lexicon, pictures=load_pictures([pictures]) if pictures else None)
+    renderer = Renderer(
+        atlas,
+        lexicon,
+        pictures=load_pictures([pictures]) if pictures else None,
+    )
     words = lexicon.sample(_WORDS, seed=1)
     task = {
         "words": words,
@@ -114,7 +121,13 @@ def _renderers(options: argparse.Namespace, stack: ExitStack) -> dict[str, VitSt
 
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__, rounds=5)
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="where results go",
+    )
     for name in ("trdg", "synthtiger"):
         parser.add_argument(
             f"--{name}-python",
@@ -128,9 +141,24 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="photographs as backgrounds, for all (those that come with TRDG)",
     )
-    parser.add_argument("--batch-size", type=positive, default=512, help="of vit-str (512)")
-    parser.add_argument("--seconds", type=float, default=10.0, help="of each in a round (10)")
-    parser.add_argument("--sheet-words", type=positive, default=48, help="in the picture (48)")
+    parser.add_argument(
+        "--batch-size",
+        type=positive,
+        default=512,
+        help="of vit-str (512)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=10.0,
+        help="of each in a round (10)",
+    )
+    parser.add_argument(
+        "--sheet-words",
+        type=positive,
+        default=48,
+        help="in the picture (48)",
+    )
     return parser
 
 
@@ -141,7 +169,11 @@ def _installed(python: str, package: str) -> tuple[str, Path] | None:
         f"print(v('{package}'), {package}.__file__)"
     )
     try:
-        answer = subprocess.run([python, "-c", program], capture_output=True, check=False)
+        answer = subprocess.run(
+            [python, "-c", program],
+            capture_output=True,
+            check=False,
+        )
     except OSError:
         answer = None
     if answer is None or answer.returncode:

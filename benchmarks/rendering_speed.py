@@ -122,7 +122,12 @@ def _parser() -> argparse.ArgumentParser:
     devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
     help_text = f"where to draw (here {' '.join(devices)})"
     parser.add_argument("--device", nargs="+", default=devices, help=help_text)
-    parser.add_argument("--batch-size", type=positive, default=512, help="words in a batch (512)")
+    parser.add_argument(
+        "--batch-size",
+        type=positive,
+        default=512,
+        help="words in a batch (512)",
+    )
     return parser
 
 

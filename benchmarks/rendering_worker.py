@@ -33,7 +33,12 @@ def task(description: str | None) -> dict[str, Any]:
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("task", type=Path, metavar="TASK_FILE", help="JSON, see rendering_peers.py")
+    parser.add_argument(
+        "task",
+        type=Path,
+        metavar="TASK_FILE",
+        help="JSON, see rendering_peers.py",
+    )
     found: dict[str, Any] = json.loads(parser.parse_args().task.read_text(encoding="utf-8"))
     os.dup2(2, 1)
     return found

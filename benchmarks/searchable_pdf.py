@@ -77,7 +77,12 @@ def main() -> None:
     """Draw, run both engines page by page, and print a row for each page."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write all numbers here too",
+    )
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     os.environ["OMP_NUM_THREADS"] = "1"
@@ -93,9 +98,20 @@ def main() -> None:
         for engine, arguments in ENGINES.items():
             row[engine] = measured(scan, engine, [*arguments, *look.options], places, look)
         rows.append(row)
-        print(look.name, len(places), *(cells(row[e]) for e in ENGINES), sep="\t", flush=True)
+        print(
+            look.name,
+            len(places),
+            *(cells(row[e]) for e in ENGINES),
+            sep="\t",
+            flush=True,
+        )
     totals = {e: {k: sum(r[e][k] for r in rows) for k in rows[0][e]} for e in ENGINES}
-    print("all", sum(row["words"] for row in rows), *map(cells, totals.values()), sep="\t")
+    print(
+        "all",
+        sum(row["words"] for row in rows),
+        *map(cells, totals.values()),
+        sep="\t",
+    )
     from measuring import print_machine, write_json
 
     print_machine()

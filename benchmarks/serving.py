@@ -83,8 +83,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__, rounds=3)
     samples = str(REPOSITORY / "data" / "samples")
     parser.add_argument("paths", nargs="*", metavar="FILES_OR_FOLDER", default=[samples])
-    parser.add_argument("--requests", type=positive, default=640, help="of a measurement (640)")
-    parser.add_argument("--burst", type=positive, default=500, help="requests at once (500)")
+    parser.add_argument(
+        "--requests",
+        type=positive,
+        default=640,
+        help="of a measurement (640)",
+    )
+    parser.add_argument(
+        "--burst",
+        type=positive,
+        default=500,
+        help="requests at once (500)",
+    )
     parser.add_argument("--quick", action="store_true", help="one round of 64 requests")
     parser.add_argument("--without-rapidocr", action="store_true", help="leave it out")
     return parser

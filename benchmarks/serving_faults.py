@@ -44,7 +44,12 @@ _PAGES = {200, 429, 501, 503, 504}  # what a request for a hard page may be answ
 class Run:
     """Requests of all sorts to one server."""
 
-    def __init__(self, server: ServerProcess, words: list[bytes], expected: list[str]) -> None:
+    def __init__(
+        self,
+        server: ServerProcess,
+        words: list[bytes],
+        expected: list[str],
+    ) -> None:
         self.server = server
         self.words = words
         self.expected = expected
@@ -272,7 +277,12 @@ def main() -> int:
 
 def _word(text: str) -> bytes:
     image = Image.new("RGB", (160, 40), "white")
-    ImageDraw.Draw(image).text((4, 2), text, fill="black", font=ImageFont.load_default(28))
+    ImageDraw.Draw(image).text(
+        (4, 2),
+        text,
+        fill="black",
+        font=ImageFont.load_default(28),
+    )
     return _png(image)
 
 

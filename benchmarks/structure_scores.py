@@ -60,7 +60,11 @@ class _Parser(HTMLParser):
         self._spans: list[int] = []  # for each column, the rows that cells above still cover
         self._rows, self._columns = 1, 1  # that the open cell covers
 
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(
+        self,
+        tag: str,
+        attributes: list[tuple[str, str | None]],
+    ) -> None:
         if tag in _BLOCKS:
             self._end_words()
         if tag == "br":

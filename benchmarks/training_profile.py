@@ -90,7 +90,11 @@ def measure(wanted: Measurement) -> Profile:
     return Profile(kinds, dict(flops), size, peak_flops(wanted))
 
 
-def _profile(step: Step, fetch: Callable[[], Any], wanted: Measurement) -> dict[str, float]:
+def _profile(
+    step: Step,
+    fetch: Callable[[], Any],
+    wanted: Measurement,
+) -> dict[str, float]:
     """Milliseconds of a step by kind.
 
     The whole is what a step takes without being watched on a GPU, where kernels take no longer

@@ -97,18 +97,45 @@ def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__, rounds=3)
     config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    parser.add_argument("--config", type=Path, default=config, help=f"YAML file ({config.name})")
-    parser.add_argument("--device", choices=list(_LADDERS), default=device, help=f"({device})")
-    parser.add_argument("--threads", type=positive, default=1, help="of a CPU, pinned (1)")
-    parser.add_argument("--batch-size", type=positive, help="words in a step (the config's)")
-    parser.add_argument("--steps", type=positive, help="timed in a round (8, on a GPU 100)")
+    parser.add_argument(
+        "--config",
+        type=Path,
+        default=config,
+        help=f"YAML file ({config.name})",
+    )
+    parser.add_argument(
+        "--device",
+        choices=list(_LADDERS),
+        default=device,
+        help=f"({device})",
+    )
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        default=1,
+        help="of a CPU, pinned (1)",
+    )
+    parser.add_argument(
+        "--batch-size",
+        type=positive,
+        help="words in a step (the config's)",
+    )
+    parser.add_argument(
+        "--steps",
+        type=positive,
+        help="timed in a round (8, on a GPU 100)",
+    )
     parser.add_argument(
         "--plain",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="compare with the layers that come with torch (yes)",
     )
-    parser.add_argument("--profile", action="store_true", help="say where the time of a step goes")
+    parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="say where the time of a step goes",
+    )
     return parser
 
 

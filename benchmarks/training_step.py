@@ -287,13 +287,42 @@ def _is_cpu_time(wanted: Measurement) -> bool:
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__)
     config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
-    parser.add_argument("--config", type=Path, default=config, help=f"YAML file ({config.name})")
+    parser.add_argument(
+        "--config",
+        type=Path,
+        default=config,
+        help=f"YAML file ({config.name})",
+    )
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="(cpu)")
-    parser.add_argument("--threads", type=positive, default=1, help="of a CPU, pinned (1)")
-    parser.add_argument("--batch-size", type=positive, help="words in a step (the config's)")
-    parser.add_argument("--steps", type=positive, default=8, help="to take the time of (8)")
-    parser.add_argument("--warm-up", type=positive, default=2, help="steps before those (2)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        default=1,
+        help="of a CPU, pinned (1)",
+    )
+    parser.add_argument(
+        "--batch-size",
+        type=positive,
+        help="words in a step (the config's)",
+    )
+    parser.add_argument(
+        "--steps",
+        type=positive,
+        default=8,
+        help="to take the time of (8)",
+    )
+    parser.add_argument(
+        "--warm-up",
+        type=positive,
+        default=2,
+        help="steps before those (2)",
+    )
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write all numbers here too",
+    )
     return parser
 
 

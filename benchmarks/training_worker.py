@@ -197,7 +197,11 @@ def build(wanted: Measurement) -> tuple[RecognizerTraining, Drawer, int]:
     return parts.training.to(wanted.device).train(), drawer, parts.data.batch_size
 
 
-def endless_batches(drawer: Drawer, size: int, rendering: bool) -> Iterator[RenderedBatch]:
+def endless_batches(
+    drawer: Drawer,
+    size: int,
+    rendering: bool,
+) -> Iterator[RenderedBatch]:
     """New ones, or a few again and again."""
     if rendering:
         return (drawer.batch(size, 1, index) for index in count())
@@ -241,7 +245,10 @@ def peak_flops(wanted: Measurement, rounds: int = 5) -> float:
 def asked(description: str | None) -> Measurement:
     """What the command line of a worker asks for."""
     parser = described_parser(description)
-    parser.add_argument("measurement", help="a Measurement of training_worker.py, as JSON")
+    parser.add_argument(
+        "measurement",
+        help="a Measurement of training_worker.py, as JSON",
+    )
     return Measurement(**json.loads(parser.parse_args().measurement))
 
 

@@ -29,7 +29,11 @@ _COUNTED = 16
 _ROUNDS = 7
 
 
-def costs(weights: Mapping[str, Path], folder: Path, device: str) -> dict[str, dict[str, Any]]:
+def costs(
+    weights: Mapping[str, Path],
+    folder: Path,
+    device: str,
+) -> dict[str, dict[str, Any]]:
     """Name of a model -> its costs.
 
     Reading goes from pixels to text, training takes one step of the model's own loss for each

@@ -115,7 +115,10 @@ def _scores(seeds: Sequence[ReadWords]) -> dict[str, Any]:
     }
 
 
-def _difference(first: Sequence[ReadWords], second: Sequence[ReadWords]) -> dict[str, Any]:
+def _difference(
+    first: Sequence[ReadWords],
+    second: Sequence[ReadWords],
+) -> dict[str, Any]:
     gains = _shares(second) - _shares(first)
     pairs = zip(first, second, strict=True)
     return {

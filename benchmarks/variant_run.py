@@ -244,7 +244,11 @@ def _batch_size(config: Path, values: Mapping[str, str]) -> int:
 
 
 def _load(checkpoint: Path) -> dict[str, Any]:
-    loaded: dict[str, Any] = torch.load(checkpoint, map_location="cpu", weights_only=True)
+    loaded: dict[str, Any] = torch.load(
+        checkpoint,
+        map_location="cpu",
+        weights_only=True,
+    )
     return loaded
 
 

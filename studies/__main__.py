@@ -6,7 +6,6 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from studies import NAMES, Settings, describe
 from studies.page import write_page
@@ -42,37 +41,98 @@ def main(arguments: Sequence[str] | None = None) -> int:
         drop_output()
         return 0
     except OSError as error:
-        print(f"{error.filename or options.out}: {error.strerror or error}", file=sys.stderr)
+        print(
+            f"{error.filename or options.out}: {error.strerror or error}",
+            file=sys.stderr,
+        )
         return 1
     except KeyboardInterrupt:
         return 130
 
 
 def _parser() -> argparse.ArgumentParser:
-    layout: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     parser = argparse.ArgumentParser(
-        "python -m studies", description=_DESCRIPTION, epilog=_EPILOG, **layout
+        "python -m studies",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     out = argparse.ArgumentParser(add_help=False)
     folder = Path("runs/studies")
-    out.add_argument("--out", type=Path, default=folder, metavar="DIR", help=f"({folder})")
+    out.add_argument(
+        "--out",
+        type=Path,
+        default=folder,
+        metavar="DIR",
+        help=f"({folder})",
+    )
     texts = "all studies, with verdicts of earlier runs"
     commands.add_parser("list", help=texts, parents=[out]).set_defaults(run=_list)
-    run = commands.add_parser("run", help="run studies", parents=[out], allow_abbrev=False)
+    run = commands.add_parser(
+        "run",
+        help="run studies",
+        parents=[out],
+        allow_abbrev=False,
+    )
+    _add_run_options(run)
+    page = commands.add_parser("page", help="make a page of results", allow_abbrev=False)
+    _add_page_options(page)
+    return parser
+
+
+def _add_run_options(run: argparse.ArgumentParser) -> None:
     run.set_defaults(run=_run)
     names = [*NAMES, "all"]
-    run.add_argument("names", nargs="+", choices=names, metavar="NAME", help="of a study, or all")
-    run.add_argument("--quick", action="store_true", help="the small versions: minutes each")
-    run.add_argument("--seeds", type=positive, default=5, metavar="N", help="repetitions (5)")
-    run.add_argument("--workers", type=positive, metavar="N", help="studies at once (one per CPU)")
-    run.add_argument("--device", default="cpu", help="auto, cpu, cuda, cuda:1 or mps (cpu)")
+    run.add_argument(
+        "names",
+        nargs="+",
+        choices=names,
+        metavar="NAME",
+        help="of a study, or all",
+    )
+    run.add_argument(
+        "--quick",
+        action="store_true",
+        help="the small versions: minutes each",
+    )
+    run.add_argument(
+        "--seeds",
+        type=positive,
+        default=5,
+        metavar="N",
+        help="repetitions (5)",
+    )
+    run.add_argument(
+        "--workers",
+        type=positive,
+        metavar="N",
+        help="studies at once (one per CPU)",
+    )
+    run.add_argument(
+        "--device",
+        default="cpu",
+        help="auto, cpu, cuda, cuda:1 or mps (cpu)",
+    )
     run.add_argument("--again", action="store_true", help="repeat what is finished too")
-    page = commands.add_parser("page", help="make a page of results", allow_abbrev=False)
+
+
+def _add_page_options(page: argparse.ArgumentParser) -> None:
     page.set_defaults(run=_page)
-    page.add_argument("results", type=Path, metavar="DIR", help="that was --out of the runs")
-    page.add_argument("--out", type=Path, required=True, metavar="FILE", help="such as claims.md")
-    return parser
+    page.add_argument(
+        "results",
+        type=Path,
+        metavar="DIR",
+        help="that was --out of the runs",
+    )
+    page.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="such as claims.md",
+    )
 
 
 def _list(options: argparse.Namespace) -> int:

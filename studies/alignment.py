@@ -76,7 +76,13 @@ def run(settings: Settings) -> Findings:
 
     def measure_all(seed: int) -> Rows:
         for name in _ATTENTIONS:
-            row, weights = measure(name, seed, task=task, device=settings.device, **training)
+            row, weights = measure(
+                name,
+                seed,
+                task=task,
+                device=settings.device,
+                **training,
+            )
             yield name, seed, length, *row
             maps.setdefault(name, weights.cpu())  # of the first seed
 
@@ -109,20 +115,32 @@ def run(settings: Settings) -> Findings:
         ),
         draw=lambda figure: _draw(figure, table, maps, length),
         surprises={
-            f"{later.mean:.0%} of the weight of dot products lies one state later than expected; "
-            f"additive attention has {additive:.0%} on the anti-diagonal.": (
-                later.mean > exact.mean or additive > 2 / length
-            )
+            f"{later.mean:.0%} of the weight of dot products lies one state later "
+            f"than expected; additive attention has {additive:.0%} on the "
+            "anti-diagonal.": (later.mean > exact.mean or additive > 2 / length)
         },
     )
 
 
 def measure(
-    name: str, seed: int, *, task: SequenceTask, steps: int, device: str = "cpu", **training: Any
+    name: str,
+    seed: int,
+    *,
+    task: SequenceTask,
+    steps: int,
+    device: str = "cpu",
+    **training: Any,
 ) -> tuple[tuple[Cell, ...], Map]:
     """Numbers of one network, and its mean weights on sequences of the longest length."""
     steps = 0 if name == UNTRAINED else steps
-    model = train_translator(task, _ATTENTIONS[name], seed, steps=steps, device=device, **training)
+    model = train_translator(
+        task,
+        _ATTENTIONS[name],
+        seed,
+        steps=steps,
+        device=device,
+        **training,
+    )
     texts = task.draw_tests(256, task.lengths[1], seed, device)
     weights = alignment(model, texts)
     row = (
@@ -208,12 +226,24 @@ def _draw(figure: Figure, table: Table, maps: Mapping[str, Map], length: int) ->
     low = 0.5
     high = length + 0.5
     for axes, weights in zip(sheets, maps.values(), strict=True):
-        image = axes.imshow(weights.numpy(), HEAT, vmin=0, vmax=1, extent=(low, high, high, low))
+        image = axes.imshow(
+            weights.numpy(),
+            HEAT,
+            vmin=0,
+            vmax=1,
+            extent=(low, high, high, low),
+        )
         axes.grid(visible=False)
         axes.set(xlabel="state after symbol", ylabel="symbol written")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
-    figure.colorbar(image, ax=sheets, label="mean weight (one seed)", shrink=0.75, pad=0.01)
+    figure.colorbar(
+        image,
+        ax=sheets,
+        label="mean weight (one seed)",
+        shrink=0.75,
+        pad=0.01,
+    )
     draw_bars(last, {name: table.values(_COLUMNS[0], attention=name) for name in maps})
     chance_line(last, 1 / length)
     last.legend()

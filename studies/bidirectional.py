@@ -203,12 +203,21 @@ def _draw(figure: Figure, gradients: Table, named: Table) -> None:
     logs = Table(row | {_VALUE: math.log10(norm)} for row, norm in norms if norm)
     draw_lines(left, logs, "offset", "network", _RECURRENT)
     left.axvline(0, color=INK, linewidth=0.8)
-    left.annotate("RNN: exactly 0", (1, 0.05), xycoords=("data", "axes fraction"), fontsize=8)
+    left.annotate(
+        "RNN: exactly 0",
+        (1, 0.05),
+        xycoords=("data", "axes fraction"),
+        fontsize=8,
+    )
     left.set_xlabel("place of the input after the state's (steps)")
     left.set_ylabel("log10 of the gradient's norm")
     left.legend(loc="upper left")
     asked = Table(row for row in named if int(row["offset"]) > 0)
     draw_lines(right, asked, "offset", "network", _NETWORKS, marker="o")
     right.axhline(1 / SYMBOLS, color=INK, linewidth=1.1, linestyle="--", label="chance")
-    right.set(xlabel="places to the right", ylabel="share of tokens named", ylim=(0, 1.03))
+    right.set(
+        xlabel="places to the right",
+        ylabel="share of tokens named",
+        ylim=(0, 1.03),
+    )
     right.legend(loc="center left", fontsize=7, bbox_to_anchor=(0, 0.47))

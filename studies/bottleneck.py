@@ -66,7 +66,13 @@ def run(settings: Settings) -> Findings:
     def measure(seed: int) -> Rows:
         for (task, drawn), (name, (attention, wider)) in product(tasks.items(), _SYSTEMS.items()):
             wide = training | {"dim": wider * training["dim"]}
-            model = train_translator(drawn, attention, seed, device=settings.device, **wide)
+            model = train_translator(
+                drawn,
+                attention,
+                seed,
+                device=settings.device,
+                **wide,
+            )
             for length in lengths:
                 texts = drawn.draw_tests(256, length, seed, settings.device)
                 yield task, name, seed, length, model.accuracy(*texts)
@@ -124,10 +130,26 @@ def _draw(figure: Figure, table: Table, longest: int) -> None:
     tasks = table.levels("task")
     sheets = panels(figure, [f"Task: {task}" for task in tasks], width=4.6, height=3.4)
     for axes, task in zip(sheets, tasks, strict=True):
-        draw_lines(axes, table.where(task=task), "length", "system", _SYSTEMS, marker="o")
+        draw_lines(
+            axes,
+            table.where(task=task),
+            "length",
+            "system",
+            _SYSTEMS,
+            marker="o",
+        )
         axes.axvline(longest, color=INK, linestyle=":", linewidth=1.1)
-        axes.annotate(" longest in training", (longest, 1.04), ha="right", fontsize=8, color=INK)
+        axes.annotate(
+            " longest in training",
+            (longest, 1.04),
+            ha="right",
+            fontsize=8,
+            color=INK,
+        )
         axes.set_ylim(0, 1.12)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set(xlabel="length of the sequence (symbols)", ylabel="share of right symbols")
+        axes.set(
+            xlabel="length of the sequence (symbols)",
+            ylabel="share of right symbols",
+        )
     sheets[0].legend(loc="lower left")

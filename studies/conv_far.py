@@ -129,7 +129,13 @@ def layers_needed(name: str, distance: int, seed: int) -> int:
     for layers in range(1, distance + 1):
         with seeded(seed):
             network = make_network(name, layers).double()
-            x = torch.randn(1, distance + 1, _DIM, dtype=torch.float64, requires_grad=True)
+            x = torch.randn(
+                1,
+                distance + 1,
+                _DIM,
+                dtype=torch.float64,
+                requires_grad=True,
+            )
         (gradient,) = torch.autograd.grad(_last(network(x)), x)
         if gradient[0, 0].any():
             return layers
@@ -152,7 +158,10 @@ def accuracy(
     return learning_curve(model, task, steps, seed)[-1]
 
 
-def judge(layers: Mapping[str, Sequence[float]], scores: Mapping[str, Values]) -> Verdict:
+def judge(
+    layers: Mapping[str, Sequence[float]],
+    scores: Mapping[str, Values],
+) -> Verdict:
     """Partly if only convolutions need more layers for more distance, supported if all fail too.
 
     ``scores`` are those at the largest distance.

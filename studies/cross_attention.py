@@ -117,8 +117,8 @@ def run(settings: Settings) -> Findings:
         ),
         draw=lambda figure: _draw(figure, table),
         surprises={
-            f"A wrong image is worse than none: {entropy[OTHER]:.1f} nats for each character "
-            f"against {entropy[ZEROS]:.1f}.": entropy[OTHER] > entropy[ZEROS]
+            f"A wrong image is worse than none: {entropy[OTHER]:.1f} nats for each "
+            f"character against {entropy[ZEROS]:.1f}.": entropy[OTHER] > entropy[ZEROS]
         },
     )
 
@@ -132,8 +132,16 @@ class PairModel:
     def __init__(self, charset: Charset, words: Sequence[str]) -> None:
         self.end = len(charset)
         before, after = self._pairs(charset.encode_batch(words))
-        counts = torch.full((self.end + 1, self.end + 1), _SMOOTHING, dtype=torch.float64)
-        counts.index_put_((before, after), torch.ones(len(before)).double(), accumulate=True)
+        counts = torch.full(
+            (self.end + 1, self.end + 1),
+            _SMOOTHING,
+            dtype=torch.float64,
+        )
+        counts.index_put_(
+            (before, after),
+            torch.ones(len(before)).double(),
+            accumulate=True,
+        )
         self.log_shares = (counts / counts.sum(1, keepdim=True)).log()
 
     def score(self, labels: Labels) -> tuple[float, float]:

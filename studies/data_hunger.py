@@ -64,7 +64,17 @@ class Plan:
     shares: Mapping[str, float]
 
 
-DIGIT = reading.Sizes((16, 16), (8, 8), 32, 2, 4, (8, 16), (1, 1, 1), 1, maximum_length=1)
+DIGIT = reading.Sizes(
+    (16, 16),
+    (8, 8),
+    32,
+    2,
+    4,
+    (8, 16),
+    (1, 1, 1),
+    1,
+    maximum_length=1,
+)
 """One character in an image: what learns to read in a few seconds."""
 QUICK = Plan(
     DIGIT,
@@ -134,8 +144,18 @@ def train(plan: Plan, seed: int, device: str = "cpu") -> Rows:
     """One row for each system and number of words; smaller sets are part of larger ones."""
     sizes = plan.sizes
     renderer = reading.word_renderer(plan.charset, sizes, plan.shares)
-    everything = renderer.batch(plan.words[-1], seed, index=0, difficulty=plan.difficulty)
-    drawn = renderer.batch(plan.test_words, _TEST_SEED + seed, index=0, difficulty=plan.difficulty)
+    everything = renderer.batch(
+        plan.words[-1],
+        seed,
+        index=0,
+        difficulty=plan.difficulty,
+    )
+    drawn = renderer.batch(
+        plan.test_words,
+        _TEST_SEED + seed,
+        index=0,
+        difficulty=plan.difficulty,
+    )
     unseen = unseen_words(drawn, everything, plan)
     for count, system in product(plan.words, SYSTEMS):
         words = reading.select(everything, slice(count))
@@ -146,7 +166,11 @@ def train(plan: Plan, seed: int, device: str = "cpu") -> Rows:
         yield seed, system, count, sum(right) / len(right), sum(known) / len(known)
 
 
-def unseen_words(drawn: RenderedBatch, everything: RenderedBatch, plan: Plan) -> RenderedBatch:
+def unseen_words(
+    drawn: RenderedBatch,
+    everything: RenderedBatch,
+    plan: Plan,
+) -> RenderedBatch:
     """Words to test: all of their characters are in the smallest set of training words.
 
     Each text comes once, and is in no set. Of texts of one character there are too few for that;

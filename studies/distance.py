@@ -169,7 +169,14 @@ def _draw(figure: Figure, table: Table, means: Table, grid: TokenGrid) -> None:
     draw_lines(vit, means, "layer", "system", names, names.values(), column="distance")
     for name, color in names.items():
         for row in table.where(system=name, seed=0):
-            vit.plot(row["layer"], row["distance"], "o", color=color, markersize=4, alpha=0.6)
+            vit.plot(
+                row["layer"],
+                row["distance"],
+                "o",
+                color=color,
+                markersize=4,
+                alpha=0.6,
+            )
     vit.axhline(grid.uniform_distance(), **UNIFORM, label="everywhere alike")
     near = uniform_attention(neighborhood(grid))
     window = float((near * grid.distances()).sum(-1).mean())
@@ -177,7 +184,11 @@ def _draw(figure: Figure, table: Table, means: Table, grid: TokenGrid) -> None:
     fields = (CONV_WINDOW, CONV_FIELD)
     colors = (COLORS[3], COLORS[1])
     draw_lines(conv, means, "layer", "system", fields, colors, column="distance")
-    vit.set(xlabel="layer (dots: heads, first seed)", ylabel="mean distance (px)", ylim=(0, 66))
+    vit.set(
+        xlabel="layer (dots: heads, first seed)",
+        ylabel="mean distance (px)",
+        ylim=(0, 66),
+    )
     vit.set_xticks(table.levels("layer", system=TRAINED))
     conv.set(xlabel="layer", ylabel="distance (px)", ylim=(0, None))
     vit.legend(loc="upper left", fontsize=7)

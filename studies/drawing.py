@@ -33,7 +33,14 @@ def draw_lines(
     """A line with its interval for each setting, see `draw_mean`."""
     for name, color in zip(names, cycle(colors), strict=False):
         xs, runs = table.curves(along, column, **{by: name})
-        draw_mean(axes, xs, [[scale * y for y in run] for run in runs], str(name), color, **line)
+        draw_mean(
+            axes,
+            xs,
+            [[scale * y for y in run] for run in runs],
+            str(name),
+            color,
+            **line,
+        )
 
 
 def panels(
@@ -63,7 +70,9 @@ def draw_mean(
 
 
 def draw_bars(
-    axes: Axes, groups: Mapping[str, Sequence[float]], colors: Mapping[str, str] | None = None
+    axes: Axes,
+    groups: Mapping[str, Sequence[float]],
+    colors: Mapping[str, str] | None = None,
 ) -> None:
     """A bar for each name: the mean of its values, with the 95 % interval over them."""
     colors = colors or style.model_colors(groups)

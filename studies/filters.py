@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from studies import reading
 from studies.drawing import COLORS, MUTED, draw_bars
 from studies.reading import CONVOLUTION, SMALL, SYSTEMS, VIT
-from studies.study import Findings, Rows, Settings, Study, Values, Verdict
+from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
 from vit_str.models import VisionTransformer
 from vit_str.runtime.charset import CHARSETS, Charset
 from vit_str.runtime.images import Preprocessing
@@ -121,9 +121,8 @@ class Components:
 
 def run(settings: Settings) -> Findings:
     """Train both with every seed, and compare their first filters with those of the start."""
-    steps, count = (90, 1024) if settings.quick else (1500, 8192)
-    training: Any = {"steps": steps, "batch_size": 64, "learning_rate": 2e-3}
-    words = digits(count)
+    steps = 90 if settings.quick else 1500
+    words = digits(1024 if settings.quick else 8192)
     basis = patch_components(words)
     pictures: dict[str, Filters] = {}
 
@@ -131,9 +130,18 @@ def run(settings: Settings) -> Findings:
         for system in SYSTEMS:
             reader = reading.build_reader(system, SMALL, len(CHARSETS["digits"]), seed)
             before = first_filters(reader.encoder).clone()
-            reading.train_reader(reader, words, seed, **training, device=settings.device)
+            reading.train_reader(
+                reader,
+                words,
+                seed,
+                steps=steps,
+                batch_size=64,
+                learning_rate=2e-3,
+                device=settings.device,
+            )
             after = first_filters(reader.encoder)
-            for state, bank in zip(STATES, (before, after, after - before), strict=True):
+            banks = {UNTRAINED: before, TRAINED: after, LEARNED: after - before}
+            for state, bank in banks.items():
                 share = float(basis.captured(bank)[_FIRST - 1])
                 yield seed, system, state, *bank_means(bank).values(), share
                 if not seed and state != UNTRAINED:
@@ -141,7 +149,6 @@ def run(settings: Settings) -> Findings:
 
     table = settings.repeat(f"seed system state {' '.join(_COLUMNS)}", measure)
     pictures["patches themselves"] = basis.vectors
-    stem = bank_means(first_filters(load_weights(resolve("tiny")).recognizer.encoder))
     noise = chance_low_frequency(*SMALL.patch_size)
     low = {
         (system, state): table.values(_LOW, system=system, state=state)
@@ -152,21 +159,7 @@ def run(settings: Settings) -> Findings:
     captured = table.text("in_patch_components", 2, system=VIT, state=LEARNED)
     return Findings(
         table=table,
-        summary=[
-            *(
-                {"filters": f"{system}, {state}"}
-                | {
-                    title: table.text(column, system=system, state=state)
-                    for column, title in _COLUMNS.items()
-                }
-                for system, state in low
-            ),
-            {"filters": f"stem of tiny, {TRAINED}"}
-            | {
-                title: f"{stem[column]:.3f}" if column in stem else "-"
-                for column, title in _COLUMNS.items()
-            },
-        ],
+        summary=_summary(table),
         verdict=judge(trained, learned),
         measure="share of low frequencies in what training added to a ViT's patch filters",
         values=low[VIT, LEARNED],
@@ -176,20 +169,43 @@ def run(settings: Settings) -> Findings:
             f"{noise:.2f}; the convolution's: {low[CONVOLUTION, LEARNED].text(2)}) "
             f"and {captured} in the first {_FIRST} components of the patches (noise: "
             f"0.08). The filters as a whole have {trained.text(2)} at low frequencies"
-            + (
-                "."
-                if trained.low > _SEEN
-                else ": after so short a training they still look like the noise they began as."
-            )
+            f"{_remark(trained)}"
         ),
         draw=lambda figure: _draw(figure, low, pictures, noise),
     )
 
 
+def _summary(table: Table) -> list[dict[str, str]]:
+    """A row for each system and state, and one for the stem of a reader of words."""
+    rows = []
+    for system, state in product(SYSTEMS, STATES):
+        row = {"filters": f"{system}, {state}"}
+        for column, title in _COLUMNS.items():
+            row[title] = table.text(column, system=system, state=state)
+        rows.append(row)
+    stem = bank_means(first_filters(load_weights(resolve("tiny")).recognizer.encoder))
+    row = {"filters": f"stem of tiny, {TRAINED}"}
+    for column, title in _COLUMNS.items():
+        row[title] = f"{stem[column]:.3f}" if column in stem else "-"
+    rows.append(row)
+    return rows
+
+
+def _remark(trained: Values) -> str:
+    """The end of the sentence about the filters as a whole."""
+    if trained.low > _SEEN:
+        return "."
+    return ": after so short a training they still look like the noise they began as."
+
+
 def digits(count: int) -> RenderedBatch:
     """Images of two digits each, of all pairs evenly; clean as at the start of a training."""
     renderer = reading.word_renderer(Charset(CHARSETS["digits"]), SMALL, reading.ANY_STRINGS)
-    return renderer.render([f"{number % 100:02d}" for number in range(count)], 0, difficulty=0.2)
+    return renderer.render(
+        [f"{number % 100:02d}" for number in range(count)],
+        0,
+        difficulty=0.2,
+    )
 
 
 def patch_components(words: RenderedBatch) -> Components:

@@ -148,7 +148,13 @@ def measure(seed: int, lengths: Sequence[int], device: str = "cpu") -> Rows:
             yield "adding", name, seed, length, error
 
 
-def adding_error(name: str, length: int, steps: int, seed: int, device: str = "cpu") -> float:
+def adding_error(
+    name: str,
+    length: int,
+    steps: int,
+    seed: int,
+    device: str = "cpu",
+) -> float:
     """The error after training on the adding problem."""
     with seeded(seed):
         if name == ATTENTION:
@@ -198,9 +204,29 @@ def _draw(figure: Figure, older: Table, errors: Mapping[int, Errors]) -> None:
         for column, (name, values) in enumerate(by_name.items()):
             xs = [column + 0.22 * (index - (len(errors) - 1) / 2)] * len(values)
             label = f"length {length}" if name == RNN else None
-            right.plot(xs, values, "o", color=COLORS[index], alpha=0.7, markersize=4, label=label)
+            right.plot(
+                xs,
+                values,
+                "o",
+                color=COLORS[index],
+                alpha=0.7,
+                markersize=4,
+                label=label,
+            )
     right.set(yscale="log", ylabel="mean squared error (one dot per seed)")
-    right.axhline(BASELINE, color=INK, linewidth=1.1, linestyle="--", label="knowing nothing: 1/6")
-    right.axhline(SOLVED, color=INK, linewidth=1.1, linestyle=":", label="solved: a tenth of it")
+    right.axhline(
+        BASELINE,
+        color=INK,
+        linewidth=1.1,
+        linestyle="--",
+        label="knowing nothing: 1/6",
+    )
+    right.axhline(
+        SOLVED,
+        color=INK,
+        linewidth=1.1,
+        linestyle=":",
+        label="solved: a tenth of it",
+    )
     right.set_xticks(range(len(_ADDERS)), [name.replace(", ", "\n") for name in _ADDERS])
     right.legend(loc="lower left", fontsize=7)

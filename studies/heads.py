@@ -1,13 +1,13 @@
 """Do several heads help, and is it because attention is weak in position?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, product
 
 import torch
 from matplotlib.figure import Figure
 
 from studies.drawing import COLORS, chance_line, draw_mean, log_ticks, panels
-from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from studies.tokens import Pointers, TokenNetwork, learning_curve
 from studies.training import seeded
 from vit_str.models.blocks import EncoderBlock
@@ -51,6 +51,8 @@ _POSITIONS = {
 }
 _TRAININGS = [(2, heads) for heads in HEADS] + [(1, 1), (1, HEADS[-1])]
 """Pointers of a token, and heads."""
+Curves = Mapping[tuple[int, int], tuple[list[float], list[Values]]]
+"""For each training: steps, and for each seed the accuracy after them."""
 
 
 def run(settings: Settings) -> Findings:
@@ -64,7 +66,14 @@ def run(settings: Settings) -> Findings:
             task = Pointers(pointers)
             total = steps * pointers // 2  # one pointer is learned sooner
             network.to(settings.device)
-            curve = learning_curve(network, task, total, seed, every=every, learning_rate=5e-3)
+            curve = learning_curve(
+                network,
+                task,
+                total,
+                seed,
+                every=every,
+                learning_rate=5e-3,
+            )
             for step, accuracy in enumerate(curve, 1):
                 yield seed, pointers, heads, "accuracy", step * every, accuracy
         for heads in HEADS:
@@ -78,23 +87,15 @@ def run(settings: Settings) -> Findings:
     gains = last[2, 2] - last[2, 1]
     errors = {}
     for heads, positions in product(HEADS, _POSITIONS):
-        errors[heads, positions] = table.values(measure=_POSITIONS[positions], heads=heads)
+        errors[heads, positions] = table.values(
+            measure=_POSITIONS[positions],
+            heads=heads,
+        )
     without = list(chain.from_iterable(errors[heads, False] for heads in HEADS[1:]))
     with_positions = min(min(errors[heads, True]) for heads in HEADS)
     return Findings(
         table=table,
-        summary=[
-            {
-                "pointers": pointers,
-                "heads": heads,
-                "parameters": sum(p.numel() for p in make_network(pointers, heads, 0).parameters()),
-                "accuracy": last[pointers, heads].text(2),
-                f"steps to {GOAL:.0%}": steps_to_goal(*curves[pointers, heads]),
-                "permutation error": f"{max(errors[heads, False]):.0e}",
-                "with positions": f"{min(errors[heads, True]):.1f}",
-            }
-            for pointers, heads in _TRAININGS
-        ],
+        summary=_summary(curves, errors),
         verdict=judge(gains, without),
         measure=f"accuracy gained by a second head, two pointers, after {steps} steps",
         values=gains,
@@ -107,6 +108,25 @@ def run(settings: Settings) -> Findings:
         ),
         draw=lambda figure: _draw(figure, learning, errors),
     )
+
+
+def _summary(curves: Curves, errors: Mapping[tuple[int, bool], Values]) -> list[Row]:
+    """A row for each training."""
+    rows: list[Row] = []
+    for pointers, heads in _TRAININGS:
+        network = make_network(pointers, heads, 0)
+        steps, runs = curves[pointers, heads]
+        row: Row = {
+            "pointers": pointers,
+            "heads": heads,
+            "parameters": sum(parameter.numel() for parameter in network.parameters()),
+            "accuracy": Values(run[-1] for run in runs).text(2),
+            f"steps to {GOAL:.0%}": steps_to_goal(steps, runs),
+            "permutation error": f"{max(errors[heads, False]):.0e}",
+            "with positions": f"{min(errors[heads, True]):.1f}",
+        }
+        rows.append(row)
+    return rows
 
 
 def permutation_error(heads: int, seed: int, positions: bool) -> float:
@@ -146,7 +166,11 @@ def steps_to_goal(steps: Sequence[float], runs: Sequence[Sequence[float]]) -> st
     return Values(reached).text(0) + some
 
 
-def _draw(figure: Figure, learning: Table, errors: dict[tuple[int, bool], Values]) -> None:
+def _draw(
+    figure: Figure,
+    learning: Table,
+    errors: dict[tuple[int, bool], Values],
+) -> None:
     curves, permuted = panels(figure, ["Two pointers, equal parameters", "Tokens permuted"], 4.2)
     for color, heads in zip(COLORS, HEADS, strict=False):
         label = "1 head" if heads == 1 else f"{heads} heads"

@@ -75,7 +75,11 @@ def draw_inputs(device: str) -> Sequences:
 
 
 def input_gradients(
-    network: nn.Module, x: Sequences, draw: torch.Generator, at: int = -1, directions: int = 1
+    network: nn.Module,
+    x: Sequences,
+    draw: torch.Generator,
+    at: int = -1,
+    directions: int = 1,
 ) -> Float[Tensor, " step"]:
     """Norm of the gradient of a state by each input, in the order of the inputs.
 
@@ -91,7 +95,11 @@ def input_gradients(
     squares = x.new_zeros(x.shape[1])
     for _ in range(directions):
         direction = torch.randn(state.shape, generator=draw, dtype=state.dtype).to(state.device)
-        (gradient,) = torch.autograd.grad((state * direction).sum(), x, retain_graph=True)
+        (gradient,) = torch.autograd.grad(
+            (state * direction).sum(),
+            x,
+            retain_graph=True,
+        )
         squares += gradient.square().sum(-1).mean(0) / directions
     return squares.sqrt()
 
@@ -118,7 +126,11 @@ def spectral_radius(matrix: Matrix) -> float:
     return torch.linalg.eigvals(matrix.detach().double()).abs().max().item()
 
 
-def draw_batch(batch: int, length: int, generator: torch.Generator) -> tuple[Sequences, Sums]:
+def draw_batch(
+    batch: int,
+    length: int,
+    generator: torch.Generator,
+) -> tuple[Sequences, Sums]:
     """Random numbers and marks (0 or 1) in their columns, and sums of marked numbers."""
     numbers = torch.rand(batch, length, generator=generator)
     first = torch.randint(length // 2, (batch, 1), generator=generator)
@@ -157,7 +169,12 @@ class AttentionAdder(nn.Module):
 
 
 def train_to_add(
-    model: nn.Module, length: int, steps: int, seed: int, learning_rate: float, batch: int = 32
+    model: nn.Module,
+    length: int,
+    steps: int,
+    seed: int,
+    learning_rate: float,
+    batch: int = 32,
 ) -> None:
     """Train on new sequences at every step, see `fit_warm`."""
     generator = torch.Generator().manual_seed(seed)

@@ -166,7 +166,11 @@ def judge(error: Mapping[str, Values], accuracy: Mapping[str, Values]) -> Verdic
     return Verdict.of(blind, accuracy[NONE].mean < _BEYOND_CHANCE < accuracy[SINUSOIDAL].mean)
 
 
-def _draw(figure: Figure, error: Mapping[str, Values], accuracy: Mapping[str, Values]) -> None:
+def _draw(
+    figure: Figure,
+    error: Mapping[str, Values],
+    accuracy: Mapping[str, Values],
+) -> None:
     left, right = panels(figure, ("Output of a permuted input", "Which token comes first?"))
     for x, (values, color) in enumerate(zip(error.values(), COLORS, strict=False)):
         left.plot([x] * len(values), values, "o", color=color, markersize=5)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS, INK, draw_mean, log_ticks, panels
-from studies.study import Findings, Rows, Settings, Study, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from studies.training import Tokens, seeded
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.decoders.recurrent import CELLS
@@ -70,13 +70,7 @@ def run(settings: Settings) -> Findings:
     """Count operations, then measure times with every seed."""
     lengths = _QUICK if settings.quick else _FULL
     repetitions = 2 if settings.quick else 6
-    processors = [ONE_THREAD]
-    # All of them are slow where others need them.
-    count = os.cpu_count() or 1
-    if not settings.quick and count > 1:
-        processors.append(f"{count} CPU threads")
-    if torch.cuda.is_available():
-        processors.append("GPU")
+    processors = _processors(settings.quick)
     shortest = lengths[0]
     longest = lengths[-1]
     chains = {name: [chain(name, length) for length in lengths] for name in LAYERS}
@@ -91,16 +85,10 @@ def run(settings: Settings) -> Findings:
     columns = "processor layer length seed chain operations milliseconds"
     table = settings.repeat(columns, measure)
 
-    def ratios(processor: str, length: int) -> Values:
-        part = table.where(processor=processor, length=length)
-        pairs = zip(*(part.values(layer=name) for name in LAYERS), strict=True)
-        return Values(recurrent / attention for recurrent, attention in pairs)
-
-    more = {
-        length: attention / gru
-        for length, gru, attention in zip(lengths, *counts.values(), strict=True)
-    }
-    speeds = {p: {length: ratios(p, length) for length in lengths} for p in processors}
+    more = {}
+    for length, gru, attention in zip(lengths, *counts.values(), strict=True):
+        more[length] = attention / gru
+    speeds = {processor: _speeds(table, processor) for processor in processors}
     all_speeds: list[Values] = []
     for speed in speeds.values():
         all_speeds += speed.values()
@@ -108,18 +96,7 @@ def run(settings: Settings) -> Findings:
     slower = next((length for length in lengths if alone[length].high < 1), shortest)
     return Findings(
         table=table,
-        summary=[
-            {
-                "length": length,
-                **{f"operations in a row, {name}": chains[name][i] for name in LAYERS},
-                "operations, attention over GRU": f"{more[length]:.2f}",
-                **{
-                    f"attention is so many times as fast, {processor}": speed[length].text(2)
-                    for processor, speed in speeds.items()
-                },
-            }
-            for i, length in enumerate(lengths)
-        ],
+        summary=_summary(chains, more, speeds),
         verdict=judge(chains, all_speeds),
         measure=(
             "time of the GRU over that of attention, step of training, one CPU thread, "
@@ -141,6 +118,49 @@ def run(settings: Settings) -> Findings:
             f"{more[slower]:.1f} times the operations of the GRU.": alone[slower].high < 1
         },
     )
+
+
+def _processors(is_quick: bool) -> list[str]:
+    """What is measured: all CPU threads only in the long version, as others may need them."""
+    processors = [ONE_THREAD]
+    count = os.cpu_count() or 1
+    if not is_quick and count > 1:
+        processors.append(f"{count} CPU threads")
+    if torch.cuda.is_available():
+        processors.append("GPU")
+    return processors
+
+
+def _speeds(table: Table, processor: str) -> dict[int, Values]:
+    """For each length, how many times as fast attention is as the GRU."""
+    speeds = {}
+    for length in table.levels("length"):
+        part = table.where(processor=processor, length=length)
+        pairs = zip(
+            part.values(layer=RECURRENT),
+            part.values(layer=ATTENTION),
+            strict=True,
+        )
+        speeds[length] = Values(recurrent / attention for recurrent, attention in pairs)
+    return speeds
+
+
+def _summary(
+    chains: Mapping[str, Sequence[int]],
+    more: Mapping[int, float],
+    speeds: Mapping[str, Mapping[int, Values]],
+) -> list[Row]:
+    """A row for each length."""
+    rows: list[Row] = []
+    for place, length in enumerate(more):
+        row: Row = {"length": length}
+        for name in LAYERS:
+            row[f"operations in a row, {name}"] = chains[name][place]
+        row["operations, attention over GRU"] = f"{more[length]:.2f}"
+        for processor, speed in speeds.items():
+            row[f"attention is so many times as fast, {processor}"] = speed[length].text(2)
+        rows.append(row)
+    return rows
 
 
 def chain(name: str, length: int, dim: int = _DIM) -> int:
@@ -182,7 +202,13 @@ def operations(name: str, length: int, dim: int = _DIM) -> int:
     return every_token + (4 * length**2 * dim if name == ATTENTION else 0)
 
 
-def milliseconds(name: str, length: int, processor: str, seed: int, repetitions: int) -> float:
+def milliseconds(
+    name: str,
+    length: int,
+    processor: str,
+    seed: int,
+    repetitions: int,
+) -> float:
     """Of one step of training: forward, and backward to the weights and the inputs.
 
     The fastest of several times, after one that does not count: what else the machine does can
@@ -227,7 +253,9 @@ def _step(layer: nn.Module, inputs: Tokens) -> None:
 
 
 def _draw(
-    figure: Figure, chains: Mapping[str, list[int]], speeds: Mapping[str, Mapping[int, Values]]
+    figure: Figure,
+    chains: Mapping[str, list[int]],
+    speeds: Mapping[str, Mapping[int, Values]],
 ) -> None:
     left, right = panels(figure, ["Operations in a row", "Speed in training"], 4.4, 3.4)
     lengths = list(speeds[ONE_THREAD])

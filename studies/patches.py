@@ -107,7 +107,12 @@ def measure(image_size: tuple[int, int], patch_size: tuple[int, int], seed: int)
         for block in text.blocks:
             tokens = block(tokens)
         embed = encoder.embed_patches
-        maps = F.conv2d(images, first_filters(encoder), embed.bias, stride=encoder.patch_size)
+        maps = F.conv2d(
+            images,
+            first_filters(encoder),
+            embed.bias,
+            stride=encoder.patch_size,
+        )
         differences = {
             ROUND_TRIP: put_together(patches, encoder) - images,
             CONVOLUTION: rearrange(maps, "b d row col -> b (row col) d") - embed(patches),
@@ -125,7 +130,12 @@ def put_together(
     rows, _ = encoder.grid
     height, width = encoder.patch_size
     return rearrange(
-        patches, "b (row col) (h w c) -> b c (row h) (col w)", row=rows, h=height, w=width, c=3
+        patches,
+        "b (row col) (h w c) -> b c (row h) (col w)",
+        row=rows,
+        h=height,
+        w=width,
+        c=3,
     )
 
 
@@ -178,13 +188,24 @@ def _draw(figure: Figure, encoder: VisionTransformer) -> None:
     )
     middle.imshow(canvas.flatten(1, 2).numpy(), interpolation="nearest")
     middle.set_xticks([10 * i + 3.5 for i in range(16)], [str(16 + i) for i in range(16)])
-    middle.set(title="its second row as tokens", xlabel="place in the sequence", yticks=[])
+    middle.set(
+        title="its second row as tokens",
+        xlabel="place in the sequence",
+        yticks=[],
+    )
     for y, parts in enumerate((_parameters(_text_encoder(encoder)), _parameters(encoder))):
         shared = parts["blocks and norm"]
         own = parts["embedding"]
         lower.barh(y, shared, color=COLORS[0], height=0.6)
         lower.barh(y, own, left=shared, color=COLORS[1], height=0.6)
-        lower.text(shared / 2, y, "blocks: the same", color="white", ha="center", va="center")
+        lower.text(
+            shared / 2,
+            y,
+            "blocks: the same",
+            color="white",
+            ha="center",
+            va="center",
+        )
         lower.text(shared + own, y, " embedding", color=COLORS[1], va="center")
     lower.set_yticks([0, 1], ["text Transformer", "ViT"])
     lower.margins(x=0.14)

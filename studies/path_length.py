@@ -1,7 +1,7 @@
 """Does self-attention reach any distance in one step, and is long-term dependency solved by it?"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 import torch
@@ -76,16 +76,13 @@ def run(settings: Settings) -> Findings:
     trained = adding.levels("trained")
     longest = max(trained)
     beyond = max(adding.levels("at"))
-    changes = {
-        name: gradients.values(network=name, at=farthest) - gradients.values(network=name, at=1)
-        for name in NETS
-    }
+    changes = {}
+    for name in NETS:
+        far = gradients.values(network=name, at=farthest)
+        changes[name] = far - gradients.values(network=name, at=1)
 
     def middle(name: str, at: int) -> str:
         return f"{median(adding.values(network=name, trained=longest, at=at)):.2g}"
-
-    def spread(values: Values) -> str:
-        return f"{median(values):.2g} [{min(values):.2g}, {max(values):.2g}]"
 
     change = changes[ATTENTION]
     learned = [max(adding.values(network=ATTENTION, trained=n, at=n)) for n in trained]
@@ -94,17 +91,7 @@ def run(settings: Settings) -> Findings:
     near = {name: 10 ** gradients.mean(network=name, at=1) for name in NETS}
     return Findings(
         table=table,
-        summary=[
-            {"network": name, "gradient, far over near (log10)": changes[name].text(2)}
-            | {
-                f"error at {at}, trained at {length} (median, range)": spread(
-                    adding.values(network=name, trained=length, at=at)
-                )
-                for length in trained
-                for at in adding.levels("at", trained=length)
-            }
-            for name in NETS
-        ],
+        summary=_summary(changes, adding),
         verdict=judge(change, max(learned), max(outside)),
         measure=(
             f"log10 of the gradient at distance {farthest} over that at distance 1, self-attention"
@@ -124,12 +111,25 @@ def run(settings: Settings) -> Findings:
         ),
         draw=lambda figure: _draw(figure, gradients, adding.where(trained=longest)),
         surprises={
-            f"At distance 1 the gradient of a GRU is {near['gru'] / near[ATTENTION]:.0f} times "
-            "that of untrained self-attention: flat does not mean strong.": (
-                near[ATTENTION] < near["gru"]
-            )
+            "At distance 1 the gradient of a GRU is "
+            f"{near['gru'] / near[ATTENTION]:.0f} times that of untrained "
+            "self-attention: flat does not mean strong.": (near[ATTENTION] < near["gru"])
         },
     )
+
+
+def _summary(changes: Mapping[str, Values], adding: Table) -> list[dict[str, str]]:
+    """A row for each network."""
+    rows = []
+    for name in NETS:
+        row = {"network": name, "gradient, far over near (log10)": changes[name].text(2)}
+        for length in adding.levels("trained"):
+            for at in adding.levels("at", trained=length):
+                errors = adding.values(network=name, trained=length, at=at)
+                text = f"{median(errors):.2g} [{min(errors):.2g}, {max(errors):.2g}]"
+                row[f"error at {at}, trained at {length} (median, range)"] = text
+        rows.append(row)
+    return rows
 
 
 def measure(seed: int, trainings: Sequence[tuple[int, int, int]], device: str) -> Rows:
@@ -149,11 +149,21 @@ def initial_gradients(name: str, seed: int, steps: int = _STEPS_BACK) -> list[fl
     """`input_gradients` at distance 0, 1, ... from the last step, before training."""
     with seeded(seed):
         if name == ATTENTION:
-            network: nn.Module = EncoderBlock(_WIDTH, heads=4, mlp_ratio=2.0, dropout=0.0)
+            network: nn.Module = EncoderBlock(
+                _WIDTH,
+                heads=4,
+                mlp_ratio=2.0,
+                dropout=0.0,
+            )
         else:
             network = NETWORKS[name](_WIDTH, _WIDTH, batch_first=True)
         inputs = torch.randn(16, steps, _WIDTH)
-        norms = memory.input_gradients(network, inputs, torch.default_generator, directions=4)
+        norms = memory.input_gradients(
+            network,
+            inputs,
+            torch.default_generator,
+            directions=4,
+        )
     return norms.flip(0).tolist()
 
 
@@ -172,7 +182,13 @@ def _draw(figure: Figure, gradients: Table, adding: Table) -> None:
     draw_lines(left, gradients, "at", "network", NETS)
     draw_lines(right, logs, "at", "network", NETS, marker="o")
     left.set(xlabel="distance (steps back)", ylabel="norm of the gradient (log10)")
-    right.axhline(math.log10(BASELINE), color=INK, ls=":", lw=1.1, label="knowing nothing")
+    right.axhline(
+        math.log10(BASELINE),
+        color=INK,
+        ls=":",
+        lw=1.1,
+        label="knowing nothing",
+    )
     legend(figure, [left, right])
     right.set_xticks(adding.levels("at"))
     right.set(xlabel="length of the test (steps)", ylabel="mean squared error (log10)")

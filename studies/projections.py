@@ -15,9 +15,9 @@ from vit_str.models.attention import KeysValues, MultiHeadAttention, attention_w
 STUDY = Study(
     posts="L, R",
     claim=(
-        'The product of a token with itself is "usually much larger" (translated) than with '
-        "others, so its own information dominates until W\\_Q and W\\_K separate the roles (L); "
-        "products alone have no weights to optimize (R)."
+        'The product of a token with itself is "usually much larger" (translated) '
+        "than with others, so its own information dominates until W\\_Q and W\\_K "
+        "separate the roles (L); products alone have no weights to optimize (R)."
     ),
     expected=(
         "At width 64 and 32 tokens a token gives itself about 0.97 of its attention "
@@ -131,7 +131,12 @@ def judge(weight: Mapping[str, float], right: Mapping[str, Values]) -> Verdict:
     )
 
 
-def own_weight(name: str, width: int, generator: torch.Generator, sequences: int) -> float:
+def own_weight(
+    name: str,
+    width: int,
+    generator: torch.Generator,
+    sequences: int,
+) -> float:
     """How much of its attention a token pays to itself, before any training.
 
     Tokens are independent and normal, projections keep their variance of one; with uneven lengths,
@@ -155,12 +160,24 @@ def make_network(name: str, seed: int) -> TokenNetwork:
 
 
 def _draw(figure: Figure, own: Table, right: Mapping[str, Values]) -> None:
-    weights, trained = panels(figure, ["Attention to itself", "Naming the next token"], width=4.2)
+    weights, trained = panels(
+        figure,
+        ["Attention to itself", "Naming the next token"],
+        width=4.2,
+    )
     draw_lines(weights, own, "width", "projections", _NAMES, marker="o", markersize=3)
     chance_line(weights, _EQUAL, "equal shares")
     log_ticks(weights, WIDTHS)
-    weights.set(xlabel="width of a token d", ylabel="weight of a token on itself", ylim=(0, 1.05))
+    weights.set(
+        xlabel="width of a token d",
+        ylabel="weight of a token on itself",
+        ylim=(0, 1.05),
+    )
     weights.legend(loc="upper left", fontsize=7, labelspacing=0.3)
     draw_bars(trained, right)
     chance_line(trained, _CHANCE, None)
-    trained.set(xlabel="projections of queries and keys", ylabel="accuracy", ylim=(0, 1.05))
+    trained.set(
+        xlabel="projections of queries and keys",
+        ylabel="accuracy",
+        ylim=(0, 1.05),
+    )

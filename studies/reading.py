@@ -149,13 +149,22 @@ def train_reader(
         share = step / steps
         return min(1.0, share / _WARM_UP + 0.05) * (1 + math.cos(math.pi * share)) / 2
 
-    optimizer = torch.optim.AdamW(parameters, learning_rate, weight_decay=0.05, fused=True)
+    optimizer = torch.optim.AdamW(
+        parameters,
+        learning_rate,
+        weight_decay=0.05,
+        fused=True,
+    )
     fit(loss, steps, optimizer, rate)
     return recognizer.eval()
 
 
 @torch.no_grad()
-def read_words(recognizer: Recognizer, words: RenderedBatch, device: str = "cpu") -> list[bool]:
+def read_words(
+    recognizer: Recognizer,
+    words: RenderedBatch,
+    device: str = "cpu",
+) -> list[bool]:
     """Which of the words are read exactly."""
     recognizer.to(device).eval()
     preprocessing = Preprocessing(*recognizer.encoder.image_size)
@@ -170,5 +179,9 @@ def read_words(recognizer: Recognizer, words: RenderedBatch, device: str = "cpu"
 
 def same_labels(written: Labels, labels: Labels) -> Tensor:
     """Which rows are equal, whatever the padding after them."""
-    first, second = pad_sequence([written.T, labels.T], batch_first=True, padding_value=PADDING)
+    first, second = pad_sequence(
+        [written.T, labels.T],
+        batch_first=True,
+        padding_value=PADDING,
+    )
     return (first == second).all(0)

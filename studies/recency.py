@@ -92,8 +92,8 @@ def run(settings: Settings) -> Findings:
         ),
         draw=lambda figure: _draw(figure, table, task),
         surprises={
-            "The GRU that copies holds its first symbols better than its last: they are what it "
-            "writes first.": gaps[COPYING].high < -_CLEARER
+            "The GRU that copies holds its first symbols better than its last: they "
+            "are what it writes first.": gaps[COPYING].high < -_CLEARER
         },
     )
 
@@ -105,7 +105,13 @@ def measure(seed: int, task: SequenceTask, settings: Settings) -> Rows:
     for name in ENCODERS:
         if name in _BACKWARDS:
             drawn = SequenceTask(task.symbols, task.lengths, _BACKWARDS[name])
-            model = train_translator(drawn, "none", seed, device=settings.device, **sizes)
+            model = train_translator(
+                drawn,
+                "none",
+                seed,
+                device=settings.device,
+                **sizes,
+            )
             encoder: nn.Module = model.encoder
             written = written_right(model, drawn, length, seed, settings.device)
             for distance, share in enumerate(written):
@@ -117,7 +123,12 @@ def measure(seed: int, task: SequenceTask, settings: Settings) -> Rows:
             yield _NAMED, name, seed, distance, share
 
 
-def untrained(name: str, task: SequenceTask, dim: int, seed: int) -> RecurrentTextEncoder:
+def untrained(
+    name: str,
+    task: SequenceTask,
+    dim: int,
+    seed: int,
+) -> RecurrentTextEncoder:
     """An encoder as torch draws it."""
     with seeded(seed):
         encoder = RecurrentTextEncoder(task.symbols, dim, last_only=True)
@@ -143,7 +154,11 @@ def named_right(
 
 
 def written_right(
-    model: RecurrentTranslator, task: SequenceTask, length: int, seed: int, device: str = "cpu"
+    model: RecurrentTranslator,
+    task: SequenceTask,
+    length: int,
+    seed: int,
+    device: str = "cpu",
 ) -> list[float]:
     """Share of symbols that a network writes right, the last one of the source first."""
     right = model.right_symbols(*task.draw_tests(_TESTED, length, seed, device)).double().mean(0)
@@ -175,7 +190,20 @@ def _draw(figure: Figure, table: Table, task: SequenceTask) -> None:
         for color, name in enumerate(ENCODERS):
             if part.where(network=name):
                 colors = [f"C{color}"]
-                draw_lines(axes, part, "distance", "network", [name], colors, marker="o", ms=3)
+                draw_lines(
+                    axes,
+                    part,
+                    "distance",
+                    "network",
+                    [name],
+                    colors,
+                    marker="o",
+                    ms=3,
+                )
         chance_line(axes, 1 / task.symbols)
-        axes.set(xlabel="symbols from the end", ylabel="share of right symbols", ylim=(0, 1.03))
+        axes.set(
+            xlabel="symbols from the end",
+            ylabel="share of right symbols",
+            ylim=(0, 1.03),
+        )
     legend(figure, sheets)

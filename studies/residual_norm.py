@@ -18,9 +18,9 @@ from vit_str.models.blocks import FeedForward
 STUDY = Study(
     posts="V, E",
     claim=(
-        'Both parts of an encoder layer "are residual connected and finally go through layer '
-        'norm" (E, translated), and ViT uses the same LayerNorm and residual structure (V): '
-        "they carry depth."
+        'Both parts of an encoder layer "are residual connected and finally go '
+        'through layer norm" (E, translated), and ViT uses the same LayerNorm and '
+        "residual structure (V): they carry depth."
     ),
     expected=(
         "Without residuals the tokens of a sequence become the same vector within a "
@@ -165,7 +165,11 @@ def measure(variant: str, depth: int, seed: int) -> Rows:
         x = block(x)
         cosines.append(token_cosine(x.detach()))
     x = stack.norm(x)
-    direction = torch.randn(x.shape, generator=torch.Generator().manual_seed(seed), dtype=x.dtype)
+    direction = torch.randn(
+        x.shape,
+        generator=torch.Generator().manual_seed(seed),
+        dtype=x.dtype,
+    )
     (x * direction / direction.norm(dim=-1, keepdim=True)).sum().backward()
     gradients = [
         sum(p.grad.square().sum().item() for p in block.parameters() if p.grad is not None) ** 0.5
@@ -181,7 +185,12 @@ def judge(right: Mapping[str, Values]) -> Verdict:
     return Verdict.of(*((right[FULL] - right[part]).low > NEEDED for part in (BARE, UNNORMED)))
 
 
-def _draw(figure: Figure, cosines: Table, gradients: Table, right: Mapping[str, Values]) -> None:
+def _draw(
+    figure: Figure,
+    cosines: Table,
+    gradients: Table,
+    right: Mapping[str, Values],
+) -> None:
     titles = ["Tokens become alike (untrained)", "Gradient by layer (untrained)"]
     alike, norms, trained = panels(figure, [*titles, "Next token, trained"], 3.3)
     for axes, part in ((alike, cosines), (norms, gradients)):

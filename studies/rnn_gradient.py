@@ -90,10 +90,11 @@ def run(settings: Settings) -> Findings:
         ),
         draw=lambda figure: _draw(figure, table),
         surprises={
-            f"Positive weights of spectral radius 1.6 lose {lost['positive 1.6']:.2f} powers of "
-            "ten per step: above 1, but the gradient vanishes.": lost["positive 1.6"] > 0.1,
-            f"Learning to add over {_TRAINING_LENGTH} steps changes log10 of the gradient that far "
-            f"back by {gains.text(1)}.": gains.low > 0,
+            "Positive weights of spectral radius 1.6 lose "
+            f"{lost['positive 1.6']:.2f} powers of ten per step: above 1, but the "
+            "gradient vanishes.": lost["positive 1.6"] > 0.1,
+            f"Learning to add over {_TRAINING_LENGTH} steps changes log10 of the "
+            f"gradient that far back by {gains.text(1)}.": gains.low > 0,
         },
     )
 
@@ -141,10 +142,27 @@ def _draw(figure: Figure, table: Table) -> None:
     for matrix, color in (("orthogonal", COLORS[1]), ("positive", COLORS[3])):
         slopes = [_slopes(table, f"{matrix} {radius:g}") for radius in _RADII]
         label = "weights between 0 and 1" if matrix == "positive" else matrix
-        draw_mean(right, _RADII, list(zip(*slopes, strict=True)), label, color, marker="o")
+        draw_mean(
+            right,
+            _RADII,
+            list(zip(*slopes, strict=True)),
+            label,
+            color,
+            marker="o",
+        )
     limits = [math.log10(radius) for radius in _RADII]
-    right.plot(_RADII, limits, color=INK, linewidth=1.1, linestyle=":", label="were all slopes 1")
+    right.plot(
+        _RADII,
+        limits,
+        color=INK,
+        linewidth=1.1,
+        linestyle=":",
+        label="were all slopes 1",
+    )
     for axes in (left, right):
         axes.axhline(0, color=INK, linewidth=0.8)
-    right.set(xlabel="spectral radius of the recurrent weights", ylabel="change of log10 per step")
+    right.set(
+        xlabel="spectral radius of the recurrent weights",
+        ylabel="change of log10 per step",
+    )
     right.legend(loc="lower center")

@@ -19,9 +19,9 @@ from vit_str.reports.panels import legend
 STUDY = Study(
     posts="V, S, L",
     claim=(
-        'As d\\_k gets large the variance of qᵀk increases, the softmax "gets very peaked", '
-        '"hence, its gradient gets smaller"; dividing by √d\\_k keeps the variance at 1 (L; V '
-        "and S divide too)."
+        'As d\\_k gets large the variance of qᵀk increases, the softmax "gets very '
+        'peaked", "hence, its gradient gets smaller"; dividing by √d\\_k keeps the '
+        "variance at 1 (L; V and S divide too)."
     ),
     expected=(
         "The variance of q·k is d\\_k and 1 after the division. Without it, the "
@@ -38,12 +38,13 @@ STUDY = Study(
         "√d\\_k times smaller."
     ),
     correction=(
-        '"Dimension 10" in L means a standard deviation of 10, which is dimension 100. L\'s '
-        "draw of (8, -11, 7) for 100 dimensions gives a largest weight of 0.73, its (1.1, -0.8, "
-        "-1.7) for 2 dimensions one of 0.83: the less peaked of the two is the one that should "
-        "be more, and neither is near 30 to 50 % each. Three numbers drawn once show nothing; on "
-        "average over draws the claim holds. It is about the typical softmax at wide heads: at "
-        "narrow ones the gradient grows with d\\_k."
+        '"Dimension 10" in L means a standard deviation of 10, which is dimension '
+        "100. L's draw of (8, -11, 7) for 100 dimensions gives a largest weight of "
+        "0.73, its (1.1, -0.8, -1.7) for 2 dimensions one of 0.83: the less peaked "
+        "of the two is the one that should be more, and neither is near 30 to 50 % "
+        "each. Three numbers drawn once show nothing; on average over draws the "
+        "claim holds. It is about the typical softmax at wide heads: at narrow ones "
+        "the gradient grows with d\\_k."
     ),
 )
 
@@ -130,10 +131,9 @@ def run(settings: Settings) -> Findings:
         ),
         draw=lambda figure: _draw(figure, table),
         surprises={
-            f"Where only the starting query weights are √d_k times smaller, the accuracy at d_k = "
-            f"{trained} is {small.mean:.2f}, against {scaled.mean:.2f} with the division.": (
-                (small - raw).low > 0
-            )
+            "Where only the starting query weights are √d_k times smaller, the "
+            f"accuracy at d_k = {trained} is {small.mean:.2f}, against "
+            f"{scaled.mean:.2f} with the division.": ((small - raw).low > 0)
         },
     )
 
@@ -168,7 +168,9 @@ def jacobian_norm(weights: Float[Tensor, "query key"]) -> Float[Tensor, " query"
 
 
 def softmax_numbers(
-    queries: Float[Tensor, "query dim"], keys: Float[Tensor, "query key dim"], divisor: float
+    queries: Float[Tensor, "query dim"],
+    keys: Float[Tensor, "query key dim"],
+    divisor: float,
 ) -> dict[str, float]:
     """How large the products are, how peaked their softmax is and what gradient it lets through."""
     undone = queries[:, None] * math.sqrt(queries.shape[-1]) / divisor
@@ -224,7 +226,16 @@ def _draw(figure: Figure, table: Table) -> None:
         names = TRAINED if measure == "accuracy" else SOFTMAXES
         colors = [COLORS[TRAINED.index(name)] for name in names]
         part = table.where(measure=measure)
-        draw_lines(axes, part, "width", "softmax", names, colors, marker="o", markersize=3)
+        draw_lines(
+            axes,
+            part,
+            "width",
+            "softmax",
+            names,
+            colors,
+            marker="o",
+            markersize=3,
+        )
         log_ticks(axes, TRAINED_WIDTHS if measure == "accuracy" else WIDTHS[::3])
         axes.set(xlabel="width of queries and keys d_k", ylabel=label, ylim=(0, None))
     chance_line(sheets[-1], 1 / 16)

@@ -45,7 +45,13 @@ class SequenceTask:
         sources = torch.randint(self.symbols, (batch, length)).to(device)
         return sources, sources.flip(1) if self.backwards else sources
 
-    def draw_tests(self, count: int, length: int, seed: int, device: str = "cpu") -> Texts:
+    def draw_tests(
+        self,
+        count: int,
+        length: int,
+        seed: int,
+        device: str = "cpu",
+    ) -> Texts:
         """Sequences to test on, at most ``count``: none of them twice."""
         with seeded(1_000_000 + seed):
             sources, _ = self.draw(count, length)
@@ -127,7 +133,11 @@ class RecurrentTranslator(Translator):
         )
 
     @torch.no_grad()
-    def right_symbols(self, sources: Labels, labels: Labels) -> Bool[Tensor, "batch position"]:
+    def right_symbols(
+        self,
+        sources: Labels,
+        labels: Labels,
+    ) -> Bool[Tensor, "batch position"]:
         """Which symbols are right, written greedily.
 
         A symbol counts in its place; what is not written is wrong.

@@ -89,8 +89,8 @@ def run(settings: Settings) -> Findings:
         draw=lambda figure: _draw(figure, min(length, 600)),
         surprises={
             f"At dim {_DIMS[-1]} the distance falls from one offset to the next at "
-            f"{table[-1][falls]:.0%} of the {length} offsets; at dim 2, "
-            f"positions 710 apart differ by {float(distance_by_offset(2, 711)[710]):.1e}.": (
+            f"{table[-1][falls]:.0%} of the {length} offsets; at dim 2, positions "
+            f"710 apart differ by {float(distance_by_offset(2, 711)[710]):.1e}.": (
                 table.values(falls)[-1] > 0
             )
         },
@@ -180,4 +180,7 @@ def _draw(figure: Figure, length: int) -> None:
     products = exact @ exact[100] / (exact[100] @ exact[100])
     right.plot(range(-100, 101), products.tolist(), color=COLORS[2])
     right.axvline(0, color=MUTED, linewidth=1, linestyle=":")
-    right.set(xlabel="offset k (positions)", ylabel="PE(p+k) · PE(p) / |PE(p)|², dim 128")
+    right.set(
+        xlabel="offset k (positions)",
+        ylabel="PE(p+k) · PE(p) / |PE(p)|², dim 128",
+    )

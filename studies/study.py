@@ -118,7 +118,12 @@ class Table(list[Row]):
         return self.values(column, **settings).text(digits)
 
     def cells(
-        self, title: str, along: str, levels: Iterable[Cell], digits: int = 3, **settings: Cell
+        self,
+        title: str,
+        along: str,
+        levels: Iterable[Cell],
+        digits: int = 3,
+        **settings: Cell,
     ) -> dict[str, str]:
         """`text` for each level of ``along``, by the title with the level in the place of {}."""
         return {

@@ -104,9 +104,9 @@ def run(settings: Settings) -> Findings:
         ),
         draw=lambda figure: _draw(figure, table),
         surprises={
-            f"With a gain of 1.5, {early:.2f} are recognized after 10 steps and {late:.2f} after "
-            f"{most}: chaotic steps pull apart what the first tanh had squeezed (Poole et al. "
-            "2016).": late > early
+            f"With a gain of 1.5, {early:.2f} are recognized after 10 steps and "
+            f"{late:.2f} after {most}: chaotic steps pull apart what the first tanh "
+            "had squeezed (Poole et al. 2016).": late > early
         },
     )
 
@@ -184,7 +184,15 @@ def _draw(figure: Figure, table: Table) -> None:
     left.legend(loc="upper left")
     for axes, place in zip(rest, PLACES, strict=True):
         part = table.where(noise=place)
-        draw_lines(axes, part, "steps", "network", (ALONE, *NETWORKS), marker="o", markersize=4)
+        draw_lines(
+            axes,
+            part,
+            "steps",
+            "network",
+            (ALONE, *NETWORKS),
+            marker="o",
+            markersize=4,
+        )
         chance_line(axes, 1 / _INSTANCES)
         axes.set_xscale("symlog", linthresh=1)
         axes.set_xticks((0, 1, 10, 100), ["0", "1", "10", "100"])

@@ -23,7 +23,11 @@ class Task(ABC):
     """Sequences to draw."""
 
     def __init__(
-        self, length: int = 16, symbols: int = 16, inputs: tuple[int, ...] = (), answers: int = 1
+        self,
+        length: int = 16,
+        symbols: int = 16,
+        inputs: tuple[int, ...] = (),
+        answers: int = 1,
     ) -> None:
         self.length = length
         self.symbols = symbols
@@ -60,7 +64,13 @@ class Pointers(Task):
 class TokenNetwork(nn.Module):
     """Embeds what tokens say and where they stand, lets them talk, reads the answers off."""
 
-    def __init__(self, task: Task, dim: int, body: nn.Module, positions: bool = True) -> None:
+    def __init__(
+        self,
+        task: Task,
+        dim: int,
+        body: nn.Module,
+        positions: bool = True,
+    ) -> None:
         super().__init__()
         self.symbols = task.symbols
         self.embed = nn.ModuleList(nn.Embedding(size, dim) for size in task.input_sizes)

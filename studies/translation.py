@@ -172,15 +172,19 @@ def run(settings: Settings) -> Findings:
         because=(
             "Of texts that it never saw, greedy decoding has right: "
             + "; ".join(f"{way} {shares[GREEDY].mean:.1%}" for way, shares in right.items())
-            + f". With the features of another text at most {strangers:.1%} are right, and that "
-            f"other one is written in {others:.1%} of the cases or more: what is written comes "
-            "from what the encoder read."
+            + f". With the features of another text at most {strangers:.1%} are "
+            f"right, and that other one is written in {others:.1%} of the cases or "
+            "more: what is written comes from what the encoder read."
         ),
         draw=lambda figure: _draw(figure, right),
     )
 
 
-def learn(spoken: Languages, steps: int, device: str = "cpu") -> tuple[Translator, set[str]]:
+def learn(
+    spoken: Languages,
+    steps: int,
+    device: str = "cpu",
+) -> tuple[Translator, set[str]]:
     """A translator of both directions, by torch's generator, and the symbols that it has seen."""
     symbols: set[str] = set()
     model = Translator(

@@ -116,7 +116,10 @@ def of_post() -> Example:
 def two_words() -> Example:
     """Two words as rows of 4 numbers, times three matrices of 4 x 3, as "Thinking Machines"."""
     words = torch.tensor([[1, 0, 1, 0], [0, 2, 0, 2]], dtype=_DOUBLE)
-    to_queries = torch.tensor([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]], dtype=_DOUBLE)
+    to_queries = torch.tensor(
+        [[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]],
+        dtype=_DOUBLE,
+    )
     to_keys = torch.tensor([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]], dtype=_DOUBLE)
     to_values = torch.tensor([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]], dtype=_DOUBLE)
     return Example(words @ to_queries, words @ to_keys, words @ to_values)
@@ -124,7 +127,11 @@ def two_words() -> Example:
 
 def drawn(seed: int) -> Example:
     """Normal matrices, 7 queries and 9 keys of 16 numbers, values of 11."""
-    draw = partial(torch.randn, generator=torch.Generator().manual_seed(seed), dtype=_DOUBLE)
+    draw = partial(
+        torch.randn,
+        generator=torch.Generator().manual_seed(seed),
+        dtype=_DOUBLE,
+    )
     return Example(queries=draw(7, 16), keys=draw(9, 16), values=draw(9, 11))
 
 

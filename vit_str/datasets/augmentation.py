@@ -217,7 +217,8 @@ class Augmentation:
 
 
 def still_legible(
-    before: UInt8[np.ndarray, "height width 3"], after: UInt8[np.ndarray, "height width 3"]
+    before: UInt8[np.ndarray, "height width 3"],
+    after: UInt8[np.ndarray, "height width 3"],
 ) -> bool:
     """Whether the shapes in a picture are still there, whatever their colors are now.
 
@@ -257,7 +258,12 @@ def _albumentations() -> Any:
 
 
 def _affine(**arguments: Any) -> Any:
-    return _albumentations().Affine(**arguments, fit_output=True, border_mode=_REPLICATE, p=1)
+    return _albumentations().Affine(
+        **arguments,
+        fit_output=True,
+        border_mode=_REPLICATE,
+        p=1,
+    )
 
 
 def _perspective(least: float, most: float) -> Any:

@@ -48,15 +48,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Look into labeled word images on disk, convert them, see them augmented."
     parser.epilog = _EPILOG
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_inspect(commands)
+    _add_convert(commands)
+    _add_show(commands)
 
+
+def _add_inspect(commands: _Commands) -> None:
     inspect = _add(commands, "inspect", "say what a data set holds and what of it can be used")
     inspect.add_argument("source", metavar="SOURCE")
     _add_common(inspect)
-    inspect.add_argument("--limit", type=positive, metavar="N", help="look at the first N only")
+    inspect.add_argument(
+        "--limit",
+        type=positive,
+        metavar="N",
+        help="look at the first N only",
+    )
     inspect.add_argument("--json", action="store_true", help="print one JSON object")
 
+
+def _add_convert(commands: _Commands) -> None:
     convert = _add(commands, "convert", "write the words of data sets to another")
-    convert.add_argument("sources", nargs="+", metavar="SOURCE", help="one after the other")
+    convert.add_argument(
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="one after the other",
+    )
     convert.add_argument(
         "target",
         type=Path,
@@ -64,24 +81,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="NAME.lmdb, NAME.tar, NAME-%%06d.tar for several archives; all else is a folder",
     )
     convert.add_argument(
-        "--format", choices=tuple(WRITERS), help="instead of what the name of TARGET says"
+        "--format",
+        choices=tuple(WRITERS),
+        help="instead of what the name of TARGET says",
     )
     _add_common(convert, source_format="--source-format")
     convert.add_argument(
-        "--shard-size", type=positive, metavar="N", help="words in each tar archive (10000)"
+        "--shard-size",
+        type=positive,
+        metavar="N",
+        help="words in each tar archive (10000)",
     )
 
+
+def _add_show(commands: _Commands) -> None:
     show = _add(commands, "show", "draw words with their labels on one picture")
     show.add_argument("source", metavar="SOURCE")
-    show.add_argument("--out", type=Path, required=True, metavar="FILE", help="such as sheet.png")
+    show.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="such as sheet.png",
+    )
     show.add_argument(
         "--augment",
         metavar="NAME",
         help="none, light, strong or module.function (docs/data.md): every word as it is, and "
         "augmented beside it",
     )
-    show.add_argument("--count", type=positive, metavar="N", help="words (64; with --augment 16)")
-    show.add_argument("--seed", type=whole_number, default=1, metavar="N", help="which words (1)")
+    show.add_argument(
+        "--count",
+        type=positive,
+        metavar="N",
+        help="words (64; with --augment 16)",
+    )
+    show.add_argument(
+        "--seed",
+        type=whole_number,
+        default=1,
+        metavar="N",
+        help="which words (1)",
+    )
     _add_common(show, report=False)
 
 
@@ -135,7 +176,10 @@ def _have_boxes(sources: Sequence[WordStream]) -> bool:
 
 
 def _made_with(
-    sources: Sequence[WordStream], format_name: str, layout: Layout, options: argparse.Namespace
+    sources: Sequence[WordStream],
+    format_name: str,
+    layout: Layout,
+    options: argparse.Namespace,
 ) -> dict[str, Any]:
     """What decides which words are written."""
     rules = _rules(options)
@@ -219,7 +263,9 @@ def _add(commands: _Commands, name: str, purpose: str) -> argparse.ArgumentParse
 
 
 def _add_common(
-    command: argparse.ArgumentParser, source_format: str = "--format", report: bool = True
+    command: argparse.ArgumentParser,
+    source_format: str = "--format",
+    report: bool = True,
 ) -> None:
     """Options that say how a source is read, and which of its words can be used."""
     command.add_argument(
@@ -252,5 +298,8 @@ def _add_common(
     )
     if report:
         command.add_argument(
-            "--report", type=Path, metavar="FILE", help="list all words that are left out, as TSV"
+            "--report",
+            type=Path,
+            metavar="FILE",
+            help="list all words that are left out, as TSV",
         )

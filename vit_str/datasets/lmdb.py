@@ -149,7 +149,11 @@ class LmdbWriter(DatasetWriter):
             (path / _DATA).unlink(missing_ok=True)
         try:
             # Without the lock file of the library, which ends the process if the disk is full.
-            self._environment = self._lmdb.open(str(path), map_size=_FIRST_MAP, lock=False)
+            self._environment = self._lmdb.open(
+                str(path),
+                map_size=_FIRST_MAP,
+                lock=False,
+            )
         except self._lmdb.Error as error:
             raise _system_error(path, error) from error
 

@@ -150,7 +150,10 @@ class WordSource(WordStream):
         return (self[index] for index in range(len(self)))
 
 
-def words_from(sources: Sequence[WordStream], start: int) -> Iterator[LabeledWord | Skipped]:
+def words_from(
+    sources: Sequence[WordStream],
+    start: int,
+) -> Iterator[LabeledWord | Skipped]:
     """The words of data sets one after the other, without the first ``start`` of all."""
     for source in sources:
         count = 0

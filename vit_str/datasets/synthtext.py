@@ -71,7 +71,11 @@ class SynthTextReader(WordSource):
         if isinstance(image, Skipped):
             return Skipped(name, image.reason, image.detail)
         try:
-            return LabeledWord(png_of(cut_out(image, boxes[number])), words[number], name=name)
+            return LabeledWord(
+                png_of(cut_out(image, boxes[number])),
+                words[number],
+                name=name,
+            )
         except ValueError as error:
             return Skipped(name, Reason.DAMAGED, str(error))
 

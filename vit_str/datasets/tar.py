@@ -225,7 +225,10 @@ def _words(archive: Path, start: int, with_content: bool = True) -> Iterator[lis
             yield from _grouped(tar, with_content)
 
 
-def _grouped(archive: tarfile.TarFile, with_content: bool = True) -> Iterator[list[File]]:
+def _grouped(
+    archive: tarfile.TarFile,
+    with_content: bool = True,
+) -> Iterator[list[File]]:
     """Files of one stem that belong to a word."""
     for _, group in groupby(_members_of(archive), _stem):
         files = []
@@ -350,5 +353,9 @@ class TarWriter(DatasetWriter):
             path = path.with_name(path.name % number)
         self._number = number
         self._file = continued(path, end)
-        self._archive = tarfile.TarFile(fileobj=self._file, mode="w", format=tarfile.USTAR_FORMAT)
+        self._archive = tarfile.TarFile(
+            fileobj=self._file,
+            mode="w",
+            format=tarfile.USTAR_FORMAT,
+        )
         return self._archive

@@ -77,7 +77,12 @@ class Unfinished:
                 note._file.close()
         path.unlink()
 
-    def writer(self, writer: type[DatasetWriter], target: Path, layout: Layout) -> DatasetWriter:
+    def writer(
+        self,
+        writer: type[DatasetWriter],
+        target: Path,
+        layout: Layout,
+    ) -> DatasetWriter:
         """What writes the data set on from where it stands."""
         if self.progress is None:
             return writer(target, layout)

@@ -156,7 +156,10 @@ class MultiHeadAttention(nn.Module):
     def project_keys_values(self, source: Float[Tensor, "batch key dim"]) -> KeysValues:
         """Keys and values of ``source``: for cross-attention once per image, not per step."""
         keys, values = rearrange(
-            self.to_keys_values(source), "b key (two h d) -> two b h key d", two=2, h=self.heads
+            self.to_keys_values(source),
+            "b key (two h d) -> two b h key d",
+            two=2,
+            h=self.heads,
         )
         return KeysValues(keys, values)
 
@@ -167,7 +170,11 @@ class MultiHeadAttention(nn.Module):
         mask: Mask | None = None,
     ) -> Float[Tensor, "batch query dim"]:
         """Attend from ``x`` to ``keys_values``, or to ``x`` itself when there are none."""
-        queries = rearrange(self.to_queries(x), "b query (h d) -> b h query d", h=self.heads)
+        queries = rearrange(
+            self.to_queries(x),
+            "b query (h d) -> b h query d",
+            h=self.heads,
+        )
         keys, values = keys_values or self.project_keys_values(x)
         attended = self.attend(queries, keys, values, mask)
         return self.to_output(rearrange(attended, "b h query d -> b query (h d)"))
@@ -219,7 +226,12 @@ def record_attention(model: nn.Module) -> Iterator[AttentionMaps]:
     modules = attention_modules(model)
 
     @torch.no_grad()
-    def record(name: str, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
+    def record(
+        name: str,
+        inputs: tuple[Any, ...],
+        named: dict[str, Any],
+        output: Any,
+    ) -> None:
         queries, keys, _values, *mask = inputs
         module: Any = modules[name]
         weights = module.weights(queries.float(), keys.float(), *mask)

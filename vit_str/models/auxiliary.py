@@ -40,5 +40,10 @@ class TokenClassifier(nn.Module):
         """
         scores = rearrange(self.classify(features), "b token symbol -> (b token) symbol")
         targets = characters.where(characters != PADDING, self.none).flatten()
-        total = F.cross_entropy(scores.float(), targets, ignore_index=UNKNOWN, reduction="sum")
+        total = F.cross_entropy(
+            scores.float(),
+            targets,
+            ignore_index=UNKNOWN,
+            reduction="sum",
+        )
         return total / (targets != UNKNOWN).sum().clamp(min=1)

@@ -25,7 +25,10 @@ class EncoderBlock(nn.Module):
         self.feed_forward = FeedForward(dim, mlp_ratio)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Float[Tensor, "batch token dim"]) -> Float[Tensor, "batch token dim"]:
+    def forward(
+        self,
+        x: Float[Tensor, "batch token dim"],
+    ) -> Float[Tensor, "batch token dim"]:
         x = x + self.dropout(self.attention(self.attention_norm(x)))
         return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
 

@@ -63,7 +63,13 @@ class Downsampling(nn.Conv2d):
         reach: how far the window looks past its cell on every side.
     """
 
-    def __init__(self, channels: int, width: int, stride: tuple[int, int], reach: int) -> None:
+    def __init__(
+        self,
+        channels: int,
+        width: int,
+        stride: tuple[int, int],
+        reach: int,
+    ) -> None:
         kernel = stride[0] + 2 * reach, stride[1] + 2 * reach
         super().__init__(channels, width, kernel, stride, padding=reach)
 

@@ -16,7 +16,11 @@ def sinusoidal_positions(length: int, dim: int) -> Float[Tensor, "length dim"]:
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1).float()
 
 
-def sinusoidal_positions_2d(rows: int, columns: int, dim: int) -> Float[Tensor, "token dim"]:
+def sinusoidal_positions_2d(
+    rows: int,
+    columns: int,
+    dim: int,
+) -> Float[Tensor, "token dim"]:
     """One half of the width tells the row, the other the column; tokens in reading order."""
     if dim % 4:
         raise ValueError(f"two-dimensional sinusoidal positions need dim % 4 == 0, found {dim}")

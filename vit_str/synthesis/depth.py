@@ -81,7 +81,13 @@ _OUTLINE = _Outline()
 _RELIEF = _Relief()
 
 
-def add_neon(image: Images, mask: Mask, ink: Colors, strength: float, random: Random) -> None:
+def add_neon(
+    image: Images,
+    mask: Mask,
+    ink: Colors,
+    strength: float,
+    random: Random,
+) -> None:
     """A dark wall, letters nearly white, and their color around them; changes the ink too."""
     chosen = random.subset(share_of("neon", strength))
     dark = random.uniform(*_NEON.wall, 1, 1, 1)[chosen]
@@ -116,7 +122,13 @@ def add_shadows(image: Images, mask: Mask, strength: float, random: Random) -> N
     image[chosen] = image.index_select(0, chosen).lerp(color, shadow * depth)
 
 
-def add_extrusion(image: Images, mask: Mask, ink: Colors, strength: float, random: Random) -> None:
+def add_extrusion(
+    image: Images,
+    mask: Mask,
+    ink: Colors,
+    strength: float,
+    random: Random,
+) -> None:
     """Sides of letters that stand out from the wall, darker towards it."""
     least = _EXTRUSION.least_depth
     most = _EXTRUSION.deepest

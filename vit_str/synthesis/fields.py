@@ -40,7 +40,11 @@ def erode(mask: Mask, rows: int, columns: int) -> Mask:
     return 1 - dilate(1 - mask, rows, columns)
 
 
-def shifted(mask: Mask, rows: Int64[Tensor, " batch"], columns: Int64[Tensor, " batch"]) -> Mask:
+def shifted(
+    mask: Mask,
+    rows: Int64[Tensor, " batch"],
+    columns: Int64[Tensor, " batch"],
+) -> Mask:
     """Each mask moved down and to the right by its own number of pixels; edges are repeated."""
     batch, _, height, width = mask.shape
     row = torch.arange(height, device=mask.device) - rows[:, None]
@@ -64,7 +68,11 @@ def spread(
     return down @ (values @ across.T)
 
 
-def smooth(mask: Float[Tensor, "batch channel height width"], rows: int, columns: int) -> Tensor:
+def smooth(
+    mask: Float[Tensor, "batch channel height width"],
+    rows: int,
+    columns: int,
+) -> Tensor:
     """What is left of a picture when details within twice so many pixels are gone."""
     height, width = mask.shape[-2:]
     pooled = F.avg_pool2d(mask, (rows, columns), ceil_mode=True)

@@ -64,7 +64,10 @@ def family_of(name: str) -> str:
     return family.casefold()
 
 
-def split_fonts(names: Sequence[str], held_out: float = 0.03) -> tuple[list[int], list[int]]:
+def split_fonts(
+    names: Sequence[str],
+    held_out: float = 0.03,
+) -> tuple[list[int], list[int]]:
     """Places in ``names`` of the fonts to train with, and of those held out.
 
     All styles of a family fall on the same side, on every machine. At least one family is held
@@ -83,7 +86,11 @@ def split_fonts(names: Sequence[str], held_out: float = 0.03) -> tuple[list[int]
     return training, kept_out
 
 
-def limit_families(names: Sequence[str], indices: Sequence[int], most: int = 12) -> list[int]:
+def limit_families(
+    names: Sequence[str],
+    indices: Sequence[int],
+    most: int = 12,
+) -> list[int]:
     """Those of the fonts with at most so many of one family, spread evenly over its styles.
 
     Fonts are drawn alike often; without a limit, every third word would be in a family that comes

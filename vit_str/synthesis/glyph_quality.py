@@ -143,7 +143,8 @@ def _vectors(shapes: UInt8[Tensor, "*glyph shape shape"]) -> Float[Tensor, "*gly
 
 
 def _rivals(
-    shapes: UInt8[Tensor, "font character shape shape"], usable: Bool[Tensor, "font character"]
+    shapes: UInt8[Tensor, "font character shape shape"],
+    usable: Bool[Tensor, "font character"],
 ) -> Int64[Tensor, "font character"]:
     """How many other characters each glyph resembles more than its own."""
     whiten = _whitening(shapes, usable)
@@ -171,7 +172,8 @@ def _rivals(
 
 
 def _whitening(
-    shapes: UInt8[Tensor, "font character shape shape"], usable: Bool[Tensor, "font character"]
+    shapes: UInt8[Tensor, "font character shape shape"],
+    usable: Bool[Tensor, "font character"],
 ) -> Float[Tensor, "dim dim"]:
     """The matrix that makes shapes of one character vary equally in all directions."""
     weights = usable.float()[..., None]
@@ -194,7 +196,10 @@ def _whitening(
     return whiten
 
 
-def _clusters(glyphs: Float[Tensor, "font dim"], count: int) -> Float[Tensor, "count dim"]:
+def _clusters(
+    glyphs: Float[Tensor, "font dim"],
+    count: int,
+) -> Float[Tensor, "count dim"]:
     """Centers of k-means, started with fonts at equal distances in the list."""
     if not len(glyphs):
         # No font has it: it resembles nothing.

@@ -60,7 +60,11 @@ class GlyphAtlas:
         return len(self.names)
 
     @classmethod
-    def build(cls, paths: Sequence[Path], charset: Charset) -> tuple["GlyphAtlas", list[Rejection]]:
+    def build(
+        cls,
+        paths: Sequence[Path],
+        charset: Charset,
+    ) -> tuple["GlyphAtlas", list[Rejection]]:
         """Draw the first face of all fonts, and sort out those that cannot be used."""
         accepted: list[str] = []
         rejections: list[Rejection] = []
@@ -115,7 +119,10 @@ class GlyphAtlas:
             charset=charset,
         )
         judged = zip(
-            quality.is_correct, quality.recognized.tolist(), blackletter.tolist(), strict=True
+            quality.is_correct,
+            quality.recognized.tolist(),
+            blackletter.tolist(),
+            strict=True,
         )
         flaws = [
             flaw(is_correct, recognized, charset.characters, is_old)

@@ -64,7 +64,9 @@ class Lines:
     stacks: placement.Stacks | None = None
 
     def owner(
-        self, column: Float[Tensor, "batch point"], rows: Int64[Tensor, " word"] | None = None
+        self,
+        column: Float[Tensor, "batch point"],
+        rows: Int64[Tensor, " word"] | None = None,
     ) -> Int64[Tensor, "batch point"]:
         """Position of the letter at every column, in all words or some; ``PADDING`` for none."""
         owners = self.owners if rows is None else self.owners[rows]
@@ -129,7 +131,10 @@ class Typesetter:
         return top.float(), bottom.float()
 
     def set(
-        self, ids: Int64[Tensor, "batch position"], strengths: Ingredients, random: Random
+        self,
+        ids: Int64[Tensor, "batch position"],
+        strengths: Ingredients,
+        random: Random,
     ) -> Lines:
         """Draw each word in a font and with a spacing, its letters where the ingredients say."""
         fonts = self.choose_fonts(ids, random)
@@ -187,7 +192,11 @@ class Typesetter:
         )
 
     def _put_in_cells(
-        self, widths: Tensor, bearings: Tensor, advances: Tensor, stacked: Int64[Tensor, " word"]
+        self,
+        widths: Tensor,
+        bearings: Tensor,
+        advances: Tensor,
+        stacked: Int64[Tensor, " word"],
     ) -> None:
         """Give all letters of these words the same advance, and center each in it."""
         taken = widths[stacked]
@@ -240,7 +249,12 @@ class Typesetter:
         batch, positions = ids.shape
         width = int(rights.amax().clamp(min=1))
         device = ids.device
-        masks = torch.zeros(batch * width, self.atlas.height, dtype=torch.uint8, device=device)
+        masks = torch.zeros(
+            batch * width,
+            self.atlas.height,
+            dtype=torch.uint8,
+            device=device,
+        )
         owners = torch.full((batch * width,), PADDING, device=device)
         starts = self.atlas.starts[font, ids]
         places = torch.arange(batch, device=device)[:, None] * width + lefts

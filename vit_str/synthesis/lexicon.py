@@ -183,7 +183,10 @@ class Lexicon:
         )
         return usable if len(usable.words) >= _FEWEST_WORDS else WordList([], [])
 
-    def _usable_words(self, lists: Sequence[tuple[Mapping[str, float], float]]) -> WordList:
+    def _usable_words(
+        self,
+        lists: Sequence[tuple[Mapping[str, float], float]],
+    ) -> WordList:
         """Words of several weighted lists that can be written, and their cumulative shares."""
         words: list[str] = []
         shares: list[float] = []
@@ -220,7 +223,12 @@ class Lexicon:
         written = [probe for probe in probes if self._fit(probe)]
         return len(written) * 2 >= _PROBES
 
-    def _fill(self, patterns: Sequence[str], rng: random.Random, count: int) -> list[str]:
+    def _fill(
+        self,
+        patterns: Sequence[str],
+        rng: random.Random,
+        count: int,
+    ) -> list[str]:
         """Strings of patterns, all as likely, whose fields are filled."""
         if not patterns:
             return [""] * count

@@ -194,7 +194,10 @@ class LineTexts:
             typeset=self._writable(list(TYPESET.values())),
         )
 
-    def _frequent_words(self, words: Iterable[tuple[Mapping[str, float], float]]) -> list[WordList]:
+    def _frequent_words(
+        self,
+        words: Iterable[tuple[Mapping[str, float], float]],
+    ) -> list[WordList]:
         """Of each weighted list, those that can be written."""
         lists = []
         for counts, weight in words:

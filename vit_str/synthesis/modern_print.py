@@ -200,7 +200,12 @@ def _add_specks(mask: Mask, noise: Mask, difficulty: float, random: Random) -> N
     mask[chosen] = (mask[chosen] + dark - bright).clamp(0, 1)
 
 
-def _copy(mask: Mask, noise: Mask, is_copied: Bool[Tensor, " batch"], random: Random) -> None:
+def _copy(
+    mask: Mask,
+    noise: Mask,
+    is_copied: Bool[Tensor, " batch"],
+    random: Random,
+) -> None:
     """Ink as a copier leaves it: black or white, with rough edges, in place."""
     chosen = is_copied.nonzero()[:, 0]
     level = random.uniform(*_WEAR.level, 1, 1, 1)[chosen]

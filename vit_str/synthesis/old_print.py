@@ -151,12 +151,20 @@ def spacing(
     return tight + joins * joined + spaces * words + marks * mark + emphasis * wide
 
 
-def _mark(places: Float[Tensor, " position"], pattern: re.Pattern[str], text: str) -> None:
+def _mark(
+    places: Float[Tensor, " position"],
+    pattern: re.Pattern[str],
+    text: str,
+) -> None:
     for match in pattern.finditer(text):
         places[match.start()] = 1
 
 
-def _emphasize(places: Float[Tensor, " position"], text: str, rng: python_random.Random) -> None:
+def _emphasize(
+    places: Float[Tensor, " position"],
+    text: str,
+    rng: python_random.Random,
+) -> None:
     """Mark the letters of some words in a row."""
     words = list(_WORD.finditer(text))
     if not words:

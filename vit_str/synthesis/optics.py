@@ -83,7 +83,10 @@ def light(image: Images, strengths: Ingredients, random: Random) -> Images:
 
 
 def blur(
-    image: Images, strengths: Ingredients, reach: Float[Tensor, "batch 1 1 1"], random: Random
+    image: Images,
+    strengths: Ingredients,
+    reach: Float[Tensor, "batch 1 1 1"],
+    random: Random,
 ) -> None:
     """Out of focus, a little or a lot, and blurred in one direction by motion, in place."""
     for kind in (_SLIGHT_BLUR, _STRONG_BLUR):
@@ -124,7 +127,11 @@ def _add_glare(image: Images, strength: float, random: Random) -> None:
     image[chosen] = (image.index_select(0, chosen) + light).clamp_(max=1)
 
 
-def gaussian(image: Images, deviation: Float[Tensor, "batch 1 1 1"], taps: int) -> Images:
+def gaussian(
+    image: Images,
+    deviation: Float[Tensor, "batch 1 1 1"],
+    taps: int,
+) -> Images:
     """Each picture blurred by its own deviation in pixels, in rows, then in columns.
 
     ``taps`` pixels on each side are looked at; edges are repeated.

@@ -132,7 +132,10 @@ class Stacks:
         return boxes.index_copy(0, self.rows, torch.stack(lying, -1) * has_ink)
 
     def source(
-        self, column: Float[Tensor, "word point"], row: Float[Tensor, "word point"], height: int
+        self,
+        column: Float[Tensor, "word point"],
+        row: Float[Tensor, "word point"],
+        height: int,
     ) -> tuple[Float[Tensor, "word point"], Float[Tensor, "word point"]]:
         """Column and row of the mask that are seen at ``column`` and ``row``."""
         cell = self.cell[:, None]
@@ -187,7 +190,11 @@ def sample_unevenness(
     )
 
 
-def sample_sizes(drawn: Bool[Tensor, "batch position"], strength: float, random: Random) -> Sizes:
+def sample_sizes(
+    drawn: Bool[Tensor, "batch position"],
+    strength: float,
+    random: Random,
+) -> Sizes:
     """Draw words whose letters are of two sizes.
 
     The last one or two letters are smaller, as in prices and ordinal numbers, or all but the

@@ -114,13 +114,24 @@ class TextLineRenderer:
         self.height = height
         self.stride = stride
         self._widths = [width for width in WIDTHS if width <= widest]
-        self._signs = Renderer(atlas, self.texts.lexicon, ingredients=_SIGNS, pictures=pictures)
+        self._signs = Renderer(
+            atlas,
+            self.texts.lexicon,
+            ingredients=_SIGNS,
+            pictures=pictures,
+        )
         self._typesetter = self._signs.typesetter
         self._monospaced = self._typesetter.among(_monospaced(atlas))
         self._old_typesetters = old_print.typesetters(self._typesetter) if old_texts else {}
         self._noise = noise_bank(atlas.columns.device)
 
-    def batch(self, size: int, seed: int, index: int, difficulty: float = 1.0) -> RenderedBatch:
+    def batch(
+        self,
+        size: int,
+        seed: int,
+        index: int,
+        difficulty: float = 1.0,
+    ) -> RenderedBatch:
         """Batch number ``index`` of the endless stream of ``seed``.
 
         Args:
@@ -174,7 +185,11 @@ class TextLineRenderer:
         return join(chunks)
 
     def _print(
-        self, texts: Sequence[str], width: int, rng: python_random.Random, difficulty: float
+        self,
+        texts: Sequence[str],
+        width: int,
+        rng: python_random.Random,
+        difficulty: float,
     ) -> RenderedBatch:
         """Lines of today."""
         is_monospaced = rng.random() < _KINDS.monospaced
@@ -192,7 +207,11 @@ class TextLineRenderer:
         return self._finish(image, placed, difficulty, random)
 
     def _old_print(
-        self, texts: Sequence[str], width: int, rng: python_random.Random, difficulty: float
+        self,
+        texts: Sequence[str],
+        width: int,
+        rng: python_random.Random,
+        difficulty: float,
     ) -> RenderedBatch:
         """Lines of books from before 1900."""
         shares = list(self._old_typesetters.values())

@@ -39,7 +39,12 @@ class Random:
         self._uniform = _Blocks(seed, torch.rand, self.device)
         self._normal = _Blocks(seed ^ _NORMAL, torch.randn, self.device)
 
-    def uniform(self, low: float, high: float, *shape: int) -> Float[Tensor, "count ..."]:
+    def uniform(
+        self,
+        low: float,
+        high: float,
+        *shape: int,
+    ) -> Float[Tensor, "count ..."]:
         """Uniform numbers between ``low`` and ``high``, ``shape`` of them for each image."""
         numbers, _ = self._uniform.take(self.count, *shape)
         return numbers * (high - low) + low
@@ -101,7 +106,11 @@ class _Blocks:
     def _refill(self, size: int) -> None:
         pinned = self._device.type == "cuda"
         self._known = torch.empty(size, pin_memory=pinned)
-        self._make(size, generator=self._generator, out=self._known)  # type: ignore[operator]
+        self._make(
+            size,
+            generator=self._generator,
+            out=self._known,
+        )  # type: ignore[operator]
         self._moved = upload(self._known, self._device)
         self._used = 0
 

@@ -219,7 +219,10 @@ def _draw_glyphs(
     return glyphs
 
 
-def _check_sizes(characters: Sequence[str], boxes: Float[np.ndarray, "character 4"]) -> None:
+def _check_sizes(
+    characters: Sequence[str],
+    boxes: Float[np.ndarray, "character 4"],
+) -> None:
     """Refuse fonts that are far too wide, or small beside what fills the line."""
     widths = boxes[:, 2] - boxes[:, 0]
     heights = boxes[:, 3] - boxes[:, 1]

@@ -37,7 +37,13 @@ def rasterize_parallel(paths: Sequence[Path], characters: str) -> Iterator[Batch
             f"drawing {len(characters):,} characters of {len(names):,} fonts: about "
             f"{max(1, round(seconds / 60))} min, kept for the next time"
         )
-    bar = tqdm(total=len(names), unit="font", desc="drawing fonts", disable=None, delay=1)
+    bar = tqdm(
+        total=len(names),
+        unit="font",
+        desc="drawing fonts",
+        disable=None,
+        delay=1,
+    )
     with _Drawing(characters) as drawing, bar:
         done = 0
         said = time.monotonic()

@@ -104,7 +104,13 @@ class Renderer:
         renderer.grid = grid
         return renderer
 
-    def batch(self, size: int, seed: int, index: int, difficulty: float = 1.0) -> RenderedBatch:
+    def batch(
+        self,
+        size: int,
+        seed: int,
+        index: int,
+        difficulty: float = 1.0,
+    ) -> RenderedBatch:
         """Batch number ``index`` of the endless stream of ``seed``.
 
         Args:
@@ -117,7 +123,12 @@ class Renderer:
         return self.render(self.lexicon.sample(size, seed), seed, difficulty)
 
     @torch.no_grad()
-    def render(self, labels: Sequence[str], seed: int, difficulty: float = 1.0) -> RenderedBatch:
+    def render(
+        self,
+        labels: Sequence[str],
+        seed: int,
+        difficulty: float = 1.0,
+    ) -> RenderedBatch:
         """Pictures of the given labels, in their order.
 
         An empty label gives a crop without text: what would be behind and around a word.

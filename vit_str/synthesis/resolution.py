@@ -57,7 +57,11 @@ class Resolution:
         factor = self.rows / image.shape[-2]
         return image.new_ones(len(image)).index_copy(0, self.chosen, factor)[:, None, None, None]
 
-    def _resample(self, image: Images, weights: Callable[[int, Counts], Matrices]) -> None:
+    def _resample(
+        self,
+        image: Images,
+        weights: Callable[[int, Counts], Matrices],
+    ) -> None:
         if not len(self.chosen):
             return
         height, width = image.shape[-2:]

@@ -125,7 +125,12 @@ def put_pictures(
         return
     source = pictures[which].float() / 255
     grid = _crop(image, scale, place * (1 - scale))
-    image[chosen] = F.grid_sample(source, grid, padding_mode="reflection", align_corners=False)
+    image[chosen] = F.grid_sample(
+        source,
+        grid,
+        padding_mode="reflection",
+        align_corners=False,
+    )
 
 
 def add_frames(image: Images, strength: float, random: Random) -> None:

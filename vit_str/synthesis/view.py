@@ -128,7 +128,10 @@ class View:
         aspect = self.size[:, 0] / self.size[:, 1]
         return torch.where(self.turned, 1 / aspect, aspect)
 
-    def forward(self, points: Float[Tensor, "batch point 2"]) -> Float[Tensor, "batch point 2"]:
+    def forward(
+        self,
+        points: Float[Tensor, "batch point 2"],
+    ) -> Float[Tensor, "batch point 2"]:
         """Word coordinates to the crop, 0 to 1 in both directions."""
         plane = _project(self.homography, _bend(points, self.arc, self.aspect))
         upright = (plane - self.corner[:, None]) / self.size[:, None]
@@ -136,7 +139,10 @@ class View:
         lying = torch.stack([y, 1 - x], -1)
         return torch.where(self.turned[:, None, None], lying, upright)
 
-    def backward(self, points: Float[Tensor, "batch point 2"]) -> Float[Tensor, "batch point 2"]:
+    def backward(
+        self,
+        points: Float[Tensor, "batch point 2"],
+    ) -> Float[Tensor, "batch point 2"]:
         """Crop coordinates, 0 to 1, to the word."""
         x, y = points.unbind(-1)
         stood_up = torch.stack([1 - y, x], -1)
@@ -230,7 +236,11 @@ def _sample_arc(
     return arc.minimum(widest).maximum(-widest)
 
 
-def _is_legible(view: View, lines: Lines, size: tuple[int, int]) -> Bool[Tensor, " batch"]:
+def _is_legible(
+    view: View,
+    lines: Lines,
+    size: tuple[int, int],
+) -> Bool[Tensor, " batch"]:
     """Whether lines are high enough and letters far enough apart at both ends and in the middle."""
     count = len(lines.widths)
     device = lines.widths.device

@@ -21,7 +21,11 @@ _NODE_COLUMNS = 8
 _SLACK = 2  # rows of a line above and below the ink that belong to a character too
 
 
-def crop_mask(lines: Lines, view: View, size: tuple[int, int]) -> Float[Tensor, "batch 1 row col"]:
+def crop_mask(
+    lines: Lines,
+    view: View,
+    size: tuple[int, int],
+) -> Float[Tensor, "batch 1 row col"]:
     """How much ink each pixel of the crops holds, 0 to 1; ``size`` is their height and width."""
     height, width = size
     fine = width * _OVERSAMPLING
@@ -107,7 +111,11 @@ def _on_line(
     return column, row
 
 
-def _pixel_centers(rows: int, columns: int, device: torch.device) -> Float[Tensor, "one point 2"]:
+def _pixel_centers(
+    rows: int,
+    columns: int,
+    device: torch.device,
+) -> Float[Tensor, "one point 2"]:
     """Centers of a grid over the crop, 0 to 1, in reading order."""
     y = (torch.arange(rows, device=device) + 0.5) / rows
     x = (torch.arange(columns, device=device) + 0.5) / columns

@@ -169,7 +169,10 @@ def _normalized(shares: Sequence[float]) -> list[float]:
     return [share / total for share in shares]
 
 
-def _shares_of_lengths(words: Sequence[str], weights: Sequence[float]) -> Mapping[int, float]:
+def _shares_of_lengths(
+    words: Sequence[str],
+    weights: Sequence[float],
+) -> Mapping[int, float]:
     """How much of all weight the words of each length have."""
     shares: defaultdict[int, float] = defaultdict(float)
     total = sum(weights)

@@ -21,13 +21,23 @@ class StepCallback(Callback):
     """Is called after each optimizer step, which may be one of several batches."""
 
     def on_train_batch_end(
-        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, *_: int
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: Any,
+        *_: int,
     ) -> None:
         assert isinstance(pl_module, RecognizerTraining)
         if pl_module.count.between_steps:
             self.on_step_end(trainer, pl_module, batch)
 
-    def on_step_end(self, trainer: Trainer, module: RecognizerTraining, batch: Any) -> None:
+    def on_step_end(
+        self,
+        trainer: Trainer,
+        module: RecognizerTraining,
+        batch: Any,
+    ) -> None:
         """After a step and its average; ``batch`` is the last of the step."""
 
 
@@ -152,7 +162,12 @@ class StopCleanly(StepCallback):
             raise SystemExit(128 + number)
         self.signal = number
 
-    def on_step_end(self, trainer: Trainer, module: RecognizerTraining, batch: Any) -> None:
+    def on_step_end(
+        self,
+        trainer: Trainer,
+        module: RecognizerTraining,
+        batch: Any,
+    ) -> None:
         """All processes of a run stop after the same step, whichever of them was asked."""
         if trainer.strategy.reduce_boolean_decision(bool(self.signal), all=False):
             self.signal = self.signal or signal.SIGTERM
@@ -201,7 +216,12 @@ class BeforeDecay(StepCallback):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self._falling = state_dict["falling"]
 
-    def on_step_end(self, trainer: Trainer, module: RecognizerTraining, batch: Any) -> None:
+    def on_step_end(
+        self,
+        trainer: Trainer,
+        module: RecognizerTraining,
+        batch: Any,
+    ) -> None:
         """Save if the rate falls from here on."""
         falling = progress(trainer) > 1 - module.schedule.decay_share
         if falling and not self._falling:

@@ -55,7 +55,10 @@ class CheckpointFiles(TorchCheckpointIO):
                 _link(path, path.with_name(PREVIOUS))
 
     def load_checkpoint(
-        self, path: str | Path, map_location: Any = None, weights_only: bool | None = None
+        self,
+        path: str | Path,
+        map_location: Any = None,
+        weights_only: bool | None = None,
     ) -> dict[str, Any]:
         """Read a checkpoint; ``weights_only`` or not, no code in it is run."""
         self.loaded = Path(path)

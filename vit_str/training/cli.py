@@ -94,8 +94,8 @@ class TrainingCLI(LightningCLI):
             type=str | None,
             metavar="NAME|FILE|CHARACTERS",
             help=f"characters to read, instead of those of the configuration: "
-            f"{', '.join(CHARSETS)}, several joined by +, a text file that holds them, or the "
-            "characters themselves",
+            f"{', '.join(CHARSETS)}, several joined by +, a text file that holds "
+            "them, or the characters themselves",
         )
         parser.add_argument(
             "--folder",
@@ -112,7 +112,11 @@ class TrainingCLI(LightningCLI):
         )
         parser.link_arguments("model.charset", "data.init_args.charset")
         for name in ("image_size", "grid", "maximum_length", "width_step"):
-            parser.link_arguments(f"model.{name}", f"data.init_args.{name}", apply_on="instantiate")
+            parser.link_arguments(
+                f"model.{name}",
+                f"data.init_args.{name}",
+                apply_on="instantiate",
+            )
 
     def before_instantiate_classes(self) -> None:
         """Let the rest of the configuration follow the options of this project."""

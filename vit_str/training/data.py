@@ -179,7 +179,10 @@ class RenderedWords(LightningDataModule):
             pictures=self.pictures,
         )
 
-    def training_renderer(self, device: torch.device | str) -> Renderer | TextLineRenderer:
+    def training_renderer(
+        self,
+        device: torch.device | str,
+    ) -> Renderer | TextLineRenderer:
         """What draws the words to train on, on a device; after `setup`."""
         assert self._atlas is not None
         return self._renderer(self._atlas.training().to(device))

@@ -110,7 +110,12 @@ class WeightsHistory(StepCallback):
         if trainer.global_step == 0:
             self._save(trainer, pl_module)
 
-    def on_step_end(self, trainer: Trainer, module: RecognizerTraining, batch: Any) -> None:
+    def on_step_end(
+        self,
+        trainer: Trainer,
+        module: RecognizerTraining,
+        batch: Any,
+    ) -> None:
         """Save if the number of steps has doubled."""
         doublings, rest = divmod(trainer.global_step, self.first)
         if not rest and doublings.bit_count() == 1:
@@ -188,7 +193,12 @@ class PredictionSheet(Callback):
         self._shown: dict[str, list[tuple[torch.Tensor, str, str]]] = {}
 
     def on_validation_batch_end(
-        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, *_: int
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: Any,
+        *_: int,
     ) -> None:
         shown = self._shown.setdefault(batch.source, [])
         room = self.words - len(shown)

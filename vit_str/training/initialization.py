@@ -47,7 +47,10 @@ _MOST_NAMES = 5
 
 
 def start_from(
-    recognizer: Recognizer, charset: Charset, weights: WeightsFile, source: str = "weights"
+    recognizer: Recognizer,
+    charset: Charset,
+    weights: WeightsFile,
+    source: str = "weights",
 ) -> list[str]:
     """Fill a model with the weights of a file, as far as they fit.
 
@@ -79,9 +82,10 @@ def start_from(
     with torch.no_grad():
         for name, tensor in names.items():
             if name in (_EMBEDDINGS, *_OUTPUTS) and name in given:
+                rows = given[name][given_rows]
                 if name in _OUTPUTS:
-                    _fill_with_mean(tensor, given[name][given_rows[:-1]])
-                tensor[own_rows] = given[name][given_rows].to(tensor)
+                    _fill_with_mean(tensor, rows[:-1])
+                tensor[own_rows] = rows.to(tensor)
             elif name in given and given[name].shape == tensor.shape:
                 tensor.copy_(given[name])
             elif name in given and name in (_GRID_POSITIONS, _TEXT_POSITIONS):
@@ -96,14 +100,19 @@ def start_from(
         "in the file, but without a place in this model": [n for n in given if n not in names],
         "not as in the file": differing,
     }
-    taken = len(names) - len(fresh)
-    new = _some(old.unknown(charset.characters), "new")
-    dropped = _some(charset.unknown(old.characters), "dropped")
+    taken = f"{len(names) - len(fresh)} of {len(names)} tensors taken over"
     return [
-        f"starting from {source}{_seen(weights)}: {taken} of {len(names)} tensors taken over",
-        f"characters: {len(kept):,} kept, {new}, {dropped}",
+        f"starting from {source}{_seen(weights)}: {taken}",
+        f"characters: {len(kept):,} kept, {_changes(charset, old)}",
         *(f"{name}: {_first(items)}" for name, items in parts.items() if items),
     ]
+
+
+def _changes(charset: Charset, old: Charset) -> str:
+    """Which characters are new, and which are dropped."""
+    new = _some(old.unknown(charset.characters), "new")
+    dropped = _some(charset.unknown(old.characters), "dropped")
+    return f"{new}, {dropped}"
 
 
 def _seen(weights: WeightsFile) -> str:
@@ -119,7 +128,11 @@ def _fill_with_mean(tensor: Tensor, rows: Tensor) -> None:
 
 
 def _fill_positions(
-    name: str, tensor: Tensor, given: Tensor, recognizer: Recognizer, weights: WeightsFile
+    name: str,
+    tensor: Tensor,
+    given: Tensor,
+    recognizer: Recognizer,
+    weights: WeightsFile,
 ) -> int:
     """Positions that both have; returns how many they are."""
     if name == _TEXT_POSITIONS:
@@ -143,7 +156,11 @@ def _turns_to_lines(recognizer: Recognizer, given: Recognizer) -> bool:
     )
 
 
-def _for_lines(given: dict[str, Tensor], rows: int, names: dict[str, Tensor]) -> dict[str, Tensor]:
+def _for_lines(
+    given: dict[str, Tensor],
+    rows: int,
+    names: dict[str, Tensor],
+) -> dict[str, Tensor]:
     """The first layer of a reader of words, for patches as high as the image."""
     weight = given[f"{_PATCHES}.weight"]
     bias = given[f"{_PATCHES}.bias"]
@@ -184,7 +201,11 @@ def _differences_of_lines(recognizer: Recognizer, given: Recognizer) -> list[str
     return lines
 
 
-def _differences(recognizer: Recognizer, given: Recognizer, ignored: Iterable[str]) -> list[str]:
+def _differences(
+    recognizer: Recognizer,
+    given: Recognizer,
+    ignored: Iterable[str],
+) -> list[str]:
     """What the descriptions of two models disagree about, but for some arguments."""
     lines = []
     left_out = set(ignored)
@@ -262,7 +283,11 @@ class StartFromWeights(Callback):
             report(line)
 
 
-def _advice(trainer: Trainer, module: RecognizerTraining, weights: WeightsFile) -> list[str]:
+def _advice(
+    trainer: Trainer,
+    module: RecognizerTraining,
+    weights: WeightsFile,
+) -> list[str]:
     """What is likely to disappoint."""
     lines = []
     if weights.preprocessing != module.preprocessing:

@@ -105,9 +105,19 @@ class OwnWords(LightningDataModule):
             }
             # Called by their names: the command line finds their options so.
             if width_step:
-                self.rendered = RenderedLines(real=None, real_limit=None, **shared, **rendered)
+                self.rendered = RenderedLines(
+                    real=None,
+                    real_limit=None,
+                    **shared,
+                    **rendered,
+                )
             else:
-                self.rendered = RenderedWords(real=None, real_limit=None, **shared, **rendered)
+                self.rendered = RenderedWords(
+                    real=None,
+                    real_limit=None,
+                    **shared,
+                    **rendered,
+                )
         self.rendered_limit = rendered_limit
         held_out, self._validated = self._hold_out(validation, validation_share)
         self.crops = Crops(
@@ -121,7 +131,11 @@ class OwnWords(LightningDataModule):
             _check_usable(source, rules, held_out)
         self._skipped: SkippedWords | None = None
 
-    def _hold_out(self, validation: list[str] | None, share: float) -> tuple[HeldOut, list[Chosen]]:
+    def _hold_out(
+        self,
+        validation: list[str] | None,
+        share: float,
+    ) -> tuple[HeldOut, list[Chosen]]:
         """What is not trained on, and the words to validate on in every set."""
         if validation is None:
             return self._hold_out_share(share)
@@ -260,7 +274,12 @@ def _preprocessing(image_size: tuple[int, int], width_step: int) -> Preprocessin
     return Preprocessing(*image_size, turn_above=turn_above, width_step=width_step)
 
 
-def _check(rendered_share: float, held_out: float, batch_size: int, workers: int | None) -> None:
+def _check(
+    rendered_share: float,
+    held_out: float,
+    batch_size: int,
+    workers: int | None,
+) -> None:
     if not 0 <= rendered_share < 1:
         raise ValueError(
             f"rendered_share must be from 0 to below 1, found {rendered_share:g}; "

@@ -27,7 +27,12 @@ class CtcDecoder(Decoder):
     reads_columns = True
     loop = "ctc"
 
-    def __init__(self, charset_size: int = 94, dim: int = 192, maximum_length: int = 25) -> None:
+    def __init__(
+        self,
+        charset_size: int = 94,
+        dim: int = 192,
+        maximum_length: int = 25,
+    ) -> None:
         super().__init__()
         self.charset_size = charset_size
         self.dim = dim
@@ -104,7 +109,11 @@ def ctc_loss(
 
 @torch.library.custom_op("vit_str::ctc_loss", mutates_args=())
 def _ctc_in_one_piece(
-    log_probabilities: Tensor, texts: Tensor, columns: Tensor, lengths: Tensor, blank: int
+    log_probabilities: Tensor,
+    texts: Tensor,
+    columns: Tensor,
+    lengths: Tensor,
+    blank: int,
 ) -> tuple[Tensor, Tensor]:
     """The sum of ``F.ctc_loss`` over a batch and its gradient, for ``torch.compile``.
 
@@ -130,17 +139,29 @@ def _ctc_in_one_piece(
 
 @_ctc_in_one_piece.register_fake
 def _(
-    log_probabilities: Tensor, texts: Tensor, columns: Tensor, lengths: Tensor, blank: int
+    log_probabilities: Tensor,
+    texts: Tensor,
+    columns: Tensor,
+    lengths: Tensor,
+    blank: int,
 ) -> tuple[Tensor, Tensor]:
     return log_probabilities.new_empty(()), torch.empty_like(log_probabilities)
 
 
-def _keep_gradient(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def _keep_gradient(
+    ctx: Any,
+    inputs: tuple[Any, ...],
+    output: tuple[Tensor, Tensor],
+) -> None:
     ctx.save_for_backward(output[1])
     ctx.set_materialize_grads(False)  # nothing asks for the gradient of the gradient
 
 
-def _backward(ctx: Any, of_loss: Tensor, _of_gradient: None) -> tuple[Tensor | None, ...]:
+def _backward(
+    ctx: Any,
+    of_loss: Tensor,
+    _of_gradient: None,
+) -> tuple[Tensor | None, ...]:
     (gradient,) = ctx.saved_tensors
     return of_loss * gradient, None, None, None, None
 

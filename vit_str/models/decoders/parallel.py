@@ -22,7 +22,12 @@ class ParallelDecoder(Decoder):
 
     loop = "scores"
 
-    def __init__(self, charset_size: int = 94, dim: int = 192, maximum_length: int = 25) -> None:
+    def __init__(
+        self,
+        charset_size: int = 94,
+        dim: int = 192,
+        maximum_length: int = 25,
+    ) -> None:
         super().__init__()
         self.charset_size = charset_size
         self.dim = dim

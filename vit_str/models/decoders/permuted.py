@@ -117,7 +117,9 @@ class PermutedDecoder(AutoregressiveDecoder):
         return self.classify(self.norm(x))[:, 0]
 
     def refine(
-        self, features: Float[Tensor, "batch token dim"], labels: Int64[Tensor, "batch position"]
+        self,
+        features: Float[Tensor, "batch token dim"],
+        labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
         """Scores of every position from all others; from the image alone where nothing is written.
 

@@ -51,7 +51,11 @@ class ConvolutionalEncoder(Encoder):
         self.norm = nn.LayerNorm(self.dim)
         # Zero padding tells tokens near the border where they stand; this tells it to every token.
         sinusoids = sinusoidal_positions_2d(*self.grid, self.dim)
-        self.embed_positions = LearnedPositions(len(sinusoids), self.dim, start=sinusoids)
+        self.embed_positions = LearnedPositions(
+            len(sinusoids),
+            self.dim,
+            start=sinusoids,
+        )
 
     @property
     def layers(self) -> Sequence[WindowLayer]:

@@ -96,7 +96,12 @@ class LineTransformer(Encoder):
         self.check_size(images)
         height, width = self._cut
         maps = self.stem(images.contiguous(memory_format=torch.channels_last))
-        patches = rearrange(maps, "b c (row h) (col w) -> b row col (h w c)", h=height, w=width)
+        patches = rearrange(
+            maps,
+            "b c (row h) (col w) -> b row col (h w c)",
+            h=height,
+            w=width,
+        )
         tokens = self.embed_patches(patches) + self.embed_rows
         rows = tokens.shape[1]
         x = rearrange(tokens, "b row col d -> b (row col) d")
@@ -104,7 +109,11 @@ class LineTransformer(Encoder):
             seen = neighbors(rearrange(x, "b (row col) d -> (b row) d col", row=rows))
             x = block(x + rearrange(seen, "(b row) d col -> b (row col) d", row=rows))
         activated = F.gelu(self.norm(x))
-        columns_of_rows = rearrange(activated, "b (row col) d -> b col (row d)", row=rows)
+        columns_of_rows = rearrange(
+            activated,
+            "b (row col) d -> b col (row d)",
+            row=rows,
+        )
         joined = self.join_rows(columns_of_rows)
         return rearrange(joined, "b col (n d) -> b (col n) d", n=_OUTPUTS)
 

@@ -50,7 +50,11 @@ class RecurrentEncoder(ColumnEncoder):
     """
 
     def __init__(
-        self, encoder: Encoder, cell: str = "lstm", depth: int = 2, bidirectional: bool = True
+        self,
+        encoder: Encoder,
+        cell: str = "lstm",
+        depth: int = 2,
+        bidirectional: bool = True,
     ) -> None:
         super().__init__(encoder)
         if cell not in NETWORKS:

@@ -82,7 +82,12 @@ class PlainConvolutionalEncoder(Encoder):
         return self.norm(rearrange(maps, "b c row col -> b (row col) c"))
 
 
-def _stage(channels: int, width: int, depth: int, pool: tuple[int, int]) -> nn.Sequential:
+def _stage(
+    channels: int,
+    width: int,
+    depth: int,
+    pool: tuple[int, int],
+) -> nn.Sequential:
     convolutions = []
     for _ in range(depth):
         convolutions.append(PlainConvolution(channels, width))

@@ -84,7 +84,12 @@ class VisionTransformer(Encoder):
         self.check_size(images)
         maps = self.stem(images.contiguous(memory_format=torch.channels_last))
         height, width = self._cut
-        return rearrange(maps, "b c (row h) (col w) -> b (row col) (h w c)", h=height, w=width)
+        return rearrange(
+            maps,
+            "b c (row h) (col w) -> b (row col) (h w c)",
+            h=height,
+            w=width,
+        )
 
     @property
     def layer_modules(self) -> list[nn.Module]:
