@@ -174,6 +174,11 @@ def depth_color(layer: int, layers: int) -> tuple[float, float, float, float]:
     return DEPTH((layer - 1) / max(layers - 1, 1))
 
 
+def dot_style(color: str, hollow: bool) -> LineStyle:
+    """A dot that is full, or hollow with its color around."""
+    return {"markerfacecolor": PLATE if hollow else color, "markeredgecolor": color}
+
+
 def chance_style(name: str) -> LineStyle:
     """How the line or mark of a chance value looks: "uniform", "window 3x3", "untrained"."""
     styles = {"uniform": UNIFORM, "untrained": UNTRAINED}
