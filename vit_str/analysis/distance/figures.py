@@ -139,7 +139,7 @@ def differences_by_layer(differences: pd.DataFrame, title: str, of: tuple[str, s
     axes.set_ylabel(f"distance (px), {second} \N{MINUS SIGN} {first}")
     if (differences["matching"] == "depth").any():
         _count_depth(axes, table.layers)
-    legend(sheet, [axes])
+    legend(sheet, [axes], columns=3)
     return sheet
 
 
