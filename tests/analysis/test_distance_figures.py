@@ -184,17 +184,25 @@ def test_differences_by_layer():
     check(sheet, "distance (px), untrained:tiny", "no difference", "heads by index", "n = 99")
     assert sheet.axes[0].get_ylabel().endswith("\N{MINUS SIGN} tiny"), "the first is taken off"
     assert sheet.axes[0].get_xlabel() == "layer"
-    dots = [line for line in sheet.axes[0].get_lines() if line.get_marker() == "o"]
-    full = {float(dot.get_ydata()[0]): dot.get_markerfacecolor() != "#ffffff" for dot in dots}
-    assert full == {-3.0: True, 0.5: False}, "hollow where it may be chance"
+    assert full_dots(sheet) == {-3.0: True, 0.5: False}, "hollow where it may be chance"
+
+
+def full_dots(sheet: Figure) -> dict[float, bool]:
+    """Height of every dot of the first panel -> whether it is full."""
+    drawn = [line for line in sheet.axes[0].get_lines() if line.get_marker() == "o"]
+    dots = [line for line in drawn if len(line.get_ydata())]  # not those of the legend
+    return {float(dot.get_ydata()[0]): dot.get_markerfacecolor() != "#ffffff" for dot in dots}
 
 
 def test_layers_matched_by_depth_are_shares_of_the_depth():
     """Four layers against twelve: neither has layers 1 to 4 of the figure."""
-    rows = [(layer, 1.0, 0.5, 1.5, 0.01, 9, "depth") for layer in (1, 2, 3, 4)]
+    rows = [(layer, layer, 0.5, 4.5, 0.02 * layer, 9, "depth") for layer in (1, 2, 3, 4)]
     columns = ["layer", "difference", "low", "high", "p_holm", "n", "matching"]
     table = pd.DataFrame(rows, columns=columns).assign(head=pd.array([None] * 4, dtype="Int64"))
-    (axes,) = differences_by_layer(table, "matched by depth", ("tiny", "deep")).axes
+    sheet = differences_by_layer(table, "matched by depth", ("tiny", "deep"))
+    check(sheet, "p below 0.05 (Holm)", "p of 0.05 or more")
+    assert full_dots(sheet) == {1.0: True, 2.0: True, 3.0: False, 4.0: False}
+    (axes,) = sheet.axes
     assert "depth" in axes.get_xlabel()
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0 %", "33 %", "67 %", "100 %"]
 

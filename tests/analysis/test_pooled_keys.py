@@ -140,6 +140,30 @@ def test_a_family_against_its_own_maps_and_the_places_of_its_keys(name, monkeypa
         torch.testing.assert_close(own, nearest[..., 0].mean(-1), atol=1e-6, rtol=1e-6)
 
 
+def test_pvt_of_transformers():
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_sizes": [8, 12], "depths": [2, 1], "num_attention_heads": [2, 3]}
+    sizes |= {"mlp_ratios": [2, 2], "sr_ratios": [4, 1], "num_encoder_blocks": 2}
+    sizes |= {"patch_sizes": [7, 3], "strides": [4, 2]}
+    torch.manual_seed(0)
+    model = transformers.PvtV2Model(transformers.PvtV2Config(**sizes)).eval()
+    for parameter in model.parameters():
+        parameter.data += 0.3 * torch.randn_like(parameter)
+    images = torch.randn(2, 3, *SIZE)
+    with torch.no_grad():
+        output = model(images, output_attentions=True)
+    encoder = encoder_of(model, SIZE)
+    statistics = AttentionStatistics(TokenGrid.of(encoder), windows=encoder.windows)
+    with torch.no_grad(), probe_layers(encoder, statistics.update):
+        assert torch.equal(encoder(images), output.last_hidden_state)
+    maps = [of_block for stage in output.attentions for of_block in stage]
+    layers = zip(maps, true_places("PVT v2", SIZE), statistics.values("distance"), strict=True)
+    for of_block, (queries, keys), distance in layers:
+        away = torch.cdist(queries.flatten(2).mT, keys.flatten(2).mT)[0]
+        by_hand = (of_block.double() * away).sum(-1).mean(-1)
+        torch.testing.assert_close(distance, by_hand, atol=1e-4, rtol=1e-6)
+
+
 def attend_evenly(model: nn.Module) -> None:
     """Take the queries away."""
     for module in model.modules():

@@ -64,7 +64,8 @@ _EXPLICIT = re.compile(
     r"|timm\.models\.twins\.(LocallyGrouped|GlobalSubSample)Attn"
     r"|torchvision\.models\.swin_transformer\.ShiftedWindowAttention(V2)?"
     r"|transformers\.models\.(vit|deit|dinov2|dinov2_with_registers|dinov3_vit|vit_mae|ijepa|beit"
-    r"|clip|siglip|swin|swinv2|donut|trocr|mbart|llama|mistral|qwen2|qwen2_vl|gemma)\.\w+Attention"
+    r"|clip|siglip|swin|swinv2|donut|trocr|mbart|llama|mistral|qwen2|qwen2_vl|gemma"
+    r"|pvt_v2)\.\w+Attention"
 )
 
 # Modules whose queries and keys are of batch, window, head, token, head_dim.

@@ -176,9 +176,9 @@ def _column_sums(values: Float[Tensor, "*any query key"]) -> Float[Tensor, "*any
     if not in_blocks(values):
         return values.sum(-2, dtype=_precise(values))
     count = values.shape[-2] // _BLOCK
-    whole = values[..., : count * _BLOCK, :].unflatten(-2, (count, _BLOCK)).sum(-2)
-    rest = values[..., count * _BLOCK :, :].sum(-2)
-    return whole.sum(-2, dtype=_precise(values)) + rest
+    whole, rest = values[..., : count * _BLOCK, :], values[..., count * _BLOCK :, :]
+    blocks = whole.reshape(*values.shape[:-2], count, _BLOCK, values.shape[-1]).sum(-2)
+    return blocks.sum(-2, dtype=_precise(values)) + rest.sum(-2)
 
 
 def _precise(values: Tensor) -> torch.dtype | None:

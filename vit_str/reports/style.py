@@ -26,6 +26,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.typing import ColorType
 
 PLATE = "#ffffff"
 """Ground of every figure, on light and on dark pages alike."""
@@ -172,6 +173,11 @@ def is_untrained(name: str) -> bool:
 def depth_color(layer: int, layers: int) -> tuple[float, float, float, float]:
     """Color of a layer, counted from 1, of a model with so many."""
     return DEPTH((layer - 1) / max(layers - 1, 1))
+
+
+def dot_style(color: ColorType, hollow: bool) -> LineStyle:
+    """A dot that is full, or hollow with its color around."""
+    return {"markerfacecolor": PLATE if hollow else color, "markeredgecolor": color}
 
 
 def chance_style(name: str) -> LineStyle:

@@ -23,7 +23,7 @@ from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.results import AnalysisRun, cells_of
 from vit_str.analysis.subjects import Subject
 from vit_str.reports.panels import depth_legend
-from vit_str.reports.style import COLORS, INK, MUTED, PLATE, depth_color, figure, styled
+from vit_str.reports.style import COLORS, INK, MUTED, PLATE, depth_color, dot_style, figure, styled
 from vit_str.reports.tables import write_frame
 from vit_str.torch_runtime.engine import generate
 
@@ -223,9 +223,12 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
         color = depth_color(row.layer, layers)
         lost = -100 * row.difference
         ends = [[max(lost + 100 * row.high, 0)], [max(-100 * row.low - lost, 0)]]
-        face = color if row.p_holm < 0.05 else PLATE
-        marks = {"markerfacecolor": face, "markeredgecolor": color, "elinewidth": 0.9}
-        left.errorbar(row.distance, lost, ends, fmt="o", color=color, **marks)
+        left.errorbar(row.distance, lost, ends, fmt="none", color=color, elinewidth=0.9, zorder=2)
+        # Above the intervals of all heads, some of which look as far as others.
+        left.plot(row.distance, lost, "o", zorder=3, **dot_style(color, not row.p_holm < 0.05))
+    for hollow, label in ((False, "p below 0.05 (Holm)"), (True, "p of 0.05 or more")):
+        left.plot([], [], "o", label=label, **dot_style(MUTED, hollow))
+    left.legend()
     left.axhline(0, color=INK, linewidth=0.8, zorder=1)
     left.set(xlabel="attention distance of the head (px)", ylabel="words lost (points)")
     left.set_title("one head cut")

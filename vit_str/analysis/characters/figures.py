@@ -12,7 +12,6 @@ from vit_str.analysis.characters.measure import Source
 from vit_str.analysis.characters.scores import LENGTHS, SLICES
 from vit_str.reports.style import (
     INK,
-    PLATE,
     UNTRAINED,
     UNTRAINED_INK,
     LineStyle,
@@ -106,7 +105,7 @@ def heads(rows: pd.DataFrame) -> Figure:
         labels.append(f"{row.block}\n{name}")
         color = depth_color(row.block, own["block"].max())
         reach = [[row.mean - row.low], [row.high - row.mean]]
-        axes.errorbar(place, row.mean, reach, fmt=mark, color=color, markeredgecolor=PLATE)
+        axes.errorbar(place, row.mean, reach, fmt=mark, color=color)
     for row in others.itertuples():
         axes.axhline(row.mean, label=_shown(row.model), **_style(row.model, others["model"]))
     axes.set_xticks(range(len(own)), labels)

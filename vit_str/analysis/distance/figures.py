@@ -29,6 +29,7 @@ from vit_str.reports.style import (
     UNTRAINED,
     LineStyle,
     chance_style,
+    dot_style,
     figure,
     is_untrained,
     model_colors,
@@ -114,7 +115,7 @@ def models_on_one_scale(rows: pd.DataFrame) -> Figure:
 def differences_by_layer(differences: pd.DataFrame, title: str, of: tuple[str, str]) -> Figure:
     """Paired differences of distance: a dot for every head over the layers, with intervals.
 
-    Dots are full where ``p_holm`` is below 0.05.
+    Without heads the dots are of layers. They are full where ``p_holm`` is below 0.05.
 
     Args:
         differences: rows of one way of matching, see `differences`.
@@ -128,11 +129,17 @@ def differences_by_layer(differences: pd.DataFrame, title: str, of: tuple[str, s
     sheet, (axes,) = panels(table.titles())
     axes.axhline(0, zorder=1.5, label="no difference", **chance_style("uniform"))
     draw_layers(axes, table, title, COLORS[0])
+    if table.heads(title).empty:
+        for mean in table.layer_means(title).itertuples():
+            dot = dot_style(COLORS[0], mean.hollow)
+            axes.plot(mean.layer, mean.mean, "o", markersize=6, zorder=3, **dot)
+    for hollow, label in ((False, "p below 0.05 (Holm)"), (True, "p of 0.05 or more")):
+        axes.plot([], [], "o", label=label, markersize=6, **dot_style(COLORS[0], hollow))
     first, second = (plain(shortened(name, 18)) for name in of)
     axes.set_ylabel(f"distance (px), {second} \N{MINUS SIGN} {first}")
     if (differences["matching"] == "depth").any():
         _count_depth(axes, table.layers)
-    legend(sheet, [axes])
+    legend(sheet, [axes], columns=3)
     return sheet
 
 

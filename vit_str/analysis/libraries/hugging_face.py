@@ -19,6 +19,7 @@ from vit_str.analysis.libraries.encoder import (
     LibraryPreprocessing,
     special_names,
 )
+from vit_str.analysis.libraries.pooled_keys import first_grid, linear_keys, pooled_keys
 from vit_str.analysis.libraries.refusals import why_not_type
 from vit_str.analysis.probe import map_of, probe
 
@@ -27,6 +28,10 @@ PLAIN = (
     *("clip_vision_model", "siglip_vision_model"),
 )
 SWIN = ("swin", "swinv2", "donut-swin")
+PYRAMID = "pvt_v2"
+_KNOWN = (*PLAIN, *SWIN, PYRAMID)
+# They take images of any size without being told.
+_ANY_SIZE = ("dinov2", "dinov2_with_registers", "dinov3_vit", "donut-swin", PYRAMID)
 
 
 def create(
@@ -131,13 +136,15 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
     config: Any = model.config
     _check_supported(config)
     height, width = image_size or pair(config.image_size)
+    forward = partial(_features, model, (height, width) != pair(config.image_size))
+    if config.model_type == PYRAMID:
+        return LibraryEncoder(model, _pyramid(model, (height, width)), forward)
     down, across = pair(config.patch_size)
     if height % down or width % across:
         raise ValueError(
             f"images of {height} x {width} do not divide into patches of {down} x {across}"
         )
     grid = TokenGrid(height // down, width // across, (down, across))
-    forward = partial(_features, model, (height, width) != pair(config.image_size))
     if config.model_type in SWIN:
         return LibraryEncoder(model, _swin(model, grid), forward)
     special = special_names(model.embeddings)
@@ -146,10 +153,10 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
 
 
 def _check_supported(config: Any) -> None:
-    if config.model_type not in PLAIN + SWIN:
+    if config.model_type not in _KNOWN:
         raise ValueError(
             f"{config.model_type} of transformers is not supported: "
-            f"{why_not_type(config.model_type, PLAIN + SWIN)}"
+            f"{why_not_type(config.model_type, _KNOWN)}"
         )
 
 
@@ -175,10 +182,23 @@ def _swin(model: Any, grid: TokenGrid) -> list[Block]:
     return blocks
 
 
+def _pyramid(model: Any, image_size: tuple[int, int]) -> list[Block]:
+    grid: TokenGrid | None = None
+    blocks = []
+    for stage in model.encoder.layers:
+        grid = grid.merged() if grid else first_grid(image_size, stage.patch_embedding.proj.stride)
+        for block in stage.blocks:
+            attention = block.attention
+            ratio = attention.spatial_reduction_ratio
+            keys = linear_keys(grid) if attention.linear_attention else pooled_keys(grid, ratio)
+            blocks.append(Block(block, grid, keys=keys))
+    return blocks
+
+
 def _features(model: Any, other_size: bool, images: Tensor) -> Tensor:
     kind = model.config.model_type
     extra = {}
-    if other_size and kind not in ("dinov2", "dinov2_with_registers", "dinov3_vit", "donut-swin"):
+    if other_size and kind not in _ANY_SIZE:
         extra = {"interpolate_pos_encoding": True}
     if kind != "vit_mae":
         return model(pixel_values=images, **extra).last_hidden_state

@@ -5,7 +5,7 @@ import re
 from torch import nn
 
 _NO_ATTENTION = "it has no self-attention"
-_POOLED_KEYS = "its keys are pooled to other places than those of its queries"
+_POOLED_KEYS = "its keys are pooled, by layers that the lab does not know"
 _POOLED_QUERIES = "its queries are pooled between stages, by layers that the lab does not know"
 _MASK_UNITS = "its tokens are in the order of mask units, not of rows and columns"
 _SOME_BLOCKS = "only some of its blocks have attention, between convolutions"
@@ -56,7 +56,6 @@ _OF_TYPES = {
     "hiera": _MASK_UNITS,
     "levit": _POOLED_QUERIES,
     "pvt": _POOLED_KEYS,
-    "pvt_v2": _POOLED_KEYS,
     "segformer": _POOLED_KEYS,
     "siglip2_vision_model": _ANY_SIZE,
     **dict.fromkeys(
