@@ -76,6 +76,14 @@ def test_high_boxes_are_no_headings_where_strokes_are_thin():
     assert texts(page(TEXT, (high,)))[-1] == ("Paragraph", "Birte Holm")
 
 
+@pytest.mark.parametrize(("confidence", "part"), [(0.98, "Heading1"), (0.9, "Paragraph")])
+def test_handwriting_is_large_but_no_heading(confidence, part):
+    """Told from print by the confidence of its characters."""
+    words = line("Jonathan Kremer", 10, 150, 16)
+    read = tuple(replace(word, confidence=confidence ** len(word.text)) for word in words)
+    assert texts(page(TEXT, (read,)))[-1] == (part, "Jonathan Kremer")
+
+
 def test_large_words_in_columns_are_no_heading():
     cells = (
         *line("Probe", 10, 150, 14),

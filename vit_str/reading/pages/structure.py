@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 
@@ -25,6 +26,7 @@ _SAME_LEVEL = 0.9  # share of the highest heading of a level that all of it have
 _LOWEST_LEVEL = 6
 _LONGEST_HEADING = 16  # words of a line
 _SHORTEST_HEADING = 3  # letters
+_PRINT = 0.94  # confidence of the characters of a printed heading, at least
 _COLUMN = 1.5  # white between two columns
 _MOST_COLUMNS = 2  # such white: one may be behind the number of a heading
 _OTHER_SIZE = 0.86  # share of the height of a row that the next of its paragraph has
@@ -132,14 +134,14 @@ class _Type:
     def is_larger(self, row: Row) -> bool:
         """Whether the size of a row makes it a heading; strokes grow with the letters."""
         is_heavier = not row.weight or row.weight > _HEAVIER * self.weight
-        return row.size > _HEADING * self.size and is_heavier and _is_short(row)
+        return row.size > _HEADING * self.size and is_heavier and _may_head(row)
 
     def is_bold(self, row: Row) -> bool:
         """Whether a row is bold, which most of the text is not."""
         return (
             0 < _BOLD * self.weight < row.weight
             and _LEAST_OF_BOLD * self.size < row.size
-            and _is_short(row)
+            and _may_head(row)
         )
 
     def level(self, row: Row) -> int:
@@ -154,15 +156,24 @@ def _letters(row: Row) -> int:
     return sum(len(word.text) for word in row.words)
 
 
-def _is_short(row: Row) -> bool:
-    """Whether a row may be a heading by its words: few, and not in columns as a row of a table."""
+def _may_head(row: Row) -> bool:
+    """Whether a row may be a heading by its words: few, in print, and not in columns.
+
+    Handwriting is often larger than print, and read with less confidence.
+    """
     letters = sum(character.isalpha() for word in row.words for character in word.text)
     columns = sum(
         after.box.left - before.box.right > _COLUMN * row.height
         for before, after in pairwise(row.words)
     )
     is_short = letters >= _SHORTEST_HEADING and len(row.words) <= _LONGEST_HEADING
-    return is_short and columns < _MOST_COLUMNS
+    return is_short and columns < _MOST_COLUMNS and _confidence(row) > _PRINT
+
+
+def _confidence(row: Row) -> float:
+    """Of the characters of a row, as a geometric mean."""
+    product = prod(word.confidence for word in row.words)
+    return product ** (1 / max(1, _letters(row)))
 
 
 def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
