@@ -130,6 +130,15 @@ def test_lines_that_somebody_ended_are_paragraphs_of_their_own():
     ]
 
 
+def test_lines_that_are_set_to_the_right_were_ended_too():
+    sender = ("Frau Hélène Kerdoncuff", "22, quai de la Douane", "29200 Brest")
+    lines = tuple(
+        line(text, 400 - line(text, 0, 0)[-1].box.right, 200 + 14 * number)
+        for number, text in enumerate(sender)
+    )
+    assert [text for _, text in texts(page((*TEXT, *lines)))[-3:]] == list(sender)
+
+
 def test_items_of_lists_may_have_several_lines():
     lines = (
         line("• A quiet room with twelve desks, which the friends of the", 10, 200),
