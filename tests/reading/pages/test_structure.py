@@ -76,6 +76,14 @@ def test_high_boxes_are_no_headings_where_strokes_are_thin():
     assert texts(page(TEXT, (high,)))[-1] == ("Paragraph", "Birte Holm")
 
 
+@pytest.mark.parametrize(("confidence", "part"), [(0.98, "Heading1"), (0.9, "Paragraph")])
+def test_handwriting_is_large_but_no_heading(confidence, part):
+    """Told from print by the confidence of its characters."""
+    words = line("Jonathan Kremer", 10, 150, 16)
+    read = tuple(replace(word, confidence=confidence ** len(word.text)) for word in words)
+    assert texts(page(TEXT, (read,)))[-1] == (part, "Jonathan Kremer")
+
+
 def test_large_words_in_columns_are_no_heading():
     cells = (
         *line("Probe", 10, 150, 14),
@@ -120,6 +128,15 @@ def test_lines_that_somebody_ended_are_paragraphs_of_their_own():
         "Lindenallee 3 b",
         "24106 Kiel",
     ]
+
+
+def test_lines_that_are_set_to_the_right_were_ended_too():
+    sender = ("Frau Hélène Kerdoncuff", "22, quai de la Douane", "29200 Brest")
+    lines = tuple(
+        line(text, 400 - line(text, 0, 0)[-1].box.right, 200 + 14 * number)
+        for number, text in enumerate(sender)
+    )
+    assert [text for _, text in texts(page((*TEXT, *lines)))[-3:]] == list(sender)
 
 
 def test_items_of_lists_may_have_several_lines():

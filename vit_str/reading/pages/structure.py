@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 
@@ -25,12 +26,14 @@ _SAME_LEVEL = 0.9  # share of the highest heading of a level that all of it have
 _LOWEST_LEVEL = 6
 _LONGEST_HEADING = 16  # words of a line
 _SHORTEST_HEADING = 3  # letters
+_PRINT = 0.94  # confidence of the characters of a printed heading, at least
 _COLUMN = 1.5  # white between two columns
 _MOST_COLUMNS = 2  # such white: one may be behind the number of a heading
 _OTHER_SIZE = 0.86  # share of the height of a row that the next of its paragraph has
 _PARAGRAPH_GAP = 0.3  # more white between paragraphs than between most lines
 _INDENT = 3.0  # that the first line of a paragraph may have
 _NARROW = 0.8  # share of the width of most of the text that other blocks of it have
+_RAGGED = 0.5  # by how much lines that are set to the right begin at other places, at least
 _FITS = 0.7  # white that is left beside the next word where it would have fitted
 _MARGIN = 0.075  # share of the height of a page at its top and bottom where running text may be
 _RUNNING_GAP = 1.5  # white between running text and the page
@@ -132,14 +135,14 @@ class _Type:
     def is_larger(self, row: Row) -> bool:
         """Whether the size of a row makes it a heading; strokes grow with the letters."""
         is_heavier = not row.weight or row.weight > _HEAVIER * self.weight
-        return row.size > _HEADING * self.size and is_heavier and _is_short(row)
+        return row.size > _HEADING * self.size and is_heavier and _may_head(row)
 
     def is_bold(self, row: Row) -> bool:
         """Whether a row is bold, which most of the text is not."""
         return (
             0 < _BOLD * self.weight < row.weight
             and _LEAST_OF_BOLD * self.size < row.size
-            and _is_short(row)
+            and _may_head(row)
         )
 
     def level(self, row: Row) -> int:
@@ -154,15 +157,24 @@ def _letters(row: Row) -> int:
     return sum(len(word.text) for word in row.words)
 
 
-def _is_short(row: Row) -> bool:
-    """Whether a row may be a heading by its words: few, and not in columns as a row of a table."""
+def _may_head(row: Row) -> bool:
+    """Whether a row may be a heading by its words: few, in print, and not in columns.
+
+    Handwriting is often larger than print, and read with less confidence.
+    """
     letters = sum(character.isalpha() for word in row.words for character in word.text)
     columns = sum(
         after.box.left - before.box.right > _COLUMN * row.height
         for before, after in pairwise(row.words)
     )
     is_short = letters >= _SHORTEST_HEADING and len(row.words) <= _LONGEST_HEADING
-    return is_short and columns < _MOST_COLUMNS
+    return is_short and columns < _MOST_COLUMNS and _confidence(row) > _PRINT
+
+
+def _confidence(row: Row) -> float:
+    """Of the characters of a row, as a geometric mean."""
+    product = prod(word.confidence for word in row.words)
+    return product ** (1 / max(1, _letters(row)))
 
 
 def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
@@ -170,7 +182,7 @@ def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
     running = _running(sheet, text) - set(ruled)
     tables = dict(_unruled(sheet, running | set(ruled), text))
     in_tables = {place for chosen, _ in tables.values() for place in chosen} | set(ruled)
-    edges = _right_edges(sheet, in_tables | running, text)
+    edges = _edges(sheet, in_tables | running, text)
     waiting: list[int] = []  # rows of text that are no part yet
     for place in range(len(sheet.rows)):
         if place in in_tables or place in running:
@@ -187,8 +199,8 @@ def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
     yield from _texts(sheet, waiting, text, edges)
 
 
-def _right_edges(sheet: _Sheet, others: set[int], text: _Type) -> dict[int, float]:
-    """Where the text of each block ends, or could end, at its right.
+def _edges(sheet: _Sheet, others: set[int], text: _Type) -> dict[int, tuple[float, float]]:
+    """Where the text of each block begins, and where it ends, or could end.
 
     A block that is much narrower than most of the text, as an address, has as much room as that.
     """
@@ -204,7 +216,7 @@ def _right_edges(sheet: _Sheet, others: set[int], text: _Type) -> dict[int, floa
     counts = [sum(map(_letters, rows)) for rows in blocks.values()]
     usual = float(np.median(np.repeat(widths, counts))) if widths else 0.0
     return {
-        block: left + usual if right - left < _NARROW * usual else right
+        block: (left, left + usual if right - left < _NARROW * usual else right)
         for block, (left, right) in sides.items()
     }
 
@@ -277,7 +289,7 @@ def _are_beside(first: Row, second: Row) -> bool:
 
 
 def _texts(
-    sheet: _Sheet, places: Sequence[int], text: _Type, edges: Mapping[int, float]
+    sheet: _Sheet, places: Sequence[int], text: _Type, edges: Mapping[int, tuple[float, float]]
 ) -> Iterator[Heading | Paragraph | Item]:
     """Headings, paragraphs and items of lists that rows in a row make.
 
@@ -285,7 +297,7 @@ def _texts(
         sheet: the page.
         places: of the rows.
         text: its type.
-        edges: where the text of each block ends at its right.
+        edges: where the text of each block begins and ends.
     """
     rows = sheet.rows
     apart = _usual_distance(sheet, text)
@@ -310,7 +322,12 @@ def _usual_distance(sheet: _Sheet, text: _Type) -> float:
 
 
 def _begins_part(
-    sheet: _Sheet, last: int, place: int, text: _Type, apart: float, edges: Mapping[int, float]
+    sheet: _Sheet,
+    last: int,
+    place: int,
+    text: _Type,
+    apart: float,
+    edges: Mapping[int, tuple[float, float]],
 ) -> bool:
     """Whether a row is no further line of the heading, paragraph or item before it."""
     rows = sheet.rows
@@ -322,6 +339,7 @@ def _begins_part(
     if level:
         return distance > row.height or row.top < before.top
     alike = min(row.size, before.size) / max(row.size, before.size)
+    left, right = edges[sheet.blocks[last]]
     return (
         sheet.blocks[place] != sheet.blocks[last]
         or distance > apart + _PARAGRAPH_GAP * text.height
@@ -329,7 +347,17 @@ def _begins_part(
         or _begins_item(row)
         or _is_caption(row)
         or abs(row.left - before.left) > _INDENT * text.height
-        or _would_fit(before, row.words[0], edges[sheet.blocks[last]])
+        or _would_fit(before, row.words[0], right)
+        or _are_set_to_the_right(before, row, left, text)
+    )
+
+
+def _are_set_to_the_right(before: Row, row: Row, left: float, text: _Type) -> bool:
+    """Whether lines that end at one place begin at others, far from where text begins."""
+    return (
+        min(before.left, row.left) - left > _INDENT * text.height
+        and abs(before.left - row.left) > _RAGGED * text.height
+        and abs(before.right - row.right) < _RAGGED * text.height
     )
 
 
