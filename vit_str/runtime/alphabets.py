@@ -106,9 +106,8 @@ def _table(rows: tuple[tuple[str, str], ...], into: str) -> dict[str, str]:
     wanted = dict(rows)[into]
     table: dict[str, str] = {}
     for _, letters in rows:
-        for letter, same in zip(letters, wanted, strict=True):
-            if letter != "." and same != ".":
-                table[letter] = same
+        pairs = zip(letters, wanted, strict=True)
+        table |= {letter: same for letter, same in pairs if "." not in (letter, same)}
     return table
 
 

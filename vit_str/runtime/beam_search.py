@@ -137,7 +137,14 @@ class _Beam:
         has_ended: which texts have ended.
     """
 
-    def __init__(self, count: int, width: int, end: int, longest: int, margin: float) -> None:
+    def __init__(
+        self,
+        count: int,
+        width: int,
+        end: int,
+        longest: int,
+        margin: float,
+    ) -> None:
         self.count = count
         self.width = width
         self.end = end
@@ -227,6 +234,6 @@ class _Beam:
         lengths = (self.labels != PADDING).sum(1).tolist()
         for text, image in enumerate(self.images.tolist()):
             label = self.labels[text, : lengths[text]]
-            hypothesis = Hypothesis.from_logs(label, self.logs[text], self.log_probabilities[text])
-            found[image].append(hypothesis)
+            total = self.log_probabilities[text]
+            found[image].append(Hypothesis.from_logs(label, self.logs[text], total))
         return found

@@ -160,7 +160,12 @@ def _matches(expression: Any, text: str, end: float, partial: bool = False) -> b
     """
     try:
         left = max(end - time.monotonic(), 1e-3)
-        found = expression.fullmatch(text, partial=partial, timeout=left, concurrent=True)
+        found = expression.fullmatch(
+            text,
+            partial=partial,
+            timeout=left,
+            concurrent=True,
+        )
     except (TimeoutError, MemoryError):
         raise PatternTooSlow(
             f"matching the pattern {expression.pattern!r} takes too long; make it simpler"
