@@ -14,7 +14,8 @@ ImageSize = tuple[int, int]
 def size_of(image: bytes | Path) -> ImageSize | None:
     """Height and width of an image file, upright, from its header; None if that fails."""
     try:
-        with Image.open(BytesIO(image) if isinstance(image, bytes) else image) as picture:
+        file = BytesIO(image) if isinstance(image, bytes) else image
+        with Image.open(file) as picture:
             width, height = picture.size
             # Asking a PNG file for more than its header says would decode it. TIFF is upright.
             stored = "exif" in picture.info and picture.format != "TIFF"

@@ -151,7 +151,11 @@ def word_accuracy(
     return _ratio(right.sum(), len(right))
 
 
-def cer(predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 94) -> float:
+def cer(
+    predictions: Sequence[str],
+    labels: Sequence[str],
+    protocol: Protocol = 94,
+) -> float:
     """Character error rate: all edit distances over all label lengths; nan without any word."""
     errors, lengths = character_errors(normalize_pairs(predictions, labels, protocol))
     return _ratio(errors.sum(), lengths.sum())
@@ -188,7 +192,10 @@ def word_similarities(pairs: Pairs) -> Float[np.ndarray, " word"]:
 
 
 def score(
-    predictions: Sequence[str], labels: Sequence[str], unreadable: int = 0, missing: int = 0
+    predictions: Sequence[str],
+    labels: Sequence[str],
+    unreadable: int = 0,
+    missing: int = 0,
 ) -> Scores:
     """All metrics of readings against labels.
 

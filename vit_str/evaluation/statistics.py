@@ -7,6 +7,7 @@ same interval.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ RESAMPLES = 1000  # of a bootstrap
 def plain_values(value: Any) -> Any:
     """Values as JSON has them: dataclasses as objects, tuples as lists, None in place of NaN."""
     if is_dataclass(value):
-        return {field.name: plain_values(getattr(value, field.name)) for field in fields(value)}
+        names = (field.name for field in fields(value))
+        return {name: plain_values(getattr(value, name)) for name in names}
     if isinstance(value, dict):
         return {name: plain_values(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -77,10 +79,9 @@ def bootstrap_intervals(
     n = len(ratios[0][0])
     if n == 0:
         return [(math.nan, math.nan)] * len(ratios)
-    columns = np.stack([side for ratio in ratios for side in ratio], axis=1)
-    sums = np.stack(
-        [np.bincount(drawn, minlength=n).astype(float) @ columns for drawn in resamples(n)]
-    )
+    columns = np.stack(list(chain.from_iterable(ratios)), axis=1)
+    counts = (np.bincount(drawn, minlength=n).astype(float) for drawn in resamples(n))
+    sums = np.stack([of_words @ columns for of_words in counts])
     return [percentile_interval(column) for column in (sums[:, ::2] / sums[:, 1::2]).T]
 
 

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 
-LATIN, CYRILLIC, GREEK = "Latin", "Cyrillic", "Greek"
+LATIN = "Latin"
+CYRILLIC = "Cyrillic"
+GREEK = "Greek"
 
 _RUSSIAN = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя"
 
@@ -102,12 +104,11 @@ def language_codes(language: str | None) -> list[str]:
 def _table(rows: tuple[tuple[str, str], ...], into: str) -> dict[str, str]:
     """From the letters of all scripts to those of one."""
     wanted = dict(rows)[into]
-    return {
-        letter: same
-        for _, letters in rows
-        for letter, same in zip(letters, wanted, strict=True)
-        if letter != "." and same != "."
-    }
+    table: dict[str, str] = {}
+    for _, letters in rows:
+        pairs = zip(letters, wanted, strict=True)
+        table |= {letter: same for letter, same in pairs if "." not in (letter, same)}
+    return table
 
 
 SAME_SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(

@@ -44,7 +44,8 @@ class BatchReader:
     def with_temperature(self, temperature: float) -> BatchReader:
         """The same with another temperature."""
         decoder = self.decoder.with_temperature(temperature)
-        return replace(self, decoder=decoder, rereader=replace(self.rereader, decoder=decoder))
+        rereader = replace(self.rereader, decoder=decoder)
+        return replace(self, decoder=decoder, rereader=rereader)
 
     def without_views(self) -> BatchReader:
         """The same, which reads no other views of doubtful images."""
@@ -52,7 +53,10 @@ class BatchReader:
         return replace(self, rereader=replace(self.rereader, options=options))
 
     def read(
-        self, images: Sequence[DecodedImage], boxes: bool = False, attention: bool = False
+        self,
+        images: Sequence[DecodedImage],
+        boxes: bool = False,
+        attention: bool = False,
     ) -> list[Reading]:
         """Readings in the order of the images; those of one width go through the model together.
 
@@ -65,7 +69,8 @@ class BatchReader:
         readings: dict[int, Reading] = {}
         for _, group in groupby(order, lambda index: _width(images[index])):
             indices = list(group)
-            read = self._read_alike([images[index] for index in indices], boxes, attention)
+            alike = [images[index] for index in indices]
+            read = self._read_alike(alike, boxes, attention)
             readings.update(zip(indices, read, strict=True))
         return [readings[index] for index in range(len(images))]
 
@@ -104,7 +109,11 @@ def _width(image: DecodedImage) -> int:
     return image.pixels.shape[2]
 
 
-def _surer_way_up(found: Sequence[Candidates], turned: Sequence[int], count: int) -> list[int]:
+def _surer_way_up(
+    found: Sequence[Candidates],
+    turned: Sequence[int],
+    count: int,
+) -> list[int]:
     """The row that counts for each image: its own, or that of the same image upside down.
 
     Args:

@@ -77,10 +77,8 @@ def beam_search(
             allowed_logs = log_softmax(np.where(is_allowed, scores, -np.inf))
         if position == longest:
             is_free = constraint is None
-            allowed_logs, logs = (
-                _cut(allowed_logs, allowed_logs, end, is_free),
-                _cut(logs, allowed_logs, end, is_free),
-            )
+            logs = _cut(logs, allowed_logs, end, is_free)
+            allowed_logs = _cut(allowed_logs, allowed_logs, end, is_free)
         rows, symbols = beam.extend(logs, allowed_logs, position)
         if not len(rows):
             break
@@ -139,7 +137,14 @@ class _Beam:
         has_ended: which texts have ended.
     """
 
-    def __init__(self, count: int, width: int, end: int, longest: int, margin: float) -> None:
+    def __init__(
+        self,
+        count: int,
+        width: int,
+        end: int,
+        longest: int,
+        margin: float,
+    ) -> None:
         self.count = count
         self.width = width
         self.end = end
@@ -173,7 +178,8 @@ class _Beam:
         self.images = self.images[sources]
         self.labels = self.labels[sources]
         self.logs = self.logs[sources]
-        self.logs[is_longer, position] = allowed_logs[rows[is_longer], symbols[is_longer]]
+        written_logs = allowed_logs[rows[is_longer], symbols[is_longer]]
+        self.logs[is_longer, position] = written_logs
         self.log_probabilities = log_probabilities
         self.has_ended = had_ended | (symbols == self.end)
         is_written = ~self.has_ended
@@ -214,7 +220,8 @@ class _Beam:
             least = np.partition(logs, -width, axis=1)[:, -width]
         else:
             best = np.full(self.count, -np.inf)
-            np.maximum.at(best, self.images[self.has_ended], self.log_probabilities[self.has_ended])
+            ended = self.has_ended
+            np.maximum.at(best, self.images[ended], self.log_probabilities[ended])
             before = self.log_probabilities[writing]
             images = self.images[writing]
             np.maximum.at(best, images, before + logs.max(1))
@@ -225,9 +232,8 @@ class _Beam:
         """The texts of each image, the most probable first."""
         found: list[list[Hypothesis]] = [[] for _ in range(self.count)]
         lengths = (self.labels != PADDING).sum(1).tolist()
-        for text, (image, length) in enumerate(zip(self.images.tolist(), lengths, strict=True)):
-            hypothesis = Hypothesis.from_logs(
-                self.labels[text, :length], self.logs[text], self.log_probabilities[text]
-            )
-            found[image].append(hypothesis)
+        for text, image in enumerate(self.images.tolist()):
+            label = self.labels[text, : lengths[text]]
+            total = self.log_probabilities[text]
+            found[image].append(Hypothesis.from_logs(label, self.logs[text], total))
         return found

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 # Chosen on rendered words in the fonts of training, to be measured on words in others. An even
 # spread over a side of length 1 has the deviation 1 / sqrt(12) = 1 / 3.46; attention has tails.
 _HEIGHT = 2.2  # of a character, in standard deviations of the attention to it
-_NARROWEST, _WIDEST = 0.3, 4.0  # that it reaches to either side, in the same
+_NARROWEST = 0.3  # that it reaches to either side at least, in the same
+_WIDEST = 4.0  # that it reaches at most
 
 
 AttentionMap = tuple[tuple[float, ...], ...]
@@ -121,13 +122,16 @@ def character_boxes(
     height, width = image_size
     y, deviation_y = _moments(maps.sum(3), height)
     x, deviation_x = _moments(maps.sum(2), width)
-    left, right = (
-        np.clip(reach, _NARROWEST * deviation_x, _WIDEST * deviation_x) for reach in _reach(x, mask)
-    )
+    reach_left, reach_right = _reach(x, mask)
+    narrowest = _NARROWEST * deviation_x
+    widest = _WIDEST * deviation_x
+    left = np.clip(reach_left, narrowest, widest)
+    right = np.clip(reach_right, narrowest, widest)
     tall = _steady_height(deviation_y, mask) * np.float32(_HEIGHT / 2)
     y = _steady_line(y, mask)
     sides = (x - left, y - tall, x + right, y + tall)
-    boxes = np.clip(np.stack(sides, -1), 0, np.array([width, height, width, height], np.float32))
+    ends = np.array([width, height, width, height], np.float32)
+    boxes = np.clip(np.stack(sides, -1), 0, ends)
     return boxes * mask[..., None]
 
 
@@ -161,11 +165,16 @@ def _in_frame(
     """Boxes in shares of what the model saw to pixels of the image as it was given."""
     left, top, right, bottom = boxes.T
     if frame.upside_down:
-        left, top, right, bottom = 1 - right, 1 - bottom, 1 - left, 1 - top
+        left, right = 1 - right, 1 - left
+        top, bottom = 1 - bottom, 1 - top
     if frame.turned:
         left, top, right, bottom = 1 - bottom, left, 1 - top, right
-    x, y, height, width = frame.left, frame.top, frame.height, frame.width
-    sides = [x + left * width, y + top * height, x + right * width, y + bottom * height]
+    sides = [
+        frame.left + left * frame.width,
+        frame.top + top * frame.height,
+        frame.left + right * frame.width,
+        frame.top + bottom * frame.height,
+    ]
     return np.stack(sides, -1)
 
 
@@ -180,13 +189,15 @@ def _over_image(
     columns = _cells(maps.shape[2], frame.left, frame.width, width)
     padded = np.pad(maps, ((0, 0), (0, 1), (0, 1)))
     spread = padded[:, rows[:, None], columns]
-    return spread / np.maximum(spread.sum((1, 2), keepdims=True), np.finfo(maps.dtype).tiny)
+    total = spread.sum((1, 2), keepdims=True)
+    return spread / np.maximum(total, np.finfo(maps.dtype).tiny)
 
 
 def _cells(count: int, start: int, length: int, whole: int) -> Int[np.ndarray, place]:
     """Which cell of a part lies in the middle of each cell of the whole; ``count`` for none."""
     places = count * ceil(whole / length)
-    cells = np.floor(((np.arange(places) + 0.5) / places * whole - start) / length * count)
+    middles = (np.arange(places) + 0.5) / places * whole
+    cells = np.floor((middles - start) / length * count)
     return np.where((cells < 0) | (cells > count), count, cells).astype(int)
 
 
@@ -211,13 +222,15 @@ def _reach(
     steps = np.diff(x, axis=1)
     halves = np.where(mask[:, 1:], np.abs(steps) / 2, np.inf)
     unlimited = np.full_like(x[:, :1], np.inf)
-    before, after = np.hstack([unlimited, halves]), np.hstack([halves, unlimited])
+    before = np.hstack([unlimited, halves])
+    after = np.hstack([halves, unlimited])
     backwards = (steps * mask[:, 1:]).sum(1, keepdims=True) < 0
     return np.where(backwards, after, before), np.where(backwards, before, after)
 
 
 def _steady_height(
-    deviation: Float[np.ndarray, "batch position"], mask: Bool[np.ndarray, "batch position"]
+    deviation: Float[np.ndarray, "batch position"],
+    mask: Bool[np.ndarray, "batch position"],
 ) -> Float[np.ndarray, "batch position"]:
     """Halfway between each and the mean of the word: letters of a word are about as tall."""
     count = np.maximum(mask.sum(1, keepdims=True), 1).astype(deviation.dtype)

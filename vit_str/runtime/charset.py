@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -45,7 +46,8 @@ def _latin() -> str:
     typography = "©®™№ªºµ¹²³⁴⁵⁶⁷⁸⁹⁰½¼¾⅓⅔⅛⅜⅝⅞"
     mathematics = "×÷±≤≥≈≠∞√"
     shapes = "→←↑↓■□▪●○★☆✓✗▶▲▼"
-    vietnamese = "".join(_with_marks("AĂÂEÊIOÔƠUƯY", "\u0300\u0301\u0303\u0309\u0323")) + "ƠơƯư"
+    tones = "\u0300\u0301\u0303\u0309\u0323"
+    vietnamese = "".join(_with_marks("AĂÂEÊIOÔƠUƯY", tones)) + "ƠơƯư"
     old_print = "ſẞ"
     europe = "ĈĉĜĝĤĥĴĵŜŝŬŭẀẁẂẃẄẅŊŋŦŧƏə"  # Esperanto, Welsh, Sami, Azerbaijani
     africa = "ṢṣṄṅḾḿǸǹƁɓƊɗƘƙƳƴƝɲƐɛƆɔǪǫ"  # Yoruba, Igbo, Hausa, Fula, Bambara, Akan
@@ -74,8 +76,8 @@ def _cyrillic_greek() -> str:
 
 def _hangul() -> str:
     """The 2,350 syllables of KS X 1001, in its order: 25 rows of 94."""
-    cells = (bytes([row, cell]) for row in range(0xB0, 0xC9) for cell in range(0xA1, 0xFF))
-    return b"".join(cells).decode("euc_kr")
+    cells = product(range(0xB0, 0xC9), range(0xA1, 0xFF))
+    return b"".join(map(bytes, cells)).decode("euc_kr")
 
 
 CHARSETS: Mapping[str, str] = MappingProxyType(
@@ -160,9 +162,13 @@ class Charset:
 
     def fold(self, text: str) -> str:
         """The text with `TWINS` in place of the characters that only these stand for here."""
-        return "".join(
-            TWINS[c] if c not in self._ids and TWINS.get(c, "") in self._ids else c for c in text
-        )
+        return "".join(map(self._fold_character, text))
+
+    def _fold_character(self, character: str) -> str:
+        twin = TWINS.get(character, "")
+        if character not in self._ids and twin in self._ids:
+            return twin
+        return character
 
     def encode(self, label: str) -> list[int]:
         """Ids of the characters of ``label``."""
@@ -233,7 +239,9 @@ def charset_of(text: str) -> Charset:
 def _looks_like_name(text: str) -> bool:
     """Whether it is letters as in a word; those of a charset are in alphabetical order."""
     letters = text.replace("-", "").replace("_", "")
-    return len(letters) > 3 and letters.isascii() and letters.isalpha() and sorted(text) != [*text]
+    if len(letters) <= 3 or not (letters.isascii() and letters.isalpha()):
+        return False
+    return sorted(text) != [*text]
 
 
 def _charset_in(path: Path) -> Charset:

@@ -17,7 +17,8 @@ from vit_str.runtime.charset import PADDING, Charset
 if TYPE_CHECKING:
     from jaxtyping import Bool
 
-_SECONDS, _LEXICON_SECONDS = 1.0, 30.0
+_SECONDS = 1.0
+_LEXICON_SECONDS = 30.0
 _MOST_BYTES = 64 << 20  # of a list of words
 _LONGEST_LINE = 5000  # characters, of a word with its count
 _KNOWN_STATES = 1 << 14  # masks kept, the oldest dropped first
@@ -159,7 +160,12 @@ def _matches(expression: Any, text: str, end: float, partial: bool = False) -> b
     """
     try:
         left = max(end - time.monotonic(), 1e-3)
-        found = expression.fullmatch(text, partial=partial, timeout=left, concurrent=True)
+        found = expression.fullmatch(
+            text,
+            partial=partial,
+            timeout=left,
+            concurrent=True,
+        )
     except (TimeoutError, MemoryError):
         raise PatternTooSlow(
             f"matching the pattern {expression.pattern!r} takes too long; make it simpler"
@@ -189,7 +195,8 @@ def constraint_of(
             raise ValueError("no word of the lexicon fits the pattern and the alphabet")
         return Lexicon(left, charset, longest)
     if pattern is not None:
-        return Pattern(pattern, charset, charset.characters if alphabet is None else alphabet)
+        characters = charset.characters if alphabet is None else alphabet
+        return Pattern(pattern, charset, characters)
     return letters
 
 

@@ -30,7 +30,8 @@ class CtcSteps:
 
     def __init__(self, scores: Float[np.ndarray, "row column symbol"]) -> None:
         self._shares = symbol_shares(scores)
-        rows, columns, self._blank = len(scores), scores.shape[1], scores.shape[2] - 1
+        rows, columns, symbols = scores.shape
+        self._blank = symbols - 1
         blanks = np.cumprod(self._shares[:, :, -1], 1)
         self._after_blank = np.concatenate([np.ones((rows, 1)), blanks], 1)
         self._after_character = np.zeros((rows, columns + 1))
@@ -58,19 +59,22 @@ class CtcSteps:
             (symbols == self._last)[:, None], 0, self._after_character
         )
         shares = self._shares[np.arange(len(symbols)), :, symbols]
-        after_blank, after_character = np.zeros_like(before), np.zeros_like(before)
+        after_blank = np.zeros_like(before)
+        after_character = np.zeros_like(before)
         for column in range(shares.shape[1]):
             blank = self._shares[:, column, self._blank]
             spelled = after_character[:, column]
             after_blank[:, column + 1] = blank * (after_blank[:, column] + spelled)
-            after_character[:, column + 1] = shares[:, column] * (spelled + before[:, column])
+            spelled_or_begun = spelled + before[:, column]
+            after_character[:, column + 1] = shares[:, column] * spelled_or_begun
         self._after_blank = after_blank
         self._after_character = after_character
         self._last = symbols
 
     def keep(self, rows: Int64[np.ndarray, " row"]) -> None:
         """See `Steps`."""
-        self._shares, self._last = self._shares[rows], self._last[rows]
+        self._shares = self._shares[rows]
+        self._last = self._last[rows]
         self._after_blank = self._after_blank[rows]
         self._after_character = self._after_character[rows]
 
@@ -84,8 +88,12 @@ def symbol_shares(
 
 
 def prefix_probabilities(
-    shares: Float[np.ndarray, "row column symbol"], labels: Int64[np.ndarray, "row position"]
-) -> tuple[Float[np.ndarray, "row position_and_none"], Float[np.ndarray, "row position_and_none"]]:
+    shares: Float[np.ndarray, "row column symbol"],
+    labels: Int64[np.ndarray, "row position"],
+) -> tuple[
+    Float[np.ndarray, "row position_and_none"],
+    Float[np.ndarray, "row position_and_none"],
+]:
     """For every beginning of a text, what begins with it and what is exactly it.
 
     All beginnings at once, column by column; see `CtcSteps`.
@@ -108,7 +116,8 @@ def prefix_probabilities(
     after_character = np.zeros_like(after_blank)
     begins = after_blank.copy()
     for column in range(columns):
-        character, blank = characters[:, column], shares[:, column, -1:]
+        character = characters[:, column]
+        blank = shares[:, column, -1:]
         entered = character * (after_blank[:, :-1] + after_character[:, :-1] * differs)
         begins[:, 1:] += entered
         after_blank = blank * (after_blank + after_character)
@@ -124,7 +133,8 @@ def collapse(
     blank = scores.shape[2] - 1
     spelled = best != blank
     spelled[:, 1:] &= best[:, 1:] != best[:, :-1]
-    return padded([row[kept][:longest].tolist() for row, kept in zip(best, spelled, strict=True)])
+    texts = [row[kept] for row, kept in zip(best, spelled, strict=True)]
+    return padded([text[:longest].tolist() for text in texts])
 
 
 def best_alignments(
@@ -166,18 +176,24 @@ def column_boxes(
     boxes = np.zeros((*labels.shape, 4), np.float32)
     owners = alignment(scores, labels)
     for row, owner in enumerate(owners):
-        columns = [np.flatnonzero(owner == place) for place in range((labels[row] >= 0).sum())]
-        middles = np.array([(c[0] + c[-1] + 1) / 2 for c in columns]) * (width / len(owner))
+        length = (labels[row] >= 0).sum()
+        columns = [np.flatnonzero(owner == place) for place in range(length)]
+        middles = np.array([(c[0] + c[-1] + 1) / 2 for c in columns])
+        middles = middles * (width / len(owner))
         halves = np.diff(middles) / 2 if len(middles) > 1 else np.array([height / 4])
         inner = halves[: len(middles) - 1]
-        left, right = np.append(halves[:1], inner), np.append(inner, halves[-1:])
-        for place, (x, before, after) in enumerate(zip(middles, left, right, strict=False)):
-            boxes[row, place] = max(0, x - before), 0, min(width, x + after), height
+        left = np.append(halves[:1], inner)
+        right = np.append(inner, halves[-1:])
+        for place, x in enumerate(middles):
+            start = max(0, x - left[place])
+            stop = min(width, x + right[place])
+            boxes[row, place] = (start, 0, stop, height)
     return boxes
 
 
 def alignment(
-    scores: Float[np.ndarray, "row column symbol"], labels: Int64[np.ndarray, "row position"]
+    scores: Float[np.ndarray, "row column symbol"],
+    labels: Int64[np.ndarray, "row position"],
 ) -> Int64[np.ndarray, "row column"]:
     """The place of the character under every column in the most probable way to spell a text.
 
@@ -196,7 +212,8 @@ def alignment(
 
 
 def _viterbi(
-    scores: Float[np.ndarray, "row column symbol"], labels: Int64[np.ndarray, "row position"]
+    scores: Float[np.ndarray, "row column symbol"],
+    labels: Int64[np.ndarray, "row position"],
 ) -> Int64[np.ndarray, "row column"]:
     """`alignment` of any text: states are its characters, with blanks between them."""
     rows, columns, symbols = scores.shape

@@ -11,7 +11,10 @@ on those before it."""
 
 # What follows a byte 255 in the coded pixels is 0, or one of the marks that divide them.
 _MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
-_START, _END, _START_OF_SCAN, _WITHOUT_LENGTH = 0xD8, 0xD9, 0xDA, 0x01
+_START = 0xD8
+_END = 0xD9
+_START_OF_SCAN = 0xDA
+_WITHOUT_LENGTH = 0x01
 
 
 def has_many_scans(data: bytes) -> bool:

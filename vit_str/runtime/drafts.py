@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 
 def greedy_from_drafts(
-    scorer: Scorer, encoded: Any, count: int, end: int, longest: int, temperature: float = 1.0
+    scorer: Scorer,
+    encoded: Any,
+    count: int,
+    end: int,
+    longest: int,
+    temperature: float = 1.0,
 ) -> list[list[Hypothesis]]:
     """What `beam_search` with a width of 1 finds, mostly in one call of the decoder.
 
@@ -48,8 +53,10 @@ def greedy_from_drafts(
         scores = scorer.verify(remaining, labels) / temperature
         texts = _until_end(scores.argmax(2), end)
         agreed = _equal(texts, labels)
-        for row, ids, of_row in zip(rows[agreed], texts[agreed], scores[agreed], strict=True):
-            found[row] = [_hypothesis(ids[ids != PADDING], of_row, end)]
+        for place in np.flatnonzero(agreed):
+            ids = texts[place]
+            ids = ids[ids != PADDING]
+            found[rows[place]] = [_hypothesis(ids, scores[place], end)]
         rows = rows[~agreed]
         texts = texts[~agreed]
         if not len(rows):
@@ -69,14 +76,17 @@ def _until_end(
 
 
 def _equal(
-    texts: Int64[np.ndarray, "row position_and_end"], labels: Int64[np.ndarray, "row position"]
+    texts: Int64[np.ndarray, "row position_and_end"],
+    labels: Int64[np.ndarray, "row position"],
 ) -> Bool[np.ndarray, " row"]:
     """Which texts are the labels and end after them."""
     return (texts[:, :-1] == labels).all(1) & (texts[:, -1] == PADDING)
 
 
 def _hypothesis(
-    ids: Int64[np.ndarray, " character"], scores: Float[np.ndarray, "position symbol"], end: int
+    ids: Int64[np.ndarray, " character"],
+    scores: Float[np.ndarray, "position symbol"],
+    end: int,
 ) -> Hypothesis:
     """A text that the decoder would have written, from its scores at every position."""
     written = np.append(ids, end)

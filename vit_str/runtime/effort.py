@@ -118,7 +118,8 @@ def decoding_options(model: Model, effort: str | None) -> DecodingOptions:
 def rereading_options(model: Model, effort: str | None) -> RereadingOptions:
     """Which images are read again with this effort, see ``vit_str.load``."""
     rereads = effort is None or _effort(model, effort).rereads
-    return RereadingOptions(doubtful=model.preprocessing.reread_below if rereads else 0.0)
+    doubtful = model.preprocessing.reread_below if rereads else 0.0
+    return RereadingOptions(doubtful=doubtful)
 
 
 def _effort(model: Model, name: str) -> _Effort:

@@ -60,7 +60,8 @@ def open_engine(
 
         return torch_engine(load_weights(path, header), device, threads=threads)
     _require_cpu(backend, device)
-    return load_with_graphs(path, INT8 if backend == "onnx-int8" else "", threads, header)
+    variant = INT8 if backend == "onnx-int8" else ""
+    return load_with_graphs(path, variant, threads, header)
 
 
 def _open_folder(path: Path, device: str, backend: str, threads: int | None) -> Engine:
@@ -105,7 +106,10 @@ def _require_cpu(backend: str, device: str) -> None:
 
 
 def torch_engine(
-    weights: WeightsFile, device: Any = "auto", dtype: Any = None, threads: int | None = None
+    weights: WeightsFile,
+    device: Any = "auto",
+    dtype: Any = None,
+    threads: int | None = None,
 ) -> Engine:
     """The engine for weights that are loaded, see `vit_str.torch_runtime.engine.TorchEngine`."""
     from vit_str.torch_runtime.engine import TorchEngine
@@ -124,7 +128,9 @@ def has_torch() -> bool:
 def has_gpu() -> bool:
     """Whether torch is installed and sees a GPU; torch is imported only if there may be one."""
     drivers = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg", "/proc/driver/nvidia/version")
-    if not has_torch() or (platform.system() == "Linux" and not any(map(os.path.exists, drivers))):
+    if not has_torch():
+        return False
+    if platform.system() == "Linux" and not any(map(os.path.exists, drivers)):
         return False
     from vit_str.torch_runtime.devices import choose_device
 

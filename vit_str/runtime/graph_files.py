@@ -72,9 +72,15 @@ class GraphFiles:
         """
         if tensors is None and self.weights is not None:
             tensors = load_contents(self.weights).tensors
-        return {name: self._session(name, threads, tensors) for name in self.values["graphs"]}
+        names = self.values["graphs"]
+        return {name: self._session(name, threads, tensors) for name in names}
 
-    def _session(self, name: str, threads: int, tensors: Tensors | None) -> InferenceSession:
+    def _session(
+        self,
+        name: str,
+        threads: int,
+        tensors: Tensors | None,
+    ) -> InferenceSession:
         import onnxruntime
 
         path = self.folder / f"{name}{self.variant_of(name)}.onnx"
@@ -84,12 +90,12 @@ class GraphFiles:
         if tensors is not None:
             names = list(self.values["tensors"][path.stem])
             given = [initializer(name, tensors, self.ranges) for name in names]
-            options.add_external_initializers(
-                names, [onnxruntime.OrtValue.ortvalue_from_numpy(tensor) for tensor in given]
-            )
+            values = list(map(onnxruntime.OrtValue.ortvalue_from_numpy, given))
+            options.add_external_initializers(names, values)
         self._check_file(path)
         try:
-            session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
+            providers = ["CPUExecutionProvider"]
+            session = onnxruntime.InferenceSession(path, options, providers)
         except Exception as error:  # of types of its own
             reason = reason_of(error)
             raise ValueError(f"{path}: damaged ({reason}); export the model again") from None
@@ -126,16 +132,15 @@ def takes_ranges(description: Mapping[str, Any]) -> bool:
 
 def description_digest(description: Mapping[str, Any]) -> str:
     """A name for an architecture with its sizes, whatever its weights."""
-    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:12]
+    content = json.dumps(description, sort_keys=True).encode()
+    return hashlib.sha256(content).hexdigest()[:12]
 
 
 def misfit(values: Mapping[str, Any], tensors: Tensors) -> str | None:
     """The first tensor by name that a weights file and the graphs for it disagree on."""
-    named = {
-        name: shape
-        for graph in values["graphs"]
-        for name, shape in values["tensors"][graph].items()
-    }
+    named: dict[str, Any] = {}
+    for graph in values["graphs"]:
+        named.update(values["tensors"][graph])
     expected = {
         name.removesuffix(".T"): shape[::-1] if name.endswith(".T") else shape
         for name, shape in named.items()

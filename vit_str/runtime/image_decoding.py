@@ -55,7 +55,9 @@ _CHANNELS = (1, 3, 4)
 _MOST_WORKERS = 64  # threads that decode
 # An image stays as it is with ink of a larger share of its length, and of its height across the
 # line; or with lower ink, in pixels, which may be a mark in a line as high as the image.
-_NARROW, _FLAT, _LOWEST = 0.28, 0.2, 10
+_NARROW = 0.28
+_FLAT = 0.2
+_LOWEST = 10
 _EMPTY = 10  # times smaller than where there is most are steps between pixels that are no ink
 _INK = 30  # of 255, the least step that counts as ink
 _MARGINS = 0.75, 0.5  # along the line and across it, over its height; a lone 1 is not tall so
@@ -93,7 +95,10 @@ def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
 
 
 def _parts(
-    image: Image.Image, window: Window, size: tuple[int, int], preprocessing: Preprocessing
+    image: Image.Image,
+    window: Window,
+    size: tuple[int, int],
+    preprocessing: Preprocessing,
 ) -> tuple[LinePart, ...]:
     """The parts of a long line; ``size`` is that of the image before it may have been reduced."""
     left, top, _, bottom = window
@@ -124,7 +129,12 @@ def decode_apart(
 
     For files that are large: those that were made to do harm may take hours to decode.
     """
-    path, data = (None, source) if isinstance(source, bytes) else (os.fspath(source), b"")
+    path = None
+    data = b""
+    if isinstance(source, bytes):
+        data = source
+    else:
+        path = os.fspath(source)
     wanted = {"path": path, "preprocessing": preprocessing.to_dict()}
     name = source_name(source)
     try:
@@ -135,11 +145,10 @@ def decode_apart(
     (header, pixels), *parts = answered
     if "error" in header:
         raise UnreadableImage(name, header["error"])
-    return _received(header, pixels)._replace(
-        parts=tuple(
-            LinePart(_received(part, data), part["start"], part["stop"]) for part, data in parts
-        )
+    line_parts = tuple(
+        LinePart(_received(part, data), part["start"], part["stop"]) for part, data in parts
     )
+    return _received(header, pixels)._replace(parts=line_parts)
 
 
 def _received(header: dict[str, Any], pixels: bytes) -> DecodedImage:
@@ -166,12 +175,21 @@ def _decode_within_limits(source: Source, preprocessing: Preprocessing) -> Decod
 def _full(window: Window, reduced: tuple[int, int], size: tuple[int, int]) -> Window:
     """A part of a photograph that may have been reduced, in pixels of the whole."""
     height, width = size
-    across, down = width / reduced[0], height / reduced[1]
+    across = width / reduced[0]
+    down = height / reduced[1]
     left, top, right, bottom = window
-    return round(left * across), round(top * down), round(right * across), round(bottom * down)
+    return (
+        round(left * across),
+        round(top * down),
+        round(right * across),
+        round(bottom * down),
+    )
 
 
-def without_margins(image: Image.Image, preprocessing: Preprocessing) -> tuple[Pixels, Window]:
+def without_margins(
+    image: Image.Image,
+    preprocessing: Preprocessing,
+) -> tuple[Pixels, Window]:
     """Pixels for the model of an RGB image, or of its only word, and the part that they show.
 
     Models read margins as wide as the word; with three times as much they see no text.
@@ -185,7 +203,8 @@ def without_margins(image: Image.Image, preprocessing: Preprocessing) -> tuple[P
             break
         image = image.crop(ink)
         pixels = preprocessing.array(image)
-        left, top = window[0] + ink[0], window[1] + ink[1]
+        left = window[0] + ink[0]
+        top = window[1] + ink[1]
         window = (left, top, left + image.width, top + image.height)
     return pixels, window
 
@@ -195,17 +214,21 @@ def _ink(pixels: Pixels, size: tuple[int, int], runs_down: bool) -> Window | Non
 
     Shades of light are no ink: only steps between neighbors in a column or row count.
     """
-    (width, height), (seen_height, seen_width, channels) = size, pixels.shape
+    width, height = size
+    seen_height, seen_width, channels = pixels.shape
     lines = pixels.reshape(seen_height, seen_width * channels)
-    columns = _steps(lines[:-1], lines[1:]).max(0, initial=0).reshape(-1, channels).max(1)
+    values = _steps(lines[:-1], lines[1:]).max(0, initial=0)
+    columns = values.reshape(-1, channels).max(1)
     rows = _steps(lines[:, :-channels], lines[:, channels:]).max(1, initial=0)
     if min(columns.max(), rows.max()) < _INK:
         return None
     left, right = (place * width / seen_width for place in _extent(columns))
     top, bottom = (place * height / seen_height for place in _extent(rows))
-    length, line, longest, highest = right - left, bottom - top, width, height
+    length, line = right - left, bottom - top
+    longest, highest = width, height
     if runs_down:
-        length, line, longest, highest = line, length, height, width
+        length, line = line, length
+        longest, highest = highest, longest
     is_small = length < _NARROW * longest or line < _FLAT * highest
     if not is_small or line < _LOWEST:
         return None
@@ -230,7 +253,10 @@ def _extent(steps: np.ndarray) -> tuple[int, int]:
 
 
 def decode_batches(
-    sources: Iterable[Source], preprocessing: Preprocessing, batch_size: int, workers: int | None
+    sources: Iterable[Source],
+    preprocessing: Preprocessing,
+    batch_size: int,
+    workers: int | None,
 ) -> Generator[list[tuple[Source, DecodedImage | UnreadableImage]], None, None]:
     """Batches of images, in order; at most two batches and one image per worker are ahead.
 
@@ -255,7 +281,8 @@ def decode_batches(
     try:
         while True:
             ahead = 2 * batch_size + workers - len(waiting)
-            waiting.extend((s, pool.submit(outcome, s)) for s in islice(remaining, ahead))
+            for source in islice(remaining, ahead):
+                waiting.append((source, pool.submit(outcome, source)))
             if not waiting:
                 return
             batch = [waiting.popleft() for _ in range(min(batch_size, len(waiting)))]

@@ -73,7 +73,19 @@ _LARGEST = 1000.0  # mean and deviation of pixels from 0 to 1, and how small a d
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
 # Pillow knows others, of which some would run programs (EPS), or take much memory or time.
-_FORMATS = ["JPEG", "MPO", "PNG", "WEBP", "TIFF", "BMP", "DIB", "GIF", "AVIF", "JPEG2000", "PPM"]
+_FORMATS = [
+    "JPEG",
+    "MPO",
+    "PNG",
+    "WEBP",
+    "TIFF",
+    "BMP",
+    "DIB",
+    "GIF",
+    "AVIF",
+    "JPEG2000",
+    "PPM",
+]
 _PAGED_FORMATS = {"TIFF", "GIF"}
 ORIENTATION_TAG = 0x0112  # of EXIF
 _ORIENTATIONS = {
@@ -146,7 +158,11 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
         with reported_in_one_line(name):
             _check_size(source, name)
             return _upright_rgb(source, None)
-    with reported_in_one_line(name), _open_file(source, name) as file, _opened(file, name) as image:
+    with (
+        reported_in_one_line(name),
+        _open_file(source, name) as file,
+        _opened(file, name) as image,
+    ):
         full = image.size
         _halve_if_huge(image)
         _check(image, name)
@@ -286,11 +302,17 @@ def reported_in_one_line(name: str) -> Iterator[None]:
         raise UnreadableImage(name, reason) from error
 
 
-def _too_large(name: str, what: str = f"{MAX_PIXELS // 1_000_000} million pixels") -> Exception:
+def _too_large(
+    name: str,
+    what: str = f"{MAX_PIXELS // 1_000_000} million pixels",
+) -> Exception:
     return UnreadableImage(name, f"larger than {what}; scale it down or cut out what to read")
 
 
-def _open_file(source: Path | str | bytes | BinaryFile, name: str) -> BytesIO | BufferedReader:
+def _open_file(
+    source: Path | str | bytes | BinaryFile,
+    name: str,
+) -> BytesIO | BufferedReader:
     if isinstance(source, str | os.PathLike):
         return _open_path(Path(source), name)
     if not isinstance(source, bytes):
@@ -379,7 +401,11 @@ def _check(image: ImageFile.ImageFile, name: str, several: bool = False) -> None
         raise UnreadableImage(name, f"{frames}; save the one to read as a file of its own")
 
 
-def _check_scans(file: BytesIO | BufferedReader, image: ImageFile.ImageFile, name: str) -> None:
+def _check_scans(
+    file: BytesIO | BufferedReader,
+    image: ImageFile.ImageFile,
+    name: str,
+) -> None:
     """Refuse a JPEG of so many scans that decoding it would not end."""
     if image.format not in ("JPEG", "MPO"):
         return
@@ -425,8 +451,9 @@ def _upright_rgb(
     if orientation in QUARTER_TURNS:
         width, height = height, width
     rgb = _to_rgb(image)
-    upright = rgb.transpose(_ORIENTATIONS[orientation]) if orientation in _ORIENTATIONS else rgb
-    return upright, (height, width)
+    if orientation in _ORIENTATIONS:
+        rgb = rgb.transpose(_ORIENTATIONS[orientation])
+    return rgb, (height, width)
 
 
 def _orientation(image: Image.Image) -> int:
@@ -450,7 +477,9 @@ def _to_rgb(image: Image.Image) -> Image.Image:
     rgb = Image.new("RGB", (-(-image.width // factor), -(-image.height // factor)))
     for top, strip in _strips(image, factor):
         converted = convert(strip)
-        rgb.paste(converted.reduce(factor) if factor > 1 else converted, (0, top // factor))
+        if factor > 1:
+            converted = converted.reduce(factor)
+        rgb.paste(converted, (0, top // factor))
     return rgb
 
 
@@ -478,9 +507,11 @@ def _eight_bit(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
         finite = values[np.isfinite(values)]
         if finite.size:
             ranges.append((float(finite.min()), float(finite.max())))
-    low, high = min((r[0] for r in ranges), default=0.0), max((r[1] for r in ranges), default=0.0)
+    low = min((least for least, _ in ranges), default=0.0)
+    high = max((most for _, most in ranges), default=0.0)
     if image.mode != "F" and low >= 0 and high <= 65535:
-        low, high = 0.0, next(full for full in (255.0, 4095.0, 65535.0) if high <= full)
+        low = 0.0
+        high = next(full for full in (255.0, 4095.0, 65535.0) if high <= full)
 
     def convert(strip: Image.Image) -> Image.Image:
         with np.errstate(all="ignore"):  # what is no number may warn
@@ -499,12 +530,14 @@ def _opaque(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
         rgba = strip.convert("RGBA")
         alpha = np.asarray(rgba.getchannel("A"), dtype=np.float64)
         lightness = np.asarray(rgba.convert("RGB").convert("L"), dtype=np.float64)
-        light, total = light + (lightness * alpha).sum(), total + alpha.sum()
+        light += (lightness * alpha).sum()
+        total += alpha.sum()
     background = "black" if light > 127.5 * total else "white"
 
     def convert(strip: Image.Image) -> Image.Image:
         rgba = strip.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", rgba.size, background), rgba).convert("RGB")
+        behind = Image.new("RGBA", rgba.size, background)
+        return Image.alpha_composite(behind, rgba).convert("RGB")
 
     return convert
 
@@ -588,7 +621,8 @@ class Preprocessing:
         self, images: UInt8[np.ndarray, "*batch channel height width"]
     ) -> Float[np.ndarray, "*batch channel height width"]:
         """As ``normalize``, in NumPy."""
-        mean, std = (np.array(e, np.float32).reshape(3, 1, 1) for e in (self.mean, self.std))
+        mean = np.array(self.mean, np.float32).reshape(3, 1, 1)
+        std = np.array(self.std, np.float32).reshape(3, 1, 1)
         return (images.astype(np.float32) / 255 - mean) / std
 
     def to_dict(self) -> dict[str, Any]:
@@ -604,8 +638,11 @@ class Preprocessing:
         try:
             if sorted(values) != sorted(names):
                 raise ValueError(f"preprocessing needs {', '.join(names)}, found {values}")
-            mean, std = tuple(map(float, values["mean"])), tuple(map(float, values["std"]))
-            turn_above = None if values["turn_above"] is None else float(values["turn_above"])
+            mean = tuple(map(float, values["mean"]))
+            std = tuple(map(float, values["std"]))
+            turn_above = values["turn_above"]
+            if turn_above is not None:
+                turn_above = float(turn_above)
             size = int(values["height"]), int(values["width"])
             again = float(values["reread_below"])
             step = int(values["width_step"])

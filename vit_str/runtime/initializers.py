@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 
     Tensors = Mapping[str, Float[np.ndarray, "..."]]
 
-QUANTIZED, SCALE = ":int8", ":scale"
-QUANTIZED_OUTPUTS, SCALE_OUTPUTS = ":int8-outputs", ":scale-outputs"
-STEP, ZERO = ":step", ":zero"
+QUANTIZED = ":int8"
+SCALE = ":scale"
+QUANTIZED_OUTPUTS = ":int8-outputs"
+SCALE_OUTPUTS = ":scale-outputs"
+STEP = ":step"
+ZERO = ":zero"
 BIAS = ":int32@"
 TRANSPOSED = ".T"
 JOIN = "+"
@@ -59,7 +62,8 @@ def initializer(name: str, tensors: Tensors, ranges: Ranges) -> np.ndarray:
     if BIAS in name:
         bias, point = name.split(BIAS)
         return _bias_of_sums(bias, tensors, quantization_step(ranges[point]))
-    values = _joined([tensors[each] for each in base.removesuffix(TRANSPOSED).split(JOIN)])
+    names = base.removesuffix(TRANSPOSED).split(JOIN)
+    values = _joined([tensors[each] for each in names])
     if kind:
         values = _OF_TENSORS[f":{kind}"](values)
     return values.T.copy(order="C") if base.endswith(TRANSPOSED) else values
@@ -95,7 +99,8 @@ def _with_zero(limits: tuple[float, float]) -> tuple[float, float]:
 
 def _quantized_outputs(weights: Float[np.ndarray, "output ..."]) -> np.ndarray:
     scales = output_scales(weights)
-    return np.rint(weights / scales.reshape(-1, *[1] * (weights.ndim - 1))).astype(np.int8)
+    other_axes = tuple(range(1, weights.ndim))
+    return np.rint(weights / np.expand_dims(scales, other_axes)).astype(np.int8)
 
 
 def _bias_of_sums(name: str, tensors: Tensors, step: np.ndarray) -> np.ndarray:

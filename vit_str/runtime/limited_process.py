@@ -141,7 +141,12 @@ def _out_of_time() -> int | None:
 class _Watch:
     """Kills a process that takes too long while somebody waits, or for which nobody does."""
 
-    def __init__(self, process: Popen[bytes], seconds: float, stop: threading.Event | None) -> None:
+    def __init__(
+        self,
+        process: Popen[bytes],
+        seconds: float,
+        stop: threading.Event | None,
+    ) -> None:
         self.timed_out = False
         self._process = process
         self._seconds = seconds

@@ -85,10 +85,11 @@ def _best_place(ink: Float[np.ndarray, " column"], widest: int) -> int:
     is_clear = np.pad(ink < _CLEAR, 1)
     changes = np.flatnonzero(is_clear[1:] != is_clear[:-1])
     middle = len(ink) / 2
-    gaps = [
-        (min(stop - start, widest), -abs((start + stop) / 2 - middle), (start + stop) // 2)
-        for start, stop in changes.reshape(-1, 2).tolist()
-    ]
+    gaps = []
+    for start, stop in changes.reshape(-1, 2).tolist():
+        width = min(stop - start, widest)
+        distance = abs((start + stop) / 2 - middle)
+        gaps.append((width, -distance, (start + stop) // 2))
     if not gaps:
         return int(ink.argmin())
     _, _, place = max(gaps)

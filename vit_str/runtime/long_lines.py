@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,8 @@ def read_with_parts(
     """
     short = [image for image in images if not image.parts]
     whole = iter(read(short, boxes=boxes) if short else ())
-    parts = [part.image for image in images for part in image.parts]
+    all_parts = chain.from_iterable(image.parts for image in images)
+    parts = [part.image for part in all_parts]
     of_parts: list[Reading] = []
     for start in range(0, len(parts), _TOGETHER):
         of_parts += read(parts[start : start + _TOGETHER], boxes=True)
@@ -55,7 +57,8 @@ def joined(parts: Sequence[LinePart], readings: Sequence[Reading]) -> Reading:
         kept = [c for c in characters if part.start <= _middle(c) < part.stop]
         at_cut = [*written[-1:], *behind[:1], *before[-1:], *kept[:1]]
         is_space = any(c.character.isspace() for c in at_cut)
-        written, kept = _stripped(written), _stripped(kept, right=False)
+        written = _stripped(written)
+        kept = _stripped(kept, right=False)
         if written and kept:
             space = _space_between(written[-1], kept[0])
             if is_space or _is_wide(space):
@@ -75,8 +78,14 @@ def joined(parts: Sequence[LinePart], readings: Sequence[Reading]) -> Reading:
 def _space_between(left: Character, right: Character) -> Character:
     assert left.box is not None
     assert right.box is not None
-    box = left.box._replace(left=left.box.right, right=max(left.box.right, right.box.left))
-    return replace(left, character=" ", confidence=min(left.confidence, right.confidence), box=box)
+    start = left.box.right
+    stop = max(start, right.box.left)
+    return replace(
+        left,
+        character=" ",
+        confidence=min(left.confidence, right.confidence),
+        box=left.box._replace(left=start, right=stop),
+    )
 
 
 def _is_wide(space: Character) -> bool:
@@ -100,4 +109,5 @@ def _stripped(characters: list[Character], right: bool = True) -> list[Character
 
 
 def _without_boxes(reading: Reading) -> Reading:
-    return replace(reading, characters=tuple(replace(c, box=None) for c in reading.characters))
+    characters = tuple(replace(each, box=None) for each in reading.characters)
+    return replace(reading, characters=characters)

@@ -43,7 +43,8 @@ def install_hint(extra: str) -> str:
         origin = {}
     url = origin.get("url")
     if not url and (_CHECKOUT / "pyproject.toml").is_file():  # that was never installed
-        url, origin = _CHECKOUT.as_uri(), {"dir_info": {"editable": True}}
+        url = _CHECKOUT.as_uri()
+        origin = {"dir_info": {"editable": True}}
     package = f"vit-str[{extra}]"
     if url and origin.get("dir_info", {}).get("editable"):
         return f'pip install -e "{url2pathname(urlsplit(url).path)}[{extra}]"'
@@ -61,7 +62,8 @@ def _version(package: str) -> str | None:
 
 def processor() -> str:
     """The name of the processor."""
-    return _cpu_info("model name") or platform.processor() or platform.machine() or "unknown"
+    named = _cpu_info("model name") or platform.processor()
+    return named or platform.machine() or "unknown"
 
 
 def has_fast_int8() -> bool:
@@ -71,7 +73,8 @@ def has_fast_int8() -> bool:
     of four products, where it is known that the processor has them: VNNI of x86 on Linux, and the
     dot products that all ARM processors of Apple have.
     """
-    if name := os.environ.get(CPU_DTYPE):
+    name = os.environ.get(CPU_DTYPE)
+    if name:
         if name not in CPU_DTYPES:
             raise ValueError(f"{CPU_DTYPE} must be one of {', '.join(CPU_DTYPES)}, found {name!r}")
         return name == "int8"
@@ -92,10 +95,11 @@ def has_static_int8() -> bool:
 def _cpu_info(key: str) -> str:
     """A line about the first processor, as Linux has it; nothing elsewhere."""
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        content = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    values = (line.partition(":")[2].strip() for line in lines if line.startswith(key))
+    lines = (line for line in content.splitlines() if line.startswith(key))
+    values = (line.partition(":")[2].strip() for line in lines)
     return next(values, "")
 
 

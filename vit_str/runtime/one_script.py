@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from vit_str.runtime.alphabets import (
@@ -114,7 +114,9 @@ def _script_that_shows(text: str) -> str | None:
     """The script of most of the letters that no other script has, or else of similar ones."""
     for alike in (_SIMILAR, _ALIKE):
         telling = (character for character in text if character not in alike)
-        if winner := _winner(Counter(script for c in telling if (script := script_of(c)))):
+        scripts = filter(None, map(script_of, telling))
+        winner = _winner(Counter(scripts))
+        if winner:
             return winner
     possible = _possible(text)
     return possible[0] if len(possible) == 1 else None
@@ -122,7 +124,8 @@ def _script_that_shows(text: str) -> str | None:
 
 def _possible(text: str) -> list[str]:
     """The scripts that have all letters of a text that look like them."""
-    return [script for script, shapes in SAME_SHAPES.items() if shapes.keys() >= set(text)]
+    letters = set(text)
+    return [script for script, shapes in SAME_SHAPES.items() if letters <= shapes.keys()]
 
 
 def _written(text: str, shapes: Mapping[str, str]) -> str:
@@ -151,7 +154,8 @@ def _languages(parts: Sequence[_Part], codes: Sequence[str]) -> list[str]:
         if not set(of_script) & set(languages):
             languages += of_script
     for script in SAME_SHAPES:
-        letters = {c for part in parts if part.script == script for c in part.text.lower()}
+        texts = (part.text.lower() for part in parts if part.script == script)
+        letters = set(chain.from_iterable(texts))
         having = [
             code
             for code in languages
@@ -187,7 +191,6 @@ def _decided(text: str, wanted: str | None, languages: Sequence[str]) -> str:
 def _with_text(reading: Reading, text: str) -> Reading:
     if text == reading.text:
         return reading
-    characters = tuple(
-        replace(old, character=new) for old, new in zip(reading.characters, text, strict=False)
-    )
+    pairs = zip(reading.characters, text, strict=False)
+    characters = tuple(replace(old, character=new) for old, new in pairs)
     return replace(reading, text=text, characters=characters)

@@ -116,14 +116,16 @@ class OnnxEngine:
         """See `Engine`."""
         missing = self.model.interface.maximum_length - labels.shape[1]
         labels = np.pad(labels, ((0, 0), (0, missing)), constant_values=-1)
-        return self._graph("refine").run({"input_ids": labels, **as_past(encoded)})["logits"]
+        inputs = {"input_ids": labels, **as_past(encoded)}
+        return self._graph("refine").run(inputs)["logits"]
 
     def verify(
         self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
     ) -> Float[np.ndarray, "batch position_and_end symbol"]:
         """See `Engine`."""
-        inputs = teacher_forcing_inputs(labels, len(self.model.charset))
-        return self._graph("verify").run({"input_ids": inputs, **as_past(encoded)})["logits"]
+        ids = teacher_forcing_inputs(labels, len(self.model.charset))
+        inputs = {"input_ids": ids, **as_past(encoded)}
+        return self._graph("verify").run(inputs)["logits"]
 
     def attention(
         self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
@@ -170,7 +172,13 @@ def load_with_graphs(
         interface=Interface.from_dict(values["interface"]),
     )
     ranges = contents.ranges if variant == INT8 and has_static_int8() else {}
-    graphs = GraphFiles(folder=folder, values=values, variant=variant, weights=path, ranges=ranges)
+    graphs = GraphFiles(
+        folder=folder,
+        values=values,
+        variant=variant,
+        weights=path,
+        ranges=ranges,
+    )
     return OnnxEngine(graphs, model, contents.tensors, threads)
 
 

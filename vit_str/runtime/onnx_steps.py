@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, Float[np.ndarray, "batch ..."]]
 
-_PAST, _PRESENT = "past_key_values", "present"
+_PAST = "past_key_values"
+_PRESENT = "present"
 _OF_IMAGE = ".encoder."  # in the names of keys and values that stay while a text is written
 
 
@@ -33,7 +34,8 @@ class Graph:
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Arrays:
         """What the graph gives, by name."""
-        return dict(zip(self.outputs, self.session.run(self.outputs, inputs), strict=True))
+        values = self.session.run(self.outputs, inputs)
+        return dict(zip(self.outputs, values, strict=True))
 
 
 def rows_of(arrays: Arrays, rows: Sequence[int] | np.ndarray) -> Arrays:
@@ -60,8 +62,11 @@ class OnnxSteps(Steps):
     def __init__(self, graph: Graph, encoded: Arrays) -> None:
         self._graph = graph
         state = as_past(encoded)
-        self._image = {name: values for name, values in state.items() if _OF_IMAGE in name}
-        self._written = {name: values for name, values in state.items() if name not in self._image}
+        self._image: Arrays = {}
+        self._written: Arrays = {}
+        for name, values in state.items():
+            kept = self._image if _OF_IMAGE in name else self._written
+            kept[name] = values
         batch = len(next(iter(encoded.values())))
         self._images = np.arange(batch)
         self._of_rows = self._image

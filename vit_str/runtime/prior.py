@@ -53,7 +53,10 @@ class WordFrequencies:
     """
 
     def __init__(
-        self, hashes: UInt32[np.ndarray, " word"], zipf: Float[np.ndarray, " word"], share: float
+        self,
+        hashes: UInt32[np.ndarray, " word"],
+        zipf: Float[np.ndarray, " word"],
+        share: float,
     ) -> None:
         self._hashes = hashes
         self._frequencies = share * 10.0**zipf
@@ -88,7 +91,8 @@ class WordPrior:
         frequencies = sum(language.lookup(hashes) for language in self._languages)
         lengths = np.array(list(map(len, words)))
         zipf = np.log10(np.maximum(frequencies, 10**_UNKNOWN))
-        known = dict(zip(words, np.minimum(zipf, _SHORTEST + lengths).tolist(), strict=True))
+        limited = np.minimum(zipf, _SHORTEST + lengths).tolist()
+        known = dict(zip(words, limited, strict=True))
         return _WEIGHT * np.array([_zipf(of_text, known) for of_text in parts])
 
 
@@ -190,7 +194,8 @@ def without_accents(word: str) -> str:
 
 def _folded(text: str) -> str:
     """A text in small letters, without signs at its ends."""
-    text = unicodedata.normalize("NFC", text).replace("İ", "i").replace("’", "'").casefold()
+    text = unicodedata.normalize("NFC", text)
+    text = text.replace("İ", "i").replace("’", "'").casefold()
     text = without_accents(unicodedata.normalize("NFC", text))
     return re.sub(r"^[\W_]+|[\W_]+$", "", text)
 
@@ -209,4 +214,7 @@ def _zipf(words: Sequence[str], known: Mapping[str, float]) -> float:
         return known[word]
     if not all(part.isalpha() for part in parts or [word]):
         return _NO_WORD
-    return max(_UNKNOWN, min(known[part] for part in parts) - _JOINED) if parts else _UNKNOWN
+    if not parts:
+        return _UNKNOWN
+    rarest = min(known[part] for part in parts)
+    return max(_UNKNOWN, rarest - _JOINED)

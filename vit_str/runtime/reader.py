@@ -111,7 +111,10 @@ def load(
     """
     chosen = choose_weights(name_or_path, search)
 
-    def open_reader(path: str | Path, other: Callable[[], Reader] | None = None) -> Reader:
+    def open_reader(
+        path: str | Path,
+        other: Callable[[], Reader] | None = None,
+    ) -> Reader:
         engine = open_engine(path, device, backend, threads)
         return Reader(engine, effort=effort, search=search, other=other)
 
@@ -187,7 +190,11 @@ class Reader:
             n_best=search.n_best,
             beam_width=search.beam_width,
             constraint=constraint_of(
-                self.charset, self.maximum_length, search.lexicon, search.pattern, search.alphabet
+                self.charset,
+                self.maximum_length,
+                search.lexicon,
+                search.pattern,
+                search.alphabet,
             ),
         )
         rereading = rereading_options(self._model, effort)
@@ -234,7 +241,8 @@ class Reader:
         if isinstance(source, Iterator) and not hasattr(source, "read"):
             raise ValueError("read takes an image or a list of images; give others to stream")
         if not _are_images(source):
-            return self._read_decoded([(source, decode(source, self.preprocessing))], boxes)[0]
+            decoded = decode(source, self.preprocessing)
+            return self._read_decoded([(source, decoded)], boxes)[0]
         readings = []
         for _, reading in self.stream(source, batch_size, boxes=boxes):
             if isinstance(reading, UnreadableImage):
@@ -276,12 +284,18 @@ class Reader:
     def _stream(
         self, sources: Iterable[Source], batch_size: int, workers: int, boxes: bool
     ) -> Iterator[tuple[Source, Reading | UnreadableImage]]:
-        with closing(decode_batches(sources, self.preprocessing, batch_size, workers)) as batches:
+        batches = decode_batches(sources, self.preprocessing, batch_size, workers)
+        with closing(batches):
             for batch in batches:
-                decoded = [(s, image) for s, image in batch if isinstance(image, DecodedImage)]
+                decoded = [
+                    (source, image) for source, image in batch if isinstance(image, DecodedImage)
+                ]
                 readings = iter(self._read_decoded(decoded, boxes) if decoded else ())
                 for source, image in batch:
-                    yield source, next(readings) if isinstance(image, DecodedImage) else image
+                    if isinstance(image, DecodedImage):
+                        yield source, next(readings)
+                    else:
+                        yield source, image
 
     def describe(self) -> ReaderDescription:
         """What reads, and how."""
@@ -349,11 +363,16 @@ class Reader:
         """Read images that are on the size of the model already, for example rendered ones."""
         _, _, height, width = pixels.shape
         window = (0, 0, width, height)
-        images = [DecodedImage(image, (height, width), window) for image in np.asarray(pixels)]
+        size = (height, width)
+        images = [DecodedImage(image, size, window) for image in np.asarray(pixels)]
         return self.read_decoded(images, boxes=boxes)
 
     def read_decoded(
-        self, images: Sequence[DecodedImage], *, boxes: bool = False, attention: bool = False
+        self,
+        images: Sequence[DecodedImage],
+        *,
+        boxes: bool = False,
+        attention: bool = False,
     ) -> list[Reading]:
         """Read images of `decode` together.
 
@@ -362,7 +381,8 @@ class Reader:
         """
         if boxes or attention:
             self.require_boxes(attention)
-        if any(image.parts for image in images) and self.has_boxes and not self.is_constrained:
+        can_join = self.has_boxes and not self.is_constrained
+        if can_join and any(image.parts for image in images):
             read = partial(self._read_whole, attention=attention)
             readings = read_with_parts(read, images, boxes)
         else:
@@ -392,9 +412,9 @@ class Reader:
 
         With languages of several scripts, every image may be of each.
         """
-        doubtful = [
-            place for place, reading in enumerate(readings) if self.language or is_doubtful(reading)
-        ]
+        doubtful = list(range(len(readings)))
+        if not self.language:
+            doubtful = [place for place in doubtful if is_doubtful(readings[place])]
         if self._other is None or not doubtful:
             return readings
         other = self._other()

@@ -71,7 +71,10 @@ class Reading:
 def per_character(readings: Sequence[Reading]) -> float:
     """The geometric mean of the confidences of all characters; 0 without any."""
     length = sum(len(reading.text) for reading in readings)
-    return prod(r.confidence for r in readings if r.text) ** (1 / length) if length else 0.0
+    if not length:
+        return 0.0
+    product = prod(reading.confidence for reading in readings if reading.text)
+    return product ** (1 / length)
 
 
 def reading_of(
@@ -110,7 +113,8 @@ def reading_row(
     """Path, text, confidence, what is in ``more``, other readings, and characters if wanted."""
     row = {"path": path, "text": reading.text, "confidence": reading.confidence, **more}
     if reading.free is not None:
-        row |= {"free_text": reading.free.text, "free_confidence": reading.free.confidence}
+        row["free_text"] = reading.free.text
+        row["free_confidence"] = reading.free.confidence
     if reading.alternatives:
         row |= _prior(reading)
         row["alternatives"] = [
@@ -147,7 +151,10 @@ def _prior(reading: Reading) -> dict[str, float]:
 
 
 def _character(character: Character) -> dict[str, Any]:
-    values: dict[str, Any] = {"character": character.character, "confidence": character.confidence}
+    values: dict[str, Any] = {
+        "character": character.character,
+        "confidence": character.confidence,
+    }
     if character.box is not None:
         values["box"] = list(character.box)
     if character.attention is not None:

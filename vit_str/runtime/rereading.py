@@ -44,7 +44,11 @@ class Rereader:
     prior: TextPrior | None = None
 
     def reread(
-        self, pixels: Pixels, encoded: Any, found: Sequence[Candidates], rows: Sequence[int]
+        self,
+        pixels: Pixels,
+        encoded: Any,
+        found: Sequence[Candidates],
+        rows: Sequence[int],
     ) -> list[Candidates]:
         """What was found, but for doubtful images what all of their views say.
 
@@ -55,7 +59,8 @@ class Rereader:
             rows: those that count; the others stay as they are.
         """
         renewed = list(found)
-        doubtful = [row for row in rows if found[row].best.probability < self.options.doubtful]
+        least = self.options.doubtful
+        doubtful = [row for row in rows if found[row].best.probability < least]
         for start in range(0, len(doubtful), self.options.together):
             group = doubtful[start : start + self.options.together]
             before = {row: found[row] for row in group}
@@ -72,11 +77,13 @@ class Rereader:
         views = {row: [candidates] for row, candidates in before.items()}
         merged: dict[int, Candidates] = {}
         if self.prior:
-            written = self._decode(self.decoder.scorer.select(encoded, doubtful), len(doubtful))
+            selected = self.decoder.scorer.select(encoded, doubtful)
+            written = self._decode(selected, len(doubtful))
             for row, candidates in zip(doubtful, written, strict=True):
                 views[row] = [candidates]
                 merged[row] = self._merge(views[row])
-            doubtful = sorted(row for row in doubtful if self._is_unsure(before[row], merged[row]))
+            unsure = (row for row in doubtful if self._is_unsure(before[row], merged[row]))
+            doubtful = sorted(unsure)
         for views_of_round in options.rounds:
             if not doubtful:
                 break
@@ -91,9 +98,14 @@ class Rereader:
     def _is_unsure(self, before: Candidates, after: Candidates) -> bool:
         """Whether the prior leaves doubts, or has decided against what the image says first."""
         is_contradicted = after.best.ids != before.best.ids
-        return is_contradicted or after.best.probability < self.options.doubtful_after_prior
+        is_doubtful = after.best.probability < self.options.doubtful_after_prior
+        return is_contradicted or is_doubtful
 
-    def _read_views(self, pixels: Pixels, views: Sequence[View]) -> list[list[Candidates]]:
+    def _read_views(
+        self,
+        pixels: Pixels,
+        views: Sequence[View],
+    ) -> list[list[Candidates]]:
         """What each view of each image says, image by image."""
         images = other_views(pixels, views)
         written = self._decode(self.encode(images), len(images))
@@ -103,13 +115,18 @@ class Rereader:
         """The texts of one view: all between which the prior may have to decide."""
         if self.prior is None:
             return self.decoder.decode(encoded, count)
-        return self.decoder.decode_widely(encoded, count, self.options.beams, self.options.margin)
+        options = self.options
+        return self.decoder.decode_widely(encoded, count, options.beams, options.margin)
 
     def _merge(self, views: Sequence[Candidates]) -> Candidates:
         return merge_views(views, self.decoder.n_best, self.prior)
 
 
-def text_prior(language: str | None, trained_on: str | None, charset: Charset) -> TextPrior | None:
+def text_prior(
+    language: str | None,
+    trained_on: str | None,
+    charset: Charset,
+) -> TextPrior | None:
     """What the frequency of words adds to the logarithm of the probability of each text.
 
     Args:
@@ -124,7 +141,10 @@ def text_prior(language: str | None, trained_on: str | None, charset: Charset) -
     if words is None:
         return None
 
-    def log_weights(hypotheses: Sequence[Hypothesis]) -> Float[np.ndarray, " hypothesis"]:
-        return words.log_weights([charset.decode(hypothesis.ids) for hypothesis in hypotheses])
+    def log_weights(
+        hypotheses: Sequence[Hypothesis],
+    ) -> Float[np.ndarray, " hypothesis"]:
+        texts = [charset.decode(hypothesis.ids) for hypothesis in hypotheses]
+        return words.log_weights(texts)
 
     return log_weights

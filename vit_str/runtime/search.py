@@ -50,7 +50,8 @@ class Search:
     @property
     def is_constrained(self) -> bool:
         """Whether not every text may be read."""
-        return not (self.lexicon is None and self.pattern is None and self.alphabet is None)
+        constraints = (self.lexicon, self.pattern, self.alphabet)
+        return any(constraint is not None for constraint in constraints)
 
     @property
     def beam_width(self) -> int:

@@ -92,7 +92,11 @@ def _agreed(same: Sequence[Hypothesis], views: int) -> Hypothesis:
     best = max(same, key=_PROBABILITY)
     mean = sum(hypothesis.probability for hypothesis in same) / views
     share = math.sqrt(mean / best.probability) if best.probability else 1.0
-    return replace(best, confidence=best.confidence * share, probability=best.probability * share)
+    return replace(
+        best,
+        confidence=best.confidence * share,
+        probability=best.probability * share,
+    )
 
 
 def _view(
@@ -107,11 +111,14 @@ def _view(
     scale = 1 - 2 * view.cut
     x = np.clip((across * scale + 0.5) * width - 0.5, 0, width - 1)
     y = np.clip((down * scale + view.slope * across + 0.5) * height - 0.5, 0, height - 1)
-    left, top = np.floor(x).astype(int), np.floor(y).astype(int)
-    right, below = np.minimum(left + 1, width - 1), np.minimum(top + 1, height - 1)
+    left = np.floor(x).astype(int)
+    top = np.floor(y).astype(int)
+    right = np.minimum(left + 1, width - 1)
+    below = np.minimum(top + 1, height - 1)
+    share = x - left
 
     def row(rows: np.ndarray) -> Float[np.ndarray, "batch channel height width"]:
-        return pixels[..., rows, left] * (1 - (x - left)) + pixels[..., rows, right] * (x - left)
+        return pixels[..., rows, left] * (1 - share) + pixels[..., rows, right] * share
 
     return np.rint(row(top) * (1 - (y - top)) + row(below) * (y - top)).astype(np.uint8)
 

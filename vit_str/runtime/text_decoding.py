@@ -103,15 +103,16 @@ class TextDecoder:
         best = [hypotheses[: self.n_best] for hypotheses in chosen]
         if self.constraint is None:
             return [Candidates(hypotheses) for hypotheses in best]
-        free = self._texts(encoded, count, 1, None)
-        return [Candidates(*pair) for pair in zip(best, (f[0] for f in free), strict=True)]
+        free = [found[0] for found in self._texts(encoded, count, 1, None)]
+        return list(map(Candidates, best, free))
 
     def decode_widely(
         self, encoded: Any, count: int, beam_width: int, margin: float
     ) -> list[Candidates]:
         """All texts that a beam of this width or wider finds, not far behind the best."""
         width = max(self.beam_width, beam_width)
-        return [Candidates(found) for found in self._texts(encoded, count, width, None, margin)]
+        texts = self._texts(encoded, count, width, None, margin)
+        return [Candidates(found) for found in texts]
 
     def with_temperature(self, temperature: float) -> TextDecoder:
         """The same with another temperature."""

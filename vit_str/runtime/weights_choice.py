@@ -51,7 +51,10 @@ class WeightsChoice(NamedTuple):
     other: Path | None = None  # that read what the first doubt; None if nothing else does
 
 
-def choose_weights(name_or_path: str | Path, search: Search | None = None) -> WeightsChoice:
+def choose_weights(
+    name_or_path: str | Path,
+    search: Search | None = None,
+) -> WeightsChoice:
     """The weights that read what a user asks for.
 
     Names that the package has, and folders that have weights of the same names, stand for weights
@@ -75,8 +78,9 @@ def choose_weights(name_or_path: str | Path, search: Search | None = None) -> We
     if wanted == {LATIN}:
         return WeightsChoice(first)
     if wanted and not other.is_file():
+        scripts = " and ".join(sorted(wanted - {LATIN}))
         raise ValueError(
-            f"{_asked(search)} needs weights that read {' and '.join(sorted(wanted - {LATIN}))}, "
+            f"{_asked(search)} needs weights that read {scripts}, "
             "and this installation has none: train configs/vit_tiny_cyrillic_greek.yaml, and give "
             "the file as model"
         )
@@ -116,8 +120,9 @@ def is_surer(own: Sequence[Reading], other: Sequence[Reading], known: Charset) -
         other: the same of the other reader.
         known: the characters of the first reader.
     """
-    letters = (c for reading in other for c in known.unknown(reading.text) if c.isalpha())
-    return any(letters) and _sureness(other) > _sureness(own)
+    unknown = "".join(known.unknown(reading.text) for reading in other)
+    has_letters = any(character.isalpha() for character in unknown)
+    return has_letters and _sureness(other) > _sureness(own)
 
 
 def _sureness(readings: Sequence[Reading]) -> float:
@@ -129,7 +134,12 @@ def _sureness(readings: Sequence[Reading]) -> float:
 
 def check_same_images(first: Preprocessing, other: Preprocessing) -> None:
     """Refuse readers that do not see images in the same size."""
-    alike = replace(other, mean=first.mean, std=first.std, reread_below=first.reread_below)
+    alike = replace(
+        other,
+        mean=first.mean,
+        std=first.std,
+        reread_below=first.reread_below,
+    )
     if alike != first:
         raise ValueError(
             "weights of several scripts read together if they see images in the same size, found "
@@ -154,7 +164,8 @@ def _first_of_folder(name_or_path: str | Path) -> str | Path:
 
 def _is_folder_of_pairs(name_or_path: str | Path) -> bool:
     path = Path(name_or_path)
-    return any((path / f"{name}.safetensors").is_file() for name in OTHER_SCRIPTS.values())
+    files = (path / f"{name}.safetensors" for name in OTHER_SCRIPTS.values())
+    return any(file.is_file() for file in files)
 
 
 def _is_of_registry(name_or_path: str | Path) -> bool:

@@ -46,7 +46,8 @@ _FOREIGN_STARTS = {
     b"PK\x03\x04": "a PyTorch checkpoint or other zip; give the .safetensors file made for reading",
     b"version https://git-lfs": "a Git LFS pointer; get the file itself with: git lfs pull",
 }
-_COLDEST, _HOTTEST = 0.01, 100.0  # beyond, every confidence is 1 or none is anything
+_COLDEST = 0.01  # below, every confidence is 1
+_HOTTEST = 100.0  # above, none is anything
 _LARGEST_WEIGHT = 1e6  # beyond, what the model computes may be no number
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
@@ -211,12 +212,15 @@ def unusable(path: Path, reason: str) -> ValueError:
     """The error that says in one line what is wrong with a weights file."""
     reason = one_line(reason)
     if len(reason) > _LONGEST_REASON:
-        reason = f"{reason[: _LONGEST_REASON // 2]} ... {reason[-_LONGEST_REASON // 2 :]}"
+        start = reason[: _LONGEST_REASON // 2]
+        end = reason[-_LONGEST_REASON // 2 :]
+        reason = f"{start} ... {end}"
     return ValueError(f"weights file {one_line(str(path))}: {reason}")
 
 
 def _header(file: BinaryIO) -> dict[str, Any]:
-    header: dict[str, Any] = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    length = int.from_bytes(file.read(8), "little")
+    header: dict[str, Any] = json.loads(file.read(length))
     return header
 
 
@@ -249,7 +253,8 @@ def resolve(name_or_path: str | Path) -> Path:
     if text and (Path(text) / PRETRAINED).is_file():
         return Path(text) / PRETRAINED
     separators = [separator for separator in (os.sep, os.altsep) if separator]
-    if text.endswith(".safetensors") or any(separator in text for separator in separators):
+    is_path = any(separator in text for separator in separators)
+    if is_path or text.endswith(".safetensors"):
         return Path(text)
     path = BUNDLED / f"{text}.safetensors"
     if path.is_file():

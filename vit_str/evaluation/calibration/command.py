@@ -99,7 +99,8 @@ def _measure(options: argparse.Namespace) -> int:
     if not takes_ranges(load_header(source).description):
         raise ValueError(f"{options.weights}: the package has no graph of this model for ranges")
     with console.Progress(WORDS, alone=True) as progress:
-        words = _counted(rendered_words(file.charset, file.preprocessing), progress.advance)
+        batches = rendered_words(file.charset, file.preprocessing)
+        words = _counted(batches, progress.advance)
         ranges = measure_ranges(file.recognizer, file.preprocessing, words)
     renew_weights(source, out, replace(file, ranges=ranges))
     values = {"ranges": ranges, "words": WORDS}
@@ -111,7 +112,10 @@ def _measure(options: argparse.Namespace) -> int:
     return 0
 
 
-def _counted(batches: Iterable[Images], advance: Callable[[int], None]) -> Iterator[Images]:
+def _counted(
+    batches: Iterable[Images],
+    advance: Callable[[int], None],
+) -> Iterator[Images]:
     """The same batches; says when a batch is done."""
     for images in batches:
         yield images
@@ -136,7 +140,12 @@ def _fit(options: argparse.Namespace) -> int:
         at_temperature = reader.with_temperature(temperature)
         words_of = {}
         for name, source in sets.items():
-            words = read_words(at_temperature, source, options.batch_size, advance=progress.advance)
+            words = read_words(
+                at_temperature,
+                source,
+                options.batch_size,
+                advance=progress.advance,
+            )
             problems.update(dict.fromkeys(words.problems))
             words_of[name] = words
         return words_of
@@ -162,9 +171,20 @@ def _text(values: Mapping[str, Any]) -> str:
     from vit_str.evaluation.statistics import percent
 
     low, high = values["interval"]
-    rows = [("set", "words", "temperature", "right", "confidence", "calibration error", "loss")]
+    temperatures = {"before": values["before"], "after": values["temperature"]}
+    rows = [
+        (
+            "set",
+            "words",
+            "temperature",
+            "right",
+            "confidence",
+            "calibration error",
+            "loss",
+        )
+    ]
     for name, scores in values["sets"].items():
-        for when, temperature in (("before", values["before"]), ("after", values["temperature"])):
+        for when, temperature in temperatures.items():
             judged = scores[when]
             rows.append(
                 (
@@ -202,11 +222,18 @@ def _checked_files(weights: str, new: str) -> tuple[Path, Path]:
     return source, out
 
 
-def _write(source: Path, out: Path, file: WeightsFile, values: Mapping[str, Any]) -> None:
+def _write(
+    source: Path,
+    out: Path,
+    file: WeightsFile,
+    values: Mapping[str, Any],
+) -> None:
     """Write the weights with the temperature, which their provenance notes."""
     from vit_str.torch_runtime.weights_file import renew_weights
 
-    note = {name: value for name, value in values.items() if name not in ("before", "sets")}
+    note = dict(values)
+    del note["before"]
+    del note["sets"]
     provenance = file.provenance | {"calibration": note}
     new = replace(file, temperature=values["temperature"], provenance=provenance)
     renew_weights(source, out, new)

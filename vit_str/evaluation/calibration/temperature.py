@@ -128,7 +128,9 @@ def _all_judged(sets: Mapping[str, ReadWords]) -> JudgedWords:
     return JudgedWords.of(together(sets.values()))
 
 
-def _second_halves(sets: Mapping[str, ReadWords]) -> dict[str, Int64[np.ndarray, " place"]]:
+def _second_halves(
+    sets: Mapping[str, ReadWords],
+) -> dict[str, Int64[np.ndarray, " place"]]:
     """What to call half of a set -> the places of its words among those of all sets."""
     generator = np.random.default_rng(0)
     halves = {}
@@ -137,7 +139,8 @@ def _second_halves(sets: Mapping[str, ReadWords]) -> dict[str, Int64[np.ndarray,
         count = len(JudgedWords.of(words))
         if not count:
             raise ValueError(f"{name}: no word to judge; give labeled images that can be read")
-        halves[f"{name}, other half"] = start + generator.permutation(count)[count // 2 :]
+        places = generator.permutation(count)[count // 2 :]
+        halves[f"{name}, other half"] = start + places
         start += count
     return halves
 
@@ -153,7 +156,8 @@ def fit(tried: Sequence[JudgedWords]) -> Fit:
             f"{max(counts)} right; give more words, or harder ones"
         )
     losses = np.stack([words.losses for words in tried], axis=1)
-    drawn = np.stack([np.bincount(places, minlength=n) @ losses for places in resamples(n)])
+    counts_of_words = (np.bincount(places, minlength=n) for places in resamples(n))
+    drawn = np.stack([counts @ losses for counts in counts_of_words])
     return Fit(
         factor=float(_best_factors(losses.sum(0)[None])[0]),
         interval=percentile_interval(_best_factors(drawn)),

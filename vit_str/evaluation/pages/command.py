@@ -22,18 +22,24 @@ _CELL = (640, 420)
 
 def run(options: argparse.Namespace) -> int:
     """Read labeled pictures and print how many of their words are found and read."""
-    pictures = [pair for source in options.sources for pair in labeled_pictures(Path(source))]
-    models = [options.model, *([options.against] if options.against else [])]
+    pictures: list[tuple[Path, Path]] = []
+    for source in options.sources:
+        pictures += labeled_pictures(Path(source))
+    models = [options.model]
+    if options.against:
+        models.append(options.against)
     readers = [load_page_reader(options, model) for model in models]
     with console.Progress(len(models) * len(pictures), alone=True) as progress:
-        scores = [score_pictures(reader, pictures, progress.advance) for reader in readers]
+        advance = progress.advance
+        scores = [score_pictures(reader, pictures, advance) for reader in readers]
     values = summary(scores[0])
     if options.against:
         values["against"] = summary(scores[1])
         values["difference"] = compare(scores[1], scores[0])
     console.write(json.dumps(values, indent=2) if options.json else table(values))
     if options.sheet:
-        write_worst(options.sheet, [picture for picture, _ in pictures], scores[0], readers[0])
+        paths = [picture for picture, _ in pictures]
+        write_worst(options.sheet, paths, scores[0], readers[0])
     return 1 if None in scores[0] else 0
 
 
@@ -89,13 +95,13 @@ def write_worst(
 ) -> None:
     """A sheet of the pictures of which most labels were lost, with what was read."""
     check_picture(path)
-    scored = [(s, picture) for picture, s in zip(pictures, scores, strict=True) if s is not None]
+    pairs = zip(scores, pictures, strict=True)
+    scored = [(score, picture) for score, picture in pairs if score is not None]
     worst = sorted(scored, key=lambda pair: pair[0].read - pair[0].labels)[:_WORST]
     cells = []
     for score, picture in worst:
         image = next(load_pages(picture))
         shown = framed(overlay(image, reader.read(image)), _CELL, "white")
-        cells.append(
-            Captioned(shown, f"{picture.name}: {score.read} of {score.labels} labels read")
-        )
+        caption = f"{picture.name}: {score.read} of {score.labels} labels read"
+        cells.append(Captioned(shown, caption))
     write_picture(path, sheet(cells, _COLUMNS))

@@ -45,7 +45,8 @@ def labeled_pictures(folder: Path) -> list[tuple[Path, Path]]:
             f"expected pictures in {folder / 'images'}, found none; labels of whole pictures are "
             "a folder with images/ and labels/"
         )
-    labels = {path.stem: path for path in find_files(folder / "labels", (".txt", ".csv"))}
+    files = find_files(folder / "labels", (".txt", ".csv"))
+    labels = {path.stem: path for path in files}
     missing = [path.name for path in pictures if path.stem not in labels]
     if missing:
         raise ValueError(f"found no labels of {missing[0]} in {folder / 'labels'}")

@@ -7,11 +7,13 @@ labels are lines are scored by their words as a bag.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Int32
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
@@ -61,7 +63,8 @@ def score_page(page: Page, labels: Sequence[Label]) -> PageScore:
     label_outcomes = []
     for label in judged:
         shape = _shape(label.polygon)
-        match = next((i for i, (_, place) in free.items() if _iou(shape, place) > _OVERLAP), None)
+        matches = (i for i, (_, place) in free.items() if _iou(shape, place) > _OVERLAP)
+        match = next(matches, None)
         if match is None:
             label_outcomes.append(_lost(label, shape, words))
             continue
@@ -70,8 +73,8 @@ def score_page(page: Page, labels: Sequence[Label]) -> PageScore:
         label_outcomes.append(LabelOutcome(label.text, outcome, word.text))
     outcomes = Counter(label.outcome for label in label_outcomes)
     detected = outcomes["read"] + outcomes["read wrong"]
-    found = [part for word, _ in words for part in parts_of(word.text)]
-    wanted = [part for label in judged for part in parts_of(label.text)]
+    found = _all_parts(word.text for word, _ in words)
+    wanted = _all_parts(label.text for label in judged)
     return PageScore(
         labels=len(judged),
         words=len(words),
@@ -95,6 +98,10 @@ def same_text(label: str, text: str) -> bool:
     return text in accepted
 
 
+def _all_parts(texts: Iterable[str]) -> list[str]:
+    return list(chain.from_iterable(map(parts_of, texts)))
+
+
 def scores(pages: Sequence[PageScore]) -> dict[str, dict[str, Any]]:
     """How well words are found, found and read, and read wherever they are.
 
@@ -112,7 +119,7 @@ def scores(pages: Sequence[PageScore]) -> dict[str, dict[str, Any]]:
 def summary(found: Sequence[PageScore | None]) -> dict[str, Any]:
     """All figures of some pictures, as plain values."""
     pages = [score for score in found if score is not None]
-    labels = [label for page in pages for label in page.label_outcomes]
+    labels = list(chain.from_iterable(page.label_outcomes for page in pages))
     outcomes = Counter(label.outcome for label in labels)
     lines = sum(" " in label.label for label in labels)
     return {
@@ -143,11 +150,15 @@ def _score(pages: Sequence[tuple[int, int, int]]) -> dict[str, Any]:
     """Of hits, found words and labels of every page."""
     counts = np.array(pages)
     hits, found, labels = counts.sum(0)
+
+    def harmonic_mean(chosen: Int32[np.ndarray, " page"]) -> float:
+        return _harmonic_mean(*counts[chosen].sum(0))
+
     return {
         "precision": float(hits / max(found, 1)),
         "recall": float(hits / max(labels, 1)),
         "harmonic_mean": _harmonic_mean(hits, found, labels),
-        "interval": bootstrap(len(counts), lambda chosen: _harmonic_mean(*counts[chosen].sum(0))),
+        "interval": bootstrap(len(counts), harmonic_mean),
     }
 
 

@@ -55,7 +55,18 @@ _ASPECTS = {
     "width up to 5 times the height": 5.0,
     "wider": math.inf,
 }
-_CONFIDENCES = {f"{(end - 1) / 10:.1f} to {end / 10:.1f}": end / 10 for end in range(1, 11)}
+_CONFIDENCES = {
+    "0.0 to 0.1": 0.1,
+    "0.1 to 0.2": 0.2,
+    "0.2 to 0.3": 0.3,
+    "0.3 to 0.4": 0.4,
+    "0.4 to 0.5": 0.5,
+    "0.5 to 0.6": 0.6,
+    "0.6 to 0.7": 0.7,
+    "0.7 to 0.8": 0.8,
+    "0.8 to 0.9": 0.9,
+    "0.9 to 1.0": 1.0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +120,19 @@ def breakdown(words: ReadWords) -> dict[str, list[Group]]:
         ),
         "aspect": (words.sizes, _aspect, (_TALL, *_ASPECTS)),
         "height": (words.sizes, _height, _HEIGHTS),
-        "confidence": (words.confidences, lambda sure: _group(sure, _CONFIDENCES), _CONFIDENCES),
+        "confidence": (
+            words.confidences,
+            lambda sure: _group(sure, _CONFIDENCES),
+            _CONFIDENCES,
+        ),
     }
     outcomes = _outcomes(words)
     groups = {}
     for dimension, (values, group_of, names) in dimensions.items():
-        kinds = np.array([None if value is None else group_of(value) for value in values], object)
+        kinds = np.full(len(values), None, object)
+        for place, value in enumerate(values):
+            if value is not None:
+                kinds[place] = group_of(value)
         masks = {name: kinds == name for name in names}
         groups[dimension] = [
             Group(name, int(mask.sum()), _shares(outcomes, mask))
@@ -159,7 +177,8 @@ def _shares(
         judged = outcome[chosen & ~np.isnan(outcome)]
         n = len(judged)
         right = int(judged.sum())
-        shares[metric] = Share(n, right / n if n else math.nan, wilson_interval(right, n))
+        accuracy = right / n if n else math.nan
+        shares[metric] = Share(n, accuracy, wilson_interval(right, n))
     return shares
 
 
@@ -170,7 +189,8 @@ def case_of(label: str) -> str:
 
 def _group(number: float, groups: Mapping[str, float]) -> str:
     """The first group that a number fits in, or the last."""
-    return next((name for name, end in groups.items() if number <= end), list(groups)[-1])
+    fitting = (name for name, end in groups.items() if number <= end)
+    return next(fitting, list(groups)[-1])
 
 
 def _is_tall(size: ImageSize) -> bool:

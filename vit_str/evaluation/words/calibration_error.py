@@ -57,7 +57,13 @@ def calibrate(
         interval=_interval(sure - truth, bin_of),
         confidence=_mean(sure),
         bins=tuple(
-            Bin(float(low), float(high), int(mask.sum()), _mean(sure[mask]), _mean(truth[mask]))
+            Bin(
+                float(low),
+                float(high),
+                int(mask.sum()),
+                _mean(sure[mask]),
+                _mean(truth[mask]),
+            )
             for low, high, mask in zip(edges, edges[1:], members, strict=False)
         ),
     )

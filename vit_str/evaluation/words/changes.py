@@ -16,10 +16,23 @@ from vit_str.evaluation.words.results import ReadWords
 from vit_str.reports.page import Page
 
 _MOST = 80  # words won or lost of a set that are shown
-_TITLES = "words", "n", "before", "after", "won", "lost", "difference, points", "McNemar p"
+_TITLES = (
+    "words",
+    "n",
+    "before",
+    "after",
+    "won",
+    "lost",
+    "difference, points",
+    "McNemar p",
+)
 
 
-def write_changes(comparison: Comparison, sets: Mapping[str, WordSource], folder: Path) -> Path:
+def write_changes(
+    comparison: Comparison,
+    sets: Mapping[str, WordSource],
+    folder: Path,
+) -> Path:
     """Write a page about every set, so that old and new words stand side by side.
 
     Case and symbols count only where a label cannot be judged without, see `fitting_protocol`.
@@ -34,19 +47,27 @@ def write_changes(comparison: Comparison, sets: Mapping[str, WordSource], folder
         "right, or both wrong, are in the table alone. Differences with 95 % intervals over words; "
         "p is the chance of so uneven a split of won and lost if both were equally good.",
     )
-    pairs = {name: (first, comparison.second[name]) for name, first in comparison.first.items()}
-    rows = [row for name, pair in pairs.items() for row in _rows(one_line(name), *pair)]
+    rows: list[Sequence[object]] = []
+    for name, first in comparison.first.items():
+        rows += _rows(one_line(name), first, comparison.second[name])
     page.table(_TITLES, rows, "Words read right, by set and kind of word")
-    for name, (first, second) in pairs.items():
-        right = _right(first), _right(second)
-        for title, chosen in (("won", right[1] & ~right[0]), ("lost", right[0] & ~right[1])):
+    for name, first in comparison.first.items():
+        second = comparison.second[name]
+        right_before = _right(first)
+        right_after = _right(second)
+        changed = {
+            "won": right_after & ~right_before,
+            "lost": right_before & ~right_after,
+        }
+        for title, chosen in changed.items():
             indices = np.flatnonzero(chosen).tolist()
             page.heading(f"{one_line(name)}: {len(indices):,} {title}")
             captions = {}
             for index in indices[:_MOST]:
                 texts = shown(first.texts[index]), shown(second.texts[index])
                 captions[name, first.places[index]] = " -> ".join(texts)
-            if picture := picture_sheet(captions, {name: sets[name]}):
+            picture = picture_sheet(captions, {name: sets[name]})
+            if picture:
                 page.picture(picture, "What was read before -> after")
     return page.write(folder)
 
@@ -54,17 +75,29 @@ def write_changes(comparison: Comparison, sets: Mapping[str, WordSource], folder
 def _rows(name: str, first: ReadWords, second: ReadWords) -> Iterator[Sequence[object]]:
     """The row of a set, and one for each kind of word in it."""
     right = _right(first), _right(second)
-    kinds = np.array([case_of(label) if label else "" for label in first.labels], dtype=object)
+    cases = [case_of(label) if label else "" for label in first.labels]
+    kinds = np.array(cases, dtype=object)
     groups = [(name, np.array([bool(label) for label in first.labels], bool))]
     groups += [(f"{name}, {kind}", kinds == kind) for kind in sorted(set(kinds) - {""})]
     for title, chosen in groups:
         paired = paired_difference(right[0][chosen], right[1][chosen])
-        shares = [f"{100 * words[chosen].mean():.1f} %" if paired.n else "-" for words in right]
-        counts = paired.only_second, paired.only_first
-        difference = percent(paired.difference, paired.interval)
-        yield (title, paired.n, *shares, *counts, difference, f"{paired.p_value:.2g}")
+        yield (
+            title,
+            paired.n,
+            _share(right[0][chosen]),
+            _share(right[1][chosen]),
+            paired.only_second,
+            paired.only_first,
+            percent(paired.difference, paired.interval),
+            f"{paired.p_value:.2g}",
+        )
+
+
+def _share(right: Bool[np.ndarray, " word"]) -> str:
+    return f"{100 * right.mean():.1f} %" if len(right) else "-"
 
 
 def _right(words: ReadWords) -> Bool[np.ndarray, " word"]:
     pairs = zip(words.labels, words.texts, strict=True)
-    return np.array([bool(label) and not is_wrong(label, text) for label, text in pairs], bool)
+    outcomes = [bool(label) and not is_wrong(label, text) for label, text in pairs]
+    return np.array(outcomes, bool)

@@ -58,13 +58,21 @@ def _check_outputs(options: argparse.Namespace) -> None:
 def _open_readers(options: argparse.Namespace, models: Sequence[str]) -> list[Reader]:
     search = search_of(options)
     return [
-        load(model, options.device, effort=options.effort, backend=options.backend, search=search)
+        load(
+            model,
+            options.device,
+            effort=options.effort,
+            backend=options.backend,
+            search=search,
+        )
         for model in models
     ]
 
 
 def _read_sets(
-    options: argparse.Namespace, readers: Sequence[Reader], sets: Mapping[str, WordSource]
+    options: argparse.Namespace,
+    readers: Sequence[Reader],
+    sets: Mapping[str, WordSource],
 ) -> list[Report]:
     """What each reader makes of all words."""
     count = len(readers) * sum(map(len, sets.values()))

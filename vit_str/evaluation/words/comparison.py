@@ -5,7 +5,12 @@ from typing import Any
 
 from vit_str.console import aligned, one_line
 from vit_str.evaluation.metrics import WORD_PROTOCOLS, Protocol
-from vit_str.evaluation.statistics import PairedDifference, paired_difference, percent, plain_values
+from vit_str.evaluation.statistics import (
+    PairedDifference,
+    paired_difference,
+    percent,
+    plain_values,
+)
 from vit_str.evaluation.words.breakdown import SHOWN
 from vit_str.evaluation.words.markdown import table
 from vit_str.evaluation.words.results import ReadWords, together
@@ -34,19 +39,35 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, fractions: differences by metric of ``SHOWN`` and set."""
-        differences = {
-            metric: plain_values(self.differences(WORD_PROTOCOLS[metric])) for metric in SHOWN
-        }
-        return {"first": self.names[0], "second": self.names[1], "differences": differences}
+        differences = {}
+        for metric in SHOWN:
+            of_sets = self.differences(WORD_PROTOCOLS[metric])
+            differences[metric] = plain_values(of_sets)
+        first, second = self.names
+        return {"first": first, "second": second, "differences": differences}
 
     def rows(self, protocol: Protocol) -> list[tuple[str, ...]]:
         """A table of differences under a protocol, its titles first."""
-        titles = (f"word {protocol}", "words", "difference", *map("only {}".format, self.names))
-        rows = [(*titles, "McNemar p")]
+        first, second = self.names
+        titles = (
+            f"word {protocol}",
+            "words",
+            "difference",
+            f"only {first}",
+            f"only {second}",
+            "McNemar p",
+        )
+        rows: list[tuple[str, ...]] = [titles]
         for name, pair in self.differences(protocol).items():
-            only = f"{pair.only_first:,}", f"{pair.only_second:,}"
-            difference = percent(pair.difference, pair.interval)
-            rows.append((one_line(name), f"{pair.n:,}", difference, *only, f"{pair.p_value:.2g}"))
+            cells = (
+                one_line(name),
+                f"{pair.n:,}",
+                percent(pair.difference, pair.interval),
+                f"{pair.only_first:,}",
+                f"{pair.only_second:,}",
+                f"{pair.p_value:.2g}",
+            )
+            rows.append(cells)
         return rows
 
     def note(self) -> str:
@@ -59,7 +80,8 @@ class Comparison:
 
     def table(self) -> str:
         """Text for a terminal: percent with the 95 % interval in brackets."""
-        tables = ["\n".join(aligned(self.rows(WORD_PROTOCOLS[metric]))) for metric in SHOWN]
+        rows = (self.rows(WORD_PROTOCOLS[metric]) for metric in SHOWN)
+        tables = ["\n".join(aligned(of_metric)) for of_metric in rows]
         return "\n\n".join(tables) + f"\n{self.note()}"
 
     def markdown(self) -> list[str]:

@@ -72,13 +72,12 @@ def confusions(words: ReadWords) -> list[Confusion]:
         pairs = _readable_pairs(label, text)
         times.update(pair for pair in pairs if pair[0] != pair[1])
         written.update(pair[0] for pair in pairs if pair[0])
-    mistakes = [
-        Confusion(pair[0], pair[1], count, written[pair[0]] if pair[0] else written.total())
-        for pair, count in times.items()
-    ]
-    return sorted(mistakes, key=lambda mistake: (-mistake.times, mistake.written, mistake.read))[
-        :_MOST
-    ]
+    mistakes = []
+    for (character, read), count in times.items():
+        of = written[character] if character else written.total()
+        mistakes.append(Confusion(character, read, count, of))
+    mistakes.sort(key=lambda mistake: (-mistake.times, mistake.written, mistake.read))
+    return mistakes[:_MOST]
 
 
 def _readable_pairs(label: str, text: str) -> Iterable[Pair]:

@@ -12,7 +12,7 @@ from vit_str.evaluation.words.breakdown import (
     breakdown,
     rejection,
 )
-from vit_str.evaluation.words.calibration_error import BINS, Calibration
+from vit_str.evaluation.words.calibration_error import BINS, Bin, Calibration
 from vit_str.evaluation.words.confusions import Confusion, confusions
 from vit_str.evaluation.words.mistakes import Mistake, surest_mistakes
 from vit_str.evaluation.words.report import CHARACTER_TITLES, WORD_TITLES, Report
@@ -73,9 +73,13 @@ def _head(report: Report, model: str, command: str, how: str) -> list[str]:
 
 
 def _accuracy(report: Report) -> list[str]:
-    tables = [*table(report.rows(WORD_TITLES)), "", *table(report.rows(CHARACTER_TITLES))]
+    words = table(report.rows(WORD_TITLES))
+    characters = table(report.rows(CHARACTER_TITLES))
+    lines = ["## Accuracy", "", *words, "", *characters]
     notes = [f"* {plain(note)}" for note in report.notes()]
-    return ["## Accuracy", "", *tables, *(["", *notes] if notes else [])]
+    if notes:
+        lines += ["", *notes]
+    return lines
 
 
 def _confidence(report: Report) -> list[str]:
@@ -116,9 +120,20 @@ def _bin_rows(calibration: Calibration, full: Calibration) -> list[tuple[str, ..
     for first, second in zip(calibration.bins, full.bins, strict=True):
         if second.n:
             place = f"{second.low:.2f} to {second.high:.2f}"
-            right = (f"{100 * part.accuracy:.1f}" if part.n else "-" for part in (first, second))
-            rows.append((place, f"{second.n:,}", f"{100 * second.confidence:.1f}", *right))
+            rows.append(
+                (
+                    place,
+                    f"{second.n:,}",
+                    f"{100 * second.confidence:.1f}",
+                    _bin_accuracy(first),
+                    _bin_accuracy(second),
+                )
+            )
     return rows
+
+
+def _bin_accuracy(part: Bin) -> str:
+    return f"{100 * part.accuracy:.1f}" if part.n else "-"
 
 
 def _kinds(report: Report) -> list[str]:
@@ -126,7 +141,8 @@ def _kinds(report: Report) -> list[str]:
     groups = breakdown(report.whole)
     for name, what in _DIMENSIONS.items():
         if groups[name]:
-            lines += [f"By {name}: {what}.", "", *table(_group_rows(name, groups[name])), ""]
+            rows = _group_rows(name, groups[name])
+            lines += [f"By {name}: {what}.", "", *table(rows), ""]
     return lines
 
 

@@ -16,7 +16,8 @@ from vit_str.runtime.images import UnreadableImage, load_image
 from vit_str.synthesis.fonts import find_fonts
 
 _COLUMNS = 4  # of a sheet
-_SIZE, _BACKGROUND = (256, 64), "#e7e5df"  # width and height of a picture on the sheet, in pixels
+_SIZE = (256, 64)  # width and height of a picture on the sheet, in pixels
+_BACKGROUND = "#e7e5df"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,11 @@ def shown(text: str) -> str:
 
 def _images_at(source: WordSource, places: set[int]) -> dict[int, bytes]:
     words = enumerate(islice(source, max(places, default=-1) + 1))
-    return {i: word.image for i, word in words if i in places and isinstance(word, LabeledWord)}
+    images = {}
+    for place, word in words:
+        if place in places and isinstance(word, LabeledWord):
+            images[place] = word.image
+    return images
 
 
 def _framed(picture: bytes) -> Image.Image:

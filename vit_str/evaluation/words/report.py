@@ -1,12 +1,13 @@
 """Scores of sets of words, their calibration, and where the mistakes are."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from vit_str.console import aligned, one_line
 from vit_str.evaluation.metrics import FULL, WORD_PROTOCOLS, Scores
 from vit_str.evaluation.statistics import percent, plain_values
-from vit_str.evaluation.words.breakdown import breakdown, rejection
+from vit_str.evaluation.words.breakdown import Group, breakdown, rejection
 from vit_str.evaluation.words.calibration_error import BINS, Calibration
 from vit_str.evaluation.words.confusions import confusions
 from vit_str.evaluation.words.mistakes import surest_mistakes
@@ -35,7 +36,8 @@ class Report:
         }
         self.overall = self.whole.scores()
         self.overall_calibration = self.whole.calibration()
-        self.problems = [line for part in words.values() for line in part.problems]
+        problems = (part.problems for part in words.values())
+        self.problems = list(chain.from_iterable(problems))
 
     def parts(self) -> dict[str, tuple[ReadWords, Scores, Calibration]]:
         """Every set and, if there are several, all together as ``ALL``."""
@@ -52,8 +54,12 @@ class Report:
 
     def table(self) -> str:
         """Text for a terminal: percent with the 95 % interval in brackets."""
-        lines = [*aligned(self.rows(WORD_TITLES)), "", *aligned(self.rows(CHARACTER_TITLES))]
-        lines.append("percent [95 % interval]")
+        lines = [
+            *aligned(self.rows(WORD_TITLES)),
+            "",
+            *aligned(self.rows(CHARACTER_TITLES)),
+            "percent [95 % interval]",
+        ]
         errors = ", ".join(
             f"{one_line(name)} {percent(calibration.error, calibration.interval)}"
             for name, (_, _, calibration) in self.parts().items()
@@ -67,7 +73,8 @@ class Report:
         """A table: title, then a row for each set, then one for all."""
         rows = [("set", "words", *titles.values())]
         for name, (_, scores, _) in self.parts().items():
-            cells = [percent(scores.values[metric], scores.interval[metric]) for metric in titles]
+            values = scores.values
+            cells = [percent(values[metric], scores.interval[metric]) for metric in titles]
             rows.append((one_line(name), f"{scores.n:,}", *cells))
         return rows
 
@@ -93,16 +100,22 @@ class Report:
             yield f"{self.overall.missing:,} words without an image or a label: not counted"
 
 
-def _values(words: ReadWords, scores: Scores, calibration: Calibration) -> dict[str, Any]:
+def _values(
+    words: ReadWords,
+    scores: Scores,
+    calibration: Calibration,
+) -> dict[str, Any]:
     return scores.to_dict() | {
         "calibration": plain_values(calibration),
         "calibration_full": plain_values(words.calibration(FULL)),
         "breakdown": {
-            dimension: [
-                {"name": group.name, "n": group.n, **plain_values(group.shares)} for group in groups
-            ]
+            dimension: list(map(_group_values, groups))
             for dimension, groups in breakdown(words).items()
         },
         "rejection": plain_values(rejection(words)),
         "confusions": plain_values(confusions(words)),
     }
+
+
+def _group_values(group: Group) -> dict[str, Any]:
+    return {"name": group.name, "n": group.n, **plain_values(group.shares)}

@@ -8,7 +8,13 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from vit_str.evaluation.image_sizes import ImageSize
-from vit_str.evaluation.metrics import Protocol, Scores, normalize_label, right_words, score
+from vit_str.evaluation.metrics import (
+    Protocol,
+    Scores,
+    normalize_label,
+    right_words,
+    score,
+)
 from vit_str.evaluation.words.calibration_error import Calibration, calibrate
 
 
@@ -40,7 +46,8 @@ class ReadWords:
 
     def judged(self, protocol: Protocol = 36) -> Bool[np.ndarray, " word"]:
         """Which of the words the protocol can judge."""
-        return np.array([bool(normalize_label(label, protocol)) for label in self.labels], bool)
+        normalized = [normalize_label(label, protocol) for label in self.labels]
+        return np.array([bool(label) for label in normalized], bool)
 
     def right(self, protocol: Protocol = 36) -> Bool[np.ndarray, " word"]:
         """Which of the words that the protocol can judge are read exactly."""
@@ -67,4 +74,5 @@ def together(sets: Iterable[ReadWords]) -> ReadWords:
     """The words of all sets as one set."""
     names = [field.name for field in fields(ReadWords)]
     parts = [[getattr(words, name) for name in names] for words in sets]
-    return ReadWords(*(list(chain.from_iterable(column)) for column in zip(*parts, strict=True)))
+    columns = zip(*parts, strict=True)
+    return ReadWords(*(list(chain.from_iterable(column)) for column in columns))
