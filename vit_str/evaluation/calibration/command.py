@@ -16,7 +16,7 @@ from vit_str.files import check_writable
 
 if TYPE_CHECKING:
     from vit_str.evaluation.words.results import ReadWords
-    from vit_str.torch_runtime.ranges import Images
+    from vit_str.torch_runtime.ranges import Images, Labels
     from vit_str.torch_runtime.weights_file import WeightsFile
 
 _DESCRIPTION = """\
@@ -113,12 +113,12 @@ def _measure(options: argparse.Namespace) -> int:
 
 
 def _counted(
-    batches: Iterable[Images],
+    batches: Iterable[tuple[Images, Labels]],
     advance: Callable[[int], None],
-) -> Iterator[Images]:
+) -> Iterator[tuple[Images, Labels]]:
     """The same batches; says when a batch is done."""
-    for images in batches:
-        yield images
+    for images, labels in batches:
+        yield images, labels
         advance(len(images))
 
 
