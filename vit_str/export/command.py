@@ -67,7 +67,14 @@ def _write_page(weights: "WeightsFile", options: argparse.Namespace) -> None:
 
     runtime = Path(options.runtime) if options.runtime else None
     detector = detector_files()
-    write_page(weights, Path(options.web), options.int8, runtime, detector, options.weights)
+    write_page(
+        weights,
+        Path(options.web),
+        options.int8,
+        runtime,
+        detector,
+        options.weights,
+    )
     console.warn(f"wrote {options.web}: python -m http.server --directory {options.web}")
     if not detector:
         console.warn(

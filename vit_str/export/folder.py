@@ -77,15 +77,21 @@ def identify(graph: ModelProto, identity: str) -> None:
 
 
 def write_files(
-    out: Path, graphs: Mapping[str, ModelProto], values: dict[str, Any], page: str | None = None
+    out: Path,
+    graphs: Mapping[str, ModelProto],
+    values: dict[str, Any],
+    page: str | None = None,
 ) -> None:
     """Write graphs, their description with the digests of all, and a README."""
     files = {f"{name}.onnx": graph.SerializeToString() for name, graph in graphs.items()}
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    digests = {}
+    for name, content in files.items():
+        digests[name] = hashlib.sha256(content).hexdigest()
     values = {**values, CHECKSUM: digests}
     if page:
         files["README.md"] = page.encode()
-    files[DESCRIPTION] = (json.dumps(values, indent=1, ensure_ascii=False) + "\n").encode()
+    description = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+    files[DESCRIPTION] = description.encode()
     for name, content in files.items():
         with write_atomically(out / name) as temporary:
             temporary.write_bytes(content)
@@ -107,7 +113,10 @@ def quantized(graph: ModelProto) -> ModelProto:
         root.addFilter(_is_no_advice)
         try:
             quantize_dynamic(
-                copied, path, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul", "Gemm"]
+                copied,
+                path,
+                weight_type=QuantType.QInt8,
+                op_types_to_quantize=["MatMul", "Gemm"],
             )
         finally:
             root.removeFilter(_is_no_advice)

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
+from itertools import product
 from typing import Any
 
 import torch
@@ -42,7 +43,10 @@ class Encode(nn.Module):
         super().__init__()
         self.recognizer = recognizer
 
-    def forward(self, pixel_values: Float[Tensor, "batch 3 height width"]) -> tuple[Tensor, ...]:
+    def forward(
+        self,
+        pixel_values: Float[Tensor, "batch 3 height width"],
+    ) -> tuple[Tensor, ...]:
         """What `_state_names` names, then or else logits."""
         decoder: Any = self.recognizer.decoder
         features = self.recognizer.encode(pixel_values)
@@ -50,7 +54,9 @@ class Encode(nn.Module):
             state = decoder.begin(features)
             return (*state.hidden, state.context, *(state.image or ()))
         if isinstance(decoder, TransformerDecoder | PermutedDecoder):
-            image = tuple(tensor for pair in decoder.begin(features).image for tensor in pair)
+            image: tuple[Tensor, ...] = ()
+            for keys_values in decoder.begin(features).image:
+                image = (*image, *keys_values)
             draft = getattr(decoder, "draft", None)
             return (*image, draft(features)) if draft else image
         return (decoder.logits(features),)
@@ -82,7 +88,9 @@ class TransformerStep(nn.Module):
         else:
             logits = self.decoder.step(input_ids[:, 0], position, known)[:, None]
         attend: Any = self.blocks[-1].cross_attention.attend
-        present = (tensor for cache in past for tensor in cache.keys_values)
+        present: list[Tensor] = []
+        for cache in past:
+            present += cache.keys_values
         return (logits, *present, attend.shown.pop().mean(1)[:, 0])
 
     def _permuted(
@@ -142,7 +150,9 @@ class Verify(nn.Module):
         self.decoder = decoder
 
     def forward(
-        self, input_ids: Int64[Tensor, "batch position"], *image: Float[Tensor, "batch ..."]
+        self,
+        input_ids: Int64[Tensor, "batch position"],
+        *image: Float[Tensor, "batch ..."],
     ) -> Float[Tensor, "batch position symbol"]:
         """Scores of every position."""
         pairs = [KeysValues(*pair) for pair in zip(image[::2], image[1::2], strict=True)]
@@ -166,12 +176,16 @@ def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
     outputs = [f"present.{name}" for name in names]
     if drafts or not names:
         outputs.append("logits")
-    axes = {"pixel_values": {0: "batch", 3: _widths(encoder)}} if encoder.width_step else None
-    graphs = {"encoder": _graph(Encode(recognizer), {"pixel_values": images}, outputs, axes)}
+    axes = None
+    if encoder.width_step:
+        axes = {"pixel_values": {0: "batch", 3: _widths(encoder)}}
+    inputs = {"pixel_values": images}
+    graphs = {"encoder": _graph(Encode(recognizer), inputs, outputs, axes)}
     if not names:
         return graphs
     ids = torch.zeros(2, 1, dtype=torch.int64)
-    state = {f"past_key_values.{name}": tensor for name, tensor in zip(names, found, strict=False)}
+    pairs = zip(names, found, strict=False)
+    state = {f"past_key_values.{name}": tensor for name, tensor in pairs}
     if isinstance(decoder, RecurrentDecoder):
         kept = [f"present.{name}" for name in names if name.startswith("hidden")]
         graphs["step"] = _graph(
@@ -180,7 +194,8 @@ def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
         return graphs
     if isinstance(decoder, PermutedDecoder):
         labels = torch.zeros(2, decoder.maximum_length, dtype=torch.int64)
-        graphs["refine"] = _graph(Refine(decoder), {"input_ids": labels, **state}, ["logits"])
+        given = {"input_ids": labels, **state}
+        graphs["refine"] = _graph(Refine(decoder), given, ["logits"])
     if drafts:
         positions = torch.export.Dim("position", min=1, max=decoder.maximum_length + 1)
         graphs["verify"] = _graph(
@@ -192,8 +207,10 @@ def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
     heads = found[0].shape[1]
     head_dim = found[0].shape[3]
     depth = len(names) // 2
-    written = [f"{block}.{name}" for block in range(depth) for name in _WRITTEN]
-    past = {f"past_key_values.{name}": torch.zeros(2, heads, 3, head_dim) for name in written}
+    written = [f"{block}.{name}" for block, name in product(range(depth), _WRITTEN)]
+    past = {}
+    for name in written:
+        past[f"past_key_values.{name}"] = torch.zeros(2, heads, 3, head_dim)
     graphs["step"] = _graph(
         TransformerStep(decoder),  # type: ignore[arg-type]
         {"input_ids": ids, **state, **past},
@@ -217,7 +234,8 @@ def _state_names(recognizer: Recognizer, count: int) -> list[str]:
         hidden = [f"hidden.{i}" for i in range(2 if decoder.cell == "lstm" else 1)]
         return [*hidden, "context", "image.key", "image.value"][:count]
     if isinstance(decoder, TransformerDecoder | PermutedDecoder):
-        return [f"{block}.{name}" for block in range(count // 2) for name in _IMAGE]
+        blocks = range(count // 2)
+        return [f"{block}.{name}" for block, name in product(blocks, _IMAGE)]
     return []
 
 
@@ -233,10 +251,10 @@ def _graph(
         "batch": torch.export.Dim("batch", min=1),
         "past": torch.export.Dim("past", max=max(3, longest)),
     }
-    shapes = [
-        {axis: dims.get(dim, dim) for axis, dim in (axes or {}).get(name, {0: "batch"}).items()}
-        for name in inputs
-    ]
+    shapes = []
+    for name in inputs:
+        named = (axes or {}).get(name, {0: "batch"})
+        shapes.append({axis: dims.get(dim, dim) for axis, dim in named.items()})
     takes_state = isinstance(module, TransformerStep | RecurrentStep | Verify)
     dynamic = (shapes[0], tuple(shapes[1:])) if takes_state else tuple(shapes)
     with warnings.catch_warnings(), redirect_stdout(StringIO()):

@@ -63,14 +63,20 @@ def write_page(
         _add_other_scripts(other, out, int8, has_pages=bool(detector))
     reader = "pages" if detector else "browser"
     page = (PAGE / "index.html").read_text(encoding="utf-8")
-    page = page.replace('name="reader" content="server"', f'name="reader" content="{reader}"')
+    named = f'name="reader" content="{reader}"'
+    page = page.replace('name="reader" content="server"', named)
     if other is not None:
         languages = f'name="other-languages" content="{" ".join(ALPHABETS)}"'
         page = page.replace('name="other-languages" content=""', languages)
     (out / "index.html").write_text(page, encoding="utf-8")
 
 
-def _add_pages(weights: WeightsFile, out: Path, int8: bool, detector: Sequence[Path]) -> None:
+def _add_pages(
+    weights: WeightsFile,
+    out: Path,
+    int8: bool,
+    detector: Sequence[Path],
+) -> None:
     """What finds lines, and what reads them if the model of the page does not."""
     (out / "detector").mkdir()
     for file in detector:
@@ -84,7 +90,8 @@ def _add_other_scripts(other: Path, out: Path, int8: bool, has_pages: bool) -> N
     weights = load_weights(other)
     write_exported(weights, out / "other" / "model", int8)
     if has_pages and not weights.preprocessing.width_step:
-        write_exported(load_weights(resolve(lines_of(other))), out / "other" / "lines", int8)
+        lines = load_weights(resolve(lines_of(other)))
+        write_exported(lines, out / "other" / "lines", int8)
 
 
 def detector_files() -> list[Path]:

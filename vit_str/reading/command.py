@@ -230,7 +230,12 @@ def _read_group(
     if STANDARD_INPUT in paths and (sys.stdin is None or sys.stdin.isatty()):
         raise ValueError("- reads an image from standard input: pipe one into it")
     sources = (sys.stdin.buffer if p == STANDARD_INPUT else p for p in paths)
-    outcomes = reader.stream(sources, options.batch_size, options.workers, boxes=options.boxes)
+    outcomes = reader.stream(
+        sources,
+        options.batch_size,
+        options.workers,
+        boxes=options.boxes,
+    )
     unreadable = 0
     for path, (_, outcome) in zip(paths, outcomes, strict=True):
         if isinstance(outcome, UnreadableImage):

@@ -106,7 +106,10 @@ def search_of(options: argparse.Namespace) -> "Search":
     )
 
 
-def load_page_reader(options: argparse.Namespace, model: str | None = None) -> "PageReader":
+def load_page_reader(
+    options: argparse.Namespace,
+    model: str | None = None,
+) -> "PageReader":
     """The page reader that the options name."""
     from vit_str.reading.pages.reader import MINIMUM_CONFIDENCE, load_page
 
@@ -132,7 +135,10 @@ class Inputs(NamedTuple):
         self.problems.append((path, problem))
 
 
-def find_inputs(arguments: Iterable[str], suffixes: tuple[str, ...] | None = None) -> Inputs:
+def find_inputs(
+    arguments: Iterable[str],
+    suffixes: tuple[str, ...] | None = None,
+) -> Inputs:
     """Resolve the paths on the command line.
 
     Globs are resolved here because not every shell does it. A file whose name looks like a glob
@@ -189,7 +195,9 @@ def input_groups(
     """
     if not options.paths and not options.files_from:
         raise ValueError("name image files or folders to read, or a list of them with --files-from")
-    groups = chain([options.paths], listed(options.files_from) if options.files_from else ())
+    groups: Iterable[list[str]] = [options.paths]
+    if options.files_from:
+        groups = chain(groups, listed(options.files_from))
     problems: list[tuple[str, str]] = []
     for arguments in groups:
         inputs = find_inputs(arguments, suffixes)
@@ -216,7 +224,9 @@ def listed(path: str) -> Iterator[list[str]]:
     Those of a regular file come together, those of a pipe as they are written.
     """
     try:
-        with open(0 if path == STANDARD_INPUT else path, "rb", 0, closefd=path != "-") as file:
+        is_piped = path == STANDARD_INPUT
+        opened = 0 if is_piped else path
+        with open(opened, "rb", buffering=0, closefd=not is_piped) as file:
             groups = _lines(file, path)
             if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 groups = iter([list(chain.from_iterable(groups))])
@@ -251,7 +261,8 @@ def _add(path: str, suffixes: tuple[str, ...], found: Inputs) -> None:
     before = len(found.problems)
     files = find_files(path, suffixes, note)
     # Under the name that was given, such as ./words, which pathlib would change.
-    found.paths.extend(os.path.join(path, file.relative_to(Path(path))) for file in files)
+    within = (file.relative_to(Path(path)) for file in files)
+    found.paths.extend(os.path.join(path, file) for file in within)
     if not files and len(found.problems) == before:
         found.add_problem(path, "a folder without images; name the files to read")
 

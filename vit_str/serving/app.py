@@ -131,7 +131,8 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
             search = _search(query, lexicon)
             client = client_of(request.scope)
             record = await service.read_page(uploads[0], query.page, search, client)
-            return Response(json.dumps(record, ensure_ascii=False), media_type="application/json")
+            content = json.dumps(record, ensure_ascii=False)
+            return Response(content, media_type="application/json")
 
         return await answer(request, work)
 
@@ -162,7 +163,11 @@ async def _while_wanted(
     leaving = loop.create_task(_left(request))
     try:
         left = max(0.0, end - loop.time())
-        await asyncio.wait((task, leaving), timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            (task, leaving),
+            timeout=left,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
         if task.done():
             return task.result()
         if leaving.done():
@@ -184,7 +189,8 @@ async def _uploads(
     """The pictures of a request, and the words that may be read."""
     kind = request.headers.get("content-type", "")
     if kind.lower().startswith("multipart/"):
-        return await service.forms.do(client_of(request.scope), read_form, kind, bytes(body))
+        client = client_of(request.scope)
+        return await service.forms.do(client, read_form, kind, bytes(body))
     if not body:
         raise Refusal(422, "no picture: send one as the body, or files in the field 'files'")
     return [Upload("image", bytes(body))], ()
@@ -259,9 +265,11 @@ async def _answer_error(request: Request, error: Exception) -> Response:
     if isinstance(error, ClientDisconnected):
         return Response(status_code=499)
     headers: dict[str, str] = {}
-    status, reason = 500, "something broke while this was read; try again, and report it"
+    status = 500
+    reason = "something broke while this was read; try again, and report it"
     if isinstance(error, Refusal):
-        status, reason = error.status, error.reason
+        status = error.status
+        reason = error.reason
         if error.retry_after is not None:
             headers["Retry-After"] = str(error.retry_after)
     elif isinstance(error, RequestValidationError):

@@ -113,10 +113,16 @@ class BatchingQueue(Generic[Item, Result]):
                 self._waiting.remove(job)
             return jobs
 
-    def _results(self, jobs: Sequence[_Job[Item, Result]]) -> Sequence[Result | Exception]:
+    def _results(
+        self,
+        jobs: Sequence[_Job[Item, Result]],
+    ) -> Sequence[Result | Exception]:
         try:
             return self._work([job.item for job in jobs], jobs[0].key)
         except Exception as error:  # of one of them, perhaps: it must not hurt the others
             if len(jobs) == 1:
                 return [error]
-            return [result for job in jobs for result in self._results([job])]
+            results: list[Result | Exception] = []
+            for job in jobs:
+                results += self._results([job])
+            return results

@@ -40,7 +40,8 @@ async def _parse(kind: str, body: bytes) -> tuple[list[Upload], str]:
     boundary = parse_options_header(kind)[1].get(b"boundary")
     if not boundary:
         raise Refusal(400, "the form cannot be understood: its content type has no boundary")
-    headers = Headers(raw=[(b"content-type", b'multipart/form-data; boundary="%b"' % boundary)])
+    content_type = b'multipart/form-data; boundary="%b"' % boundary
+    headers = Headers(raw=[(b"content-type", content_type)])
     parser = MultiPartParser(
         headers, _once(body), max_fields=_MOST_FIELDS, max_part_size=_LEXICON_BYTES
     )

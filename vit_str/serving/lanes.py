@@ -29,7 +29,12 @@ class Lane:
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._began: dict[object, float] = {}
 
-    async def do(self, client: str, function: Callable[..., Result], *arguments: object) -> Result:
+    async def do(
+        self,
+        client: str,
+        function: Callable[..., Result],
+        *arguments: object,
+    ) -> Result:
         """What a function returns; its arguments are let go as soon as nobody waits for it."""
         waiting = [arguments]
         job = object()

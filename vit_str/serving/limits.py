@@ -105,7 +105,9 @@ class Bodies:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._capacity = Capacity(_BODIES * limits.body, _BODIES // 2 * limits.body, "bytes")
+        most = _BODIES * limits.body
+        most_of_one = _BODIES // 2 * limits.body
+        self._capacity = Capacity(most, most_of_one, "bytes")
 
     @asynccontextmanager
     async def received(self, request: Request) -> AsyncIterator[bytearray]:
@@ -193,5 +195,7 @@ def check_host(header: str, allowed: tuple[str, ...]) -> None:
 def is_allowed(headers: Mapping[bytes, bytes], key: str) -> bool:
     """Whether a request carries the key; how long that takes does not depend on how much fits."""
     scheme, _, bearer = headers.get(b"authorization", b"").partition(b" ")
-    given = bearer.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key", b"")
+    given = headers.get(b"x-api-key", b"")
+    if scheme.lower() == b"bearer":
+        given = bearer.strip()
     return hmac.compare_digest(given, key.encode())

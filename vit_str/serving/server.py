@@ -118,9 +118,15 @@ class BoundedConnection(H11Protocol):
 def _refusal(status: int, reason: str) -> bytes:
     """An answer to a request that was not read."""
     body = json.dumps({"error": reason}).encode()
-    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\n"
-    rest = f"Content-Length: {len(body)}\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
-    return (head + rest).encode() + body
+    head = (
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+        "Content-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n"
+        "Retry-After: 1\r\n"
+        "Connection: close\r\n"
+        "\r\n"
+    )
+    return head.encode() + body
 
 
 def serve(settings: Settings, host: str, port: int, workers: int) -> int:
@@ -131,7 +137,8 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
     os.environ[_SETTINGS] = json.dumps(asdict(settings))
     threading.Thread(target=_announce, args=(settings, host, port), daemon=True).start()
     several = workers > 1
-    with tempfile.TemporaryDirectory(prefix="vit-str-") if several else nullcontext() as folder:
+    shared = tempfile.TemporaryDirectory(prefix="vit-str-") if several else nullcontext()
+    with shared as folder:
         if folder:
             _load(settings)  # a mistake is told once
             os.environ[FOLDER] = folder
@@ -163,9 +170,11 @@ def create() -> FastAPI:
     from vit_str.serving.service import ReadingService
 
     values = json.loads(os.environ[_SETTINGS])
-    settings = Settings(**{**values, "limits": Limits(**values["limits"])})
+    values["limits"] = Limits(**values["limits"])
+    settings = Settings(**values)
     BoundedConnection.seconds = settings.limits.receive
-    BoundedConnection.proxies = tuple(ip_network(p, strict=False) for p in settings.proxies)
+    proxies = (ip_network(proxy, strict=False) for proxy in settings.proxies)
+    BoundedConnection.proxies = tuple(proxies)
     _end_with_parent()
     service = ReadingService(
         _load(settings), settings.limits, Metrics(), settings.effort, settings.model
@@ -198,7 +207,12 @@ def _end_with_parent() -> None:
 def _load(settings: Settings) -> Reader:
     from vit_str.runtime import load
 
-    return load(settings.model, settings.device, effort=settings.effort, backend=settings.backend)
+    return load(
+        settings.model,
+        settings.device,
+        effort=settings.effort,
+        backend=settings.backend,
+    )
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from vit_str.reading.pages.reader import PageReaders
     from vit_str.runtime.interface import Engine
 
-_TOGETHER, _PATIENCE = 32, 0.005
+_TOGETHER = 32
+_PATIENCE = 0.005
 _SEARCHED_TOGETHER = 8  # with up to 20 beams each
 _DECODERS = 4  # threads, for pictures that are not large
 _DECODERS_OF_ONE = 3  # of them, that a client may have at the same time
@@ -109,7 +110,8 @@ class ReadingService:
         searches = max(1, limits.queue // 2)
         self.crops = Capacity(most, limits.queue, "pictures", queue("crops").set)
         self._searches = Capacity(most // 2, searches, "pictures with a lexicon or the like")
-        self.pages = Capacity(limits.pages, -(-limits.pages // 2), "pages", queue("pages").set)
+        pages_of_one = -(-limits.pages // 2)
+        self.pages = Capacity(limits.pages, pages_of_one, "pages", queue("pages").set)
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
         self._page_parts = lru_cache(1)(partial(_open_page_parts, reader))
         self._decoding = 0  # pictures that are not large, of which reading waits for more
@@ -141,8 +143,7 @@ class ReadingService:
 
     def other_languages(self) -> list[str]:
         """Codes of languages that are not Latin and can be read."""
-        has_other = self._model is not None and choose_weights(self._model).other is not None
-        if has_other:
+        if self._model is not None and choose_weights(self._model).other is not None:
             return list(ALPHABETS)
         unknown = self.reader.charset.unknown
         return [code for code, letters in ALPHABETS.items() if not unknown(letters)]
@@ -174,7 +175,10 @@ class ReadingService:
         most = self._searches.each if searched else self.crops.each
         if len(uploads) > most:
             raise Refusal(422, f"such a request may hold {most} pictures; send several requests")
-        with self.crops.places(client, len(uploads)), self._searches.places(client, searched):
+        with (
+            self.crops.places(client, len(uploads)),
+            self._searches.places(client, searched),
+        ):
             records = await asyncio.gather(
                 *(self._record(upload, options, client) for upload in uploads),
                 return_exceptions=True,
@@ -201,9 +205,15 @@ class ReadingService:
                 return await self._page_reader.do(client, self._read_page, *work)
             except UnreadableImage as error:
                 self.metrics.pictures.labels("unreadable").inc()
-                return error_row(upload.name, error.reason) | {"words": [], "page": number}
+                row = error_row(upload.name, error.reason)
+                return row | {"words": [], "page": number}
 
-    async def _record(self, upload: Upload, options: ReadOptions, client: str) -> dict[str, Any]:
+    async def _record(
+        self,
+        upload: Upload,
+        options: ReadOptions,
+        client: str,
+    ) -> dict[str, Any]:
         try:
             image = await self._decoded(upload, client)
         except UnreadableImage as error:
@@ -255,12 +265,18 @@ class ReadingService:
         self, reader: Reader, images: Sequence[DecodedImage], options: ReadOptions
     ) -> list[Reading]:
         self.metrics.batches.observe(len(images))
-        return reader.read_decoded(images, boxes=options.boxes, attention=options.attention)
+        return reader.read_decoded(
+            images,
+            boxes=options.boxes,
+            attention=options.attention,
+        )
 
     def _open_searcher(self, search: Search) -> Reader:
         with refused():
             chosen = self._chosen(search)
-            other = None if chosen.other is None else partial(self._open, chosen.other, search)
+            if chosen.other is None:
+                return self._open(chosen.first, search)
+            other = partial(self._open, chosen.other, search)
             return self._open(chosen.first, search, other)
 
     def _chosen(self, search: Search) -> WeightsChoice:
@@ -275,13 +291,20 @@ class ReadingService:
     def _open(
         self, path: str | Path, search: Search, other: Callable[[], Reader] | None = None
     ) -> Reader:
-        return Reader(self._engine(path), effort=self._effort, search=search, other=other)
+        engine = self._engine(path)
+        return Reader(engine, effort=self._effort, search=search, other=other)
 
-    def _page_readers(self, path: str | Path, search: Search, over: Event) -> PageReaders:
+    def _page_readers(
+        self,
+        path: str | Path,
+        search: Search,
+        over: Event,
+    ) -> PageReaders:
         """What reads pages with some weights, as long as somebody waits."""
         from vit_str.reading.pages.reader import PageReaders
 
-        reader = _Interruptible(over, self._engine(path), effort=self._effort, search=search)
+        engine = self._engine(path)
+        reader = _Interruptible(over, engine, effort=self._effort, search=search)
         if reader.reads_lines:
             return PageReaders(reader, None)
         _, lines = self._page_parts() or (None, None)

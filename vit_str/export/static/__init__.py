@@ -36,7 +36,8 @@ def static_graphs(recognizer: Recognizer, *, int8: bool = True) -> dict[str, Mod
     encoder = recognizer.encoder
     decoder = recognizer.decoder
     if isinstance(encoder, VisionTransformer) and isinstance(decoder, TransformerDecoder):
-        if encoder.special_tokens or {encoder.positions, decoder.positions} != {"learned"}:
+        positions = {encoder.positions, decoder.positions}
+        if encoder.special_tokens or positions != {"learned"}:
             return {}
         graphs = {
             "encoder": encoder_graph(recognizer, encoder, decoder, int8=int8),
@@ -47,7 +48,6 @@ def static_graphs(recognizer: Recognizer, *, int8: bool = True) -> dict[str, Mod
         return graphs
     if isinstance(encoder, LineTransformer) and isinstance(decoder, CtcDecoder):
         is_one_row = encoder.patch_size[0] == encoder.image_size[0]
-        return (
-            {"encoder": line_graph(recognizer, encoder, decoder, int8=int8)} if is_one_row else {}
-        )
+        if is_one_row:
+            return {"encoder": line_graph(recognizer, encoder, decoder, int8=int8)}
     return {}

@@ -90,7 +90,9 @@ class Float32(Arithmetic):
         weight = self._graph.joined_name(layers, "weight") + TRANSPOSED
         shape = [layers[0].in_features, _width(layers)]
         bias = self._graph.joined_name(layers, "bias")
-        return self._graph.given(weight, shape), self._graph.given(bias, [_width(layers)])
+        given_weight = self._graph.given(weight, shape)
+        given_bias = self._graph.given(bias, [_width(layers)])
+        return given_weight, given_bias
 
 
 class Int8(Arithmetic):
@@ -120,7 +122,13 @@ class Int8(Arithmetic):
             self._graph.given(f"{name}.bias{BIAS}{point}", outputs, TensorProto.INT32),
         ]
         window = _window(layer)
-        x = self._graph.add("QLinearConv", inputs, domain=MICROSOFT, channels_last=1, **window)
+        x = self._graph.add(
+            "QLinearConv",
+            inputs,
+            domain=MICROSOFT,
+            channels_last=1,
+            **window,
+        )
         return self._graph.add("DequantizeLinear", [x, *range_after])
 
     def multiply(self, x: str, point: str, layers: Sequence[nn.Linear]) -> str:
@@ -132,7 +140,8 @@ class Int8(Arithmetic):
     def attend(
         self, x: str, point: str, attention: MultiHeadAttention, *, causal: bool = False
     ) -> str:
-        weight, scale, bias = self._joined([attention.to_queries, attention.to_keys_values])
+        layers = [attention.to_queries, attention.to_keys_values]
+        weight, scale, bias = self._joined(layers)
         step, zero = self._range(point)
         return self._graph.add(
             "QAttention",
@@ -169,7 +178,12 @@ def linear(graph: Graph, arithmetic: Arithmetic, x: str, layer: nn.Linear) -> st
     return arithmetic.multiply(arithmetic.quantize(x, point), point, [layer])
 
 
-def feed_forward(graph: Graph, arithmetic: Arithmetic, x: str, layers: nn.Sequential) -> str:
+def feed_forward(
+    graph: Graph,
+    arithmetic: Arithmetic,
+    x: str,
+    layers: nn.Sequential,
+) -> str:
     """Two layers with a GELU between, of float32 to float32."""
     before, _, after = layers
     assert isinstance(before, nn.Linear)

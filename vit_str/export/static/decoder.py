@@ -16,7 +16,12 @@ from vit_str.models.blocks import DecoderBlock
 from vit_str.runtime.ranges import input_of
 
 
-def verify_graph(recognizer: Recognizer, decoder: TransformerDecoder, *, int8: bool) -> ModelProto:
+def verify_graph(
+    recognizer: Recognizer,
+    decoder: TransformerDecoder,
+    *,
+    int8: bool,
+) -> ModelProto:
     """Every character of given texts, from those before it."""
     graph = Graph("verify", recognizer)
     layers = _DecoderLayers(graph, decoder, int8=int8)
@@ -25,7 +30,8 @@ def verify_graph(recognizer: Recognizer, decoder: TransformerDecoder, *, int8: b
     count = graph.size(ids, axis=1)
     positions = layers.positions()
     ends = [graph.constant([0]), count, graph.constant([0])]
-    x = graph.add("Add", [layers.characters(ids), graph.add("Slice", [positions, *ends])])
+    characters = layers.characters(ids)
+    x = graph.add("Add", [characters, graph.add("Slice", [positions, *ends])])
     for block, image in zip(decoder.blocks, images, strict=True):
         x = layers.attend_to_text(x, block)
         x, _ = layers.attend_to_image(x, block, image)
@@ -34,7 +40,12 @@ def verify_graph(recognizer: Recognizer, decoder: TransformerDecoder, *, int8: b
     return graph.model()
 
 
-def step_graph(recognizer: Recognizer, decoder: TransformerDecoder, *, int8: bool) -> ModelProto:
+def step_graph(
+    recognizer: Recognizer,
+    decoder: TransformerDecoder,
+    *,
+    int8: bool,
+) -> ModelProto:
     """One character more, what to remember of it, and where the last block looks."""
     graph = Graph("step", recognizer)
     layers = _DecoderLayers(graph, decoder, int8=int8)
@@ -52,7 +63,8 @@ def step_graph(recognizer: Recognizer, decoder: TransformerDecoder, *, int8: boo
     layers.give_scores(x, 1)
     for number in range(decoder.depth):
         for kind in ("key", "value"):
-            graph.give(f"present.{number}.decoder.{kind}", layers.shape_of_past("past_and_new"))
+            shape = layers.shape_of_past("past_and_new")
+            graph.give(f"present.{number}.decoder.{kind}", shape)
     layers.give_attention(weights, images[-1])
     return graph.model()
 
@@ -74,8 +86,10 @@ class _DecoderLayers:
         """Keys and values that come in for every block."""
         found = []
         for block in range(self.decoder.depth):
-            keys = self.graph.take(f"{name.format(block)}.key", self.shape_of_past(length))
-            values = self.graph.take(f"{name.format(block)}.value", self.shape_of_past(length))
+            of_block = name.format(block)
+            shape = self.shape_of_past(length)
+            keys = self.graph.take(f"{of_block}.key", shape)
+            values = self.graph.take(f"{of_block}.value", shape)
             found.append((keys, values))
         return found
 
@@ -85,7 +99,8 @@ class _DecoderLayers:
 
     def characters(self, ids: str) -> str:
         """Embedded characters."""
-        return self.graph.add("Gather", [self._weight(self.decoder.embed_characters), ids], axis=0)
+        embedded = self._weight(self.decoder.embed_characters)
+        return self.graph.add("Gather", [embedded, ids], axis=0)
 
     def positions(self) -> str:
         """A vector for every position."""

@@ -89,7 +89,11 @@ class EncoderLayers:
 
     def _residual(self, x: str, block: ResidualBlock) -> str:
         inside = x
-        for norm, layer in ((block.first_norm, block.first), (block.second_norm, block.second)):
+        steps = (
+            (block.first_norm, block.first),
+            (block.second_norm, block.second),
+        )
+        for norm, layer in steps:
             point = input_of(self.graph.names[layer])
             inside = self.arithmetic.rectify(self.graph.normalize(inside, norm), point)
             inside = self.arithmetic.convolve(inside, point, layer)
@@ -109,7 +113,12 @@ class EncoderLayers:
         return self.graph.add("Add", [x, inside])
 
 
-def _give_keys_values(graph: Graph, x: str, decoder: TransformerDecoder, tokens: int) -> None:
+def _give_keys_values(
+    graph: Graph,
+    x: str,
+    decoder: TransformerDecoder,
+    tokens: int,
+) -> None:
     """Keys and values of the image for every block of the decoder, as outputs."""
     head_dim = decoder.dim // decoder.heads
     x = graph.reshape(x, tokens, 2 * decoder.depth, decoder.heads, head_dim)
@@ -121,7 +130,13 @@ def _give_keys_values(graph: Graph, x: str, decoder: TransformerDecoder, tokens:
             graph.give(name, ["batch", decoder.heads, tokens, head_dim])
 
 
-def _draft(graph: Graph, arithmetic: Arithmetic, x: str, point: str, draft: CtcHead) -> str:
+def _draft(
+    graph: Graph,
+    arithmetic: Arithmetic,
+    x: str,
+    point: str,
+    draft: CtcHead,
+) -> str:
     """Scores of the characters along the columns of the grid."""
     rows, columns = draft.grid
     dim = draft.classify.in_features // rows

@@ -36,14 +36,20 @@ class Graph:
         self._inputs: list[ValueInfoProto] = []
         self._outputs: list[ValueInfoProto] = []
 
-    def take(self, name: str, shape: Shape, kind: TensorProto.DataType = TensorProto.FLOAT) -> str:
+    def take(
+        self,
+        name: str,
+        shape: Shape,
+        kind: TensorProto.DataType = TensorProto.FLOAT,
+    ) -> str:
         """Declare an input; returns its name."""
         self._inputs.append(helper.make_tensor_value_info(name, kind, shape))
         return name
 
     def give(self, name: str, shape: Shape) -> None:
         """Declare an output."""
-        self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        output = helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        self._outputs.append(output)
 
     def add(
         self,
@@ -56,12 +62,22 @@ class Graph:
     ) -> str:
         """A node with one output; returns its name."""
         output = output or f"{operator}_{len(self._nodes)}"
-        node = helper.make_node(operator, inputs, [output], output, domain=domain, **attributes)
+        node = helper.make_node(
+            operator,
+            inputs,
+            [output],
+            output,
+            domain=domain,
+            **attributes,
+        )
         self._nodes.append(node)
         return output
 
     def given(
-        self, name: str, shape: Sequence[int], kind: TensorProto.DataType = TensorProto.FLOAT
+        self,
+        name: str,
+        shape: Sequence[int],
+        kind: TensorProto.DataType = TensorProto.FLOAT,
     ) -> str:
         """What is made of the weights, see `initializers`."""
         tensor = TensorProto(name=name, data_type=kind, dims=shape)
@@ -72,7 +88,8 @@ class Graph:
     def constant(self, values: Sequence[int]) -> str:
         """Whole numbers."""
         name = "x".join(map(str, values))
-        return self._hold(helper.make_tensor(name, TensorProto.INT64, [len(values)], values))
+        tensor = helper.make_tensor(name, TensorProto.INT64, [len(values)], values)
+        return self._hold(tensor)
 
     def scalar(self, value: int, kind: TensorProto.DataType = TensorProto.INT64) -> str:
         """One whole number."""

@@ -27,7 +27,11 @@ class ImageRef(NamedTuple):
     column: str = ""  # of a Parquet file
 
 
-def list_images(paths: Iterable[str], column: str | None, report: Report) -> Iterator[ImageRef]:
+def list_images(
+    paths: Iterable[str],
+    column: str | None,
+    report: Report,
+) -> Iterator[ImageRef]:
     """All images in image files, tar archives and Parquet files, each once."""
     for path in dict.fromkeys(paths):
         lower = path.lower()
@@ -96,7 +100,8 @@ def _parquet_rows(path: str, column: str | None, report: Report) -> Iterator[Ima
 def _load_cells(path: str, column: str, rows: list[int]) -> Iterator[bytes]:
     from pyarrow import dataset
 
-    cells = dataset.dataset(path, format="parquet").take(rows, columns=[column]).column(0)
+    table = dataset.dataset(path, format="parquet").take(rows, columns=[column])
+    cells = table.column(0)
     for cell in cells.to_pylist():
         # As the datasets of Hugging Face have it: {"bytes", "path"}.
         yield (cell.get("bytes") if isinstance(cell, dict) else cell) or b""
@@ -119,6 +124,7 @@ def _holds_bytes(column_type: Any) -> bool:
     from pyarrow import types
 
     if types.is_struct(column_type):
-        return any(field.name == "bytes" and _holds_bytes(field.type) for field in column_type)
+        named = (field for field in column_type if field.name == "bytes")
+        return any(_holds_bytes(field.type) for field in named)
     tests = (types.is_binary, types.is_large_binary, types.is_binary_view)
     return any(test(column_type) for test in tests)

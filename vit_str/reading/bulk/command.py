@@ -27,7 +27,8 @@ _PART_SIZE = 1024
 def run_ray(options: argparse.Namespace) -> int:
     """Read what has no result in the folder ``--out``, and report what is there then."""
     if options.files_from:
-        options.paths = [*options.paths, *chain.from_iterable(listed(options.files_from))]
+        groups = listed(options.files_from)
+        options.paths = [*options.paths, *chain.from_iterable(groups)]
     _check_ray(options)
     from vit_str.reading.bulk.archives import ARCHIVES, list_images
     from vit_str.reading.bulk.output import LOCK, OutputFolder, utf8

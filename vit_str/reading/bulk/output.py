@@ -7,6 +7,7 @@ run that was stopped resumes with the images that have none.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,12 @@ class OutputFolder:
     A run that resumes must have the same settings: what decides how results look.
     """
 
-    def __init__(self, path: Path, file_format: str, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        file_format: str,
+        settings: Mapping[str, Any],
+    ) -> None:
         self.path = path
         self.format = file_format
         settings = {"format": file_format, **settings}
@@ -37,23 +43,29 @@ class OutputFolder:
             raise ValueError(f"{path} holds other files; give an empty or a new folder as --out")
         else:
             with write_atomically(record) as temporary:
-                temporary.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+                content = json.dumps(settings, indent=2) + "\n"
+                temporary.write_text(content, encoding="utf-8")
 
     def parts(self) -> dict[int, Path]:
         """The files, by their numbers."""
         name = re.compile(rf"part-(\d{{6,}})\.{self.format}")
-        found = ((name.fullmatch(path.name), path) for path in sorted(self.path.iterdir()))
-        return {int(match[1]): path for match, path in found if match}
+        parts = {}
+        for path in sorted(self.path.iterdir()):
+            match = name.fullmatch(path.name)
+            if match:
+                parts[int(match[1])] = path
+        return parts
 
     def done(self) -> dict[str, bool]:
         """Names of the images that have a row, and whether they could be read."""
-        rows = (row for path in self.parts().values() for row in self._rows(path))
+        rows = chain.from_iterable(map(self._rows, self.parts().values()))
         return {row["path"]: row["error"] is None for row in rows}
 
     def write(self, rows: Sequence[dict[str, Any]]) -> None:
         """Write a file with these rows, atomically."""
         number = max(self.parts(), default=-1) + 1
-        with write_atomically(self.path / f"part-{number:06d}.{self.format}") as temporary:
+        path = self.path / f"part-{number:06d}.{self.format}"
+        with write_atomically(path) as temporary:
             if self.format == "jsonl":
                 lines = "".join(f"{json_line(row)}\n" for row in rows)
                 temporary.write_text(lines, encoding="utf-8")
@@ -66,7 +78,8 @@ class OutputFolder:
                 return [json.loads(line) for line in lines]
         from pyarrow import parquet
 
-        return parquet.read_table(path, columns=["path", "error"], memory_map=False).to_pylist()
+        columns = ["path", "error"]
+        return parquet.read_table(path, columns=columns, memory_map=False).to_pylist()
 
 
 def _compare(record: Path, settings: Mapping[str, Any]) -> None:
@@ -84,11 +97,18 @@ def _write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    text, number = pyarrow.string(), pyarrow.float32()
+    text = pyarrow.string()
+    number = pyarrow.float32()
     fields = [("path", text), ("text", text), ("confidence", number), ("error", text)]
     if rows and "characters" in rows[0]:
         box = pyarrow.list_(number)  # left, top, right, bottom; null if not wanted
-        character = pyarrow.struct([("character", text), ("confidence", number), ("box", box)])
+        character = pyarrow.struct(
+            [
+                ("character", text),
+                ("confidence", number),
+                ("box", box),
+            ]
+        )
         fields.append(("characters", pyarrow.list_(character)))
     values = [{**row, "path": utf8(row["path"])} for row in rows]
     table = pyarrow.Table.from_pylist(values, schema=pyarrow.schema(fields))

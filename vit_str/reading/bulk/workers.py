@@ -72,12 +72,20 @@ class RayError(Exception):
 
 
 @contextmanager
-def ray_workers(address: str | None, device: str, count: int | None) -> Iterator[Workers]:
+def ray_workers(
+    address: str | None,
+    device: str,
+    count: int | None,
+) -> Iterator[Workers]:
     """Ray, started here or joined at an address as ``ray.init`` takes it, and left at the end."""
     for name, value in _RAY_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     # Ray prints about its own affairs; standard output is for results alone.
-    with warnings.catch_warnings(), open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+    with (
+        warnings.catch_warnings(),
+        open(os.devnull, "w") as nowhere,
+        redirect_stdout(nowhere),
+    ):
         warnings.filterwarnings("ignore", module=r"ray(\.|$)")
         import ray
         import ray.data
@@ -98,12 +106,17 @@ def ray_workers(address: str | None, device: str, count: int | None) -> Iterator
             ray.shutdown()
 
 
-def choose_workers(resources: Mapping[str, float], device: str, count: int | None) -> Workers:
+def choose_workers(
+    resources: Mapping[str, float],
+    device: str,
+    count: int | None,
+) -> Workers:
     """One worker per GPU, or per CPU where there is none or none is wanted.
 
     Where a number of threads is asked for, a worker takes as many CPUs.
     """
-    cpus, gpus = int(resources.get("CPU", 0)), int(resources.get("GPU", 0))
+    cpus = int(resources.get("CPU", 0))
+    gpus = int(resources.get("GPU", 0))
     if device == "auto":
         device = "cuda" if gpus else "cpu"
     asked = max(1, min(thread_count(), cpus)) if THREADS in os.environ else 1
@@ -221,7 +234,12 @@ def read_images(
             "the images under the same path"
         )
     rows = []
-    outcomes = reader.stream(load_images(images), job.batch_size, threads, boxes=job.boxes)
+    outcomes = reader.stream(
+        load_images(images),
+        job.batch_size,
+        threads,
+        boxes=job.boxes,
+    )
     for image, (_, outcome) in zip(images, outcomes, strict=True):
         if isinstance(outcome, UnreadableImage):
             row = error_row(image.name, outcome.reason)
