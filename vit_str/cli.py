@@ -110,7 +110,8 @@ def _without_command(arguments: Sequence[str]) -> int:
         commands.add_parser(name, help=command.help, add_help=False)
     options = parser.parse_args(arguments)
     if options.version or options.completion:
-        console.write(_completion(options.completion) if options.completion else _version())
+        shown = _completion(options.completion) if options.completion else _version()
+        console.write(shown)
         return 0
     parser.print_help(sys.stderr)
     return 2

@@ -39,12 +39,13 @@ def merge(below: Settings, above: Settings) -> Settings:
     """
     merged = dict(below)
     for name, value in above.items():
+        old = merged.get(name)
         if name.endswith("+"):
             added = value if isinstance(value, list) else [value]
             merged[name[:-1]] = [*(merged.get(name[:-1]) or []), *added]
         elif name == "init_args" and isinstance(value, dict):
-            merged[name] = _merge_arguments(merged.get(name) or {}, value)
-        elif isinstance(old := merged.get(name), dict) and isinstance(value, dict):
+            merged[name] = _merge_arguments(old or {}, value)
+        elif isinstance(old, dict) and isinstance(value, dict):
             merged[name] = merge(_fitting(old, value.get("class_path")), value)
         else:
             merged[name] = value

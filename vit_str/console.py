@@ -150,7 +150,8 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     lines = []
     for row in rows:
         cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        others = zip(row[1:], widths[1:], strict=True)
+        cells += [cell.rjust(width) for cell, width in others]
         lines.append("  ".join(cells).rstrip())
     return lines
 

@@ -62,7 +62,8 @@ class VitStrOcrModel(BaseOcrModel):
         if enabled:
             codes = self.resolve_ocr_languages()
             search = Search(language="+".join(codes)) if codes else None
-            self._reader = load_page(options.model, accelerator_options.device, search=search)
+            device = accelerator_options.device
+            self._reader = load_page(options.model, device, search=search)
 
     @classmethod
     def get_options_type(cls) -> type[OcrOptions]:
@@ -78,16 +79,23 @@ class VitStrOcrModel(BaseOcrModel):
         code = language.native or language.bcp47_language
         if code not in (*known_languages(), NO_LANGUAGE):
             raise OcrLanguageNotSupportedError(
-                self._engine_name, language.tag(), supported=self.supported_ocr_languages()
+                self._engine_name,
+                language.tag(),
+                supported=self.supported_ocr_languages(),
             )
         return code
 
-    def __call__(self, conv_res: ConversionResult, page_batch: Iterable[Page]) -> Iterable[Page]:
+    def __call__(
+        self,
+        conv_res: ConversionResult,
+        page_batch: Iterable[Page],
+    ) -> Iterable[Page]:
         """Add what the pages say to their text."""
         for page in page_batch:
             if self.enabled and page._backend.is_valid():
                 with TimeRecorder(conv_res, "ocr"):
-                    cells = [self._cells(page, area) for area in self.get_ocr_rects(page)]
+                    areas = self.get_ocr_rects(page)
+                    cells = [self._cells(page, area) for area in areas]
                     self.post_process_cells(list(chain(*cells)), page, conv_res)
             yield page
 

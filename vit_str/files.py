@@ -38,10 +38,14 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
 
 def default_cache() -> Path:
     """Folder for what can be built again: ``VIT_STR_CACHE`` or the user's cache folder."""
-    if own := os.environ.get("VIT_STR_CACHE"):
+    own = os.environ.get("VIT_STR_CACHE")
+    if own:
         return Path(own)
+    shared = os.environ.get("XDG_CACHE_HOME")
+    if shared:
+        return Path(shared) / "vit-str"
     try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vit-str"
+        return Path.home() / ".cache" / "vit-str"
     except RuntimeError:
         message = "no home folder to keep drawn fonts and word lists in: set VIT_STR_CACHE"
         raise ValueError(message) from None
@@ -112,7 +116,8 @@ def find_files(
         folders.sort()
         for name in sorted(files):
             path = Path(parent, name)
-            if not name.startswith(".") and name.lower().endswith(suffixes) and path.is_file():
+            is_wanted = name.lower().endswith(suffixes) and not name.startswith(".")
+            if is_wanted and path.is_file():
                 found.append(path)
     return found
 

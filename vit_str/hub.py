@@ -82,7 +82,11 @@ def from_pretrained(folder_or_repository: str | Path, **options: Any) -> Reader:
 
 
 def save_pretrained(
-    weights: str | Path, folder: str | Path, *, licence: str = "apache-2.0", name: str | None = None
+    weights: str | Path,
+    folder: str | Path,
+    *,
+    licence: str = "apache-2.0",
+    name: str | None = None,
 ) -> Path:
     """Write weights and a model card to a folder, which ``--model FOLDER`` takes too.
 
@@ -155,7 +159,9 @@ def _card(contents: Contents, name: str, licence: str) -> str:
     described = contents.description
     preprocessing = contents.preprocessing
     data = one_line(str(contents.provenance.get("data", "")))
-    characters = contents.charset.characters.replace("`", "").replace("|", "").replace(" ", "")
+    characters = contents.charset.characters
+    for breaking in "`| ":
+        characters = characters.replace(breaking, "")
     return _CARD.format(
         licence=licence,
         name=name,

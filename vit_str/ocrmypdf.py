@@ -9,6 +9,7 @@ import threading
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -85,10 +86,16 @@ class VitStrEngine(OcrEngine):
         """By how many degrees to turn a page to the left until its lines are level."""
         lines = _reader(options).detector.lines(load_image(input_file))
         along = [q[1] - q[0] for q in lines if _is_long(q)]
-        return float(np.degrees(np.median([np.arctan2(y, x) for x, y in along] or [0.0])))
+        angles = [np.arctan2(y, x) for x, y in along]
+        return float(np.degrees(np.median(angles or [0.0])))
 
     @staticmethod
-    def generate_hocr(input_file: Path, output_hocr: Path, output_text: Path, options: Any) -> None:
+    def generate_hocr(
+        input_file: Path,
+        output_hocr: Path,
+        output_text: Path,
+        options: Any,
+    ) -> None:
         """Write what a page says and where."""
         page = _read(_reader(options), input_file)
         if text_quarters(page.words):
@@ -98,7 +105,12 @@ class VitStrEngine(OcrEngine):
         output_text.write_text(f"{page.text}\n", encoding="utf-8")
 
     @staticmethod
-    def generate_pdf(input_file: Path, output_pdf: Path, output_text: Path, options: Any) -> None:
+    def generate_pdf(
+        input_file: Path,
+        output_pdf: Path,
+        output_text: Path,
+        options: Any,
+    ) -> None:
         """Refused by ``check_options`` before it comes to this."""
         raise NotImplementedError
 
@@ -170,8 +182,10 @@ class Plugin:
 installed = Plugin(NAME)
 """The entry point of the package, which leaves others as they are until it is asked for."""
 _named = Plugin("auto", NAME)
-add_options, get_ocr_engine = _named.add_options, _named.get_ocr_engine
-check_options, validate = _named.check_options, _named.validate
+add_options = _named.add_options
+get_ocr_engine = _named.get_ocr_engine
+check_options = _named.check_options
+validate = _named.validate
 
 
 def _read(reader: PageReader, path: Path) -> Page:
@@ -194,20 +208,23 @@ class _Typesetter:
     """
 
     def __init__(self, page: Page) -> None:
-        lines = [line for block in page.blocks for line in block]
+        lines = list(chain.from_iterable(page.blocks))
         self._sizes: list[float] = []
-        for line in sorted(lines, key=lambda line: -sum(len(word.text) for word in line)):
+        for line in sorted(lines, key=_length, reverse=True):
             if self._size_like(_size(line)) is None:
                 self._sizes.append(_size(line))
         slopes = [baseline(line)[0] for line in lines if _is_wide(line)]
         self._slope = median(slopes) if slopes else 0.0
         self._middle = page.width / 2
         largest_rise = abs(self._slope) * page.width
-        self._is_level = bool(self._sizes) and largest_rise <= _LEVEL * _EM * self._sizes[0]
+        self._is_level = False
+        if self._sizes:
+            self._is_level = largest_rise <= _LEVEL * _EM * self._sizes[0]
 
     def _size_like(self, size: float) -> float | None:
         """The first of the sizes of the page that is about as large."""
-        return next((each for each in self._sizes if abs(size / each - 1) < _SAME_SIZE), None)
+        alike = (each for each in self._sizes if abs(size / each - 1) < _SAME_SIZE)
+        return next(alike, None)
 
     def title(self, line: Sequence[Word]) -> str:
         """Where a line is set, for hOCR."""
@@ -215,7 +232,8 @@ class _Typesetter:
             return line_title(line)
         size = _size(line)
         em = max(2, round(_EM * (self._size_like(size) or size)))
-        left, right = line[0].box.left, line[-1].box.right
+        left = line[0].box.left
+        right = line[-1].box.right
         slope, (x, y) = baseline(line)
         if self._is_level:
             y += self._slope * (self._middle - x)
@@ -228,16 +246,24 @@ class _Typesetter:
         return f"bbox {' '.join(map(str, sides))}; baseline {slope:.3f} {-below}"
 
 
+def _length(line: Sequence[Word]) -> int:
+    """Characters of a line, without spaces between words."""
+    return sum(len(word.text) for word in line)
+
+
 def _size(line: Sequence[Word]) -> float:
     """Height of the small letters of a line."""
-    known = [word.size for word in line if word.size]
-    return median(known or [_SMALL * (word.box.bottom - word.box.top) for word in line]) or 1.0
+    sizes = [word.size for word in line if word.size]
+    if not sizes:
+        sizes = [_SMALL * (word.box.bottom - word.box.top) for word in line]
+    return median(sizes) or 1.0
 
 
 def _reader(options: Any) -> PageReader:
     known = _languages()
     codes = [known.get(code, code) for code in options.languages]
-    whole = _load(getattr(options, "vit_str_model", "tiny"), "+".join(dict.fromkeys(codes)))
+    model = getattr(options, "vit_str_model", "tiny")
+    whole = _load(model, "+".join(dict.fromkeys(codes)))
     detector = _detector(threading.get_ident())
     return PageReader(whole.reader, detector, whole.lines, other=whole.other)
 
@@ -272,10 +298,12 @@ def _detector(thread: int) -> RapidDetector:
 @lru_cache
 def _languages() -> dict[str, str]:
     """Codes of three letters, as Tesseract has them -> of languages with known words."""
-    known = [
-        (code, names) for code, names in ISO_639_3.items() if names.alpha_2 in known_languages()
-    ]
-    codes = {alias: names.alpha_2 for code, names in known for alias in (code, names.alt) if alias}
+    codes = {}
+    for code, names in ISO_639_3.items():
+        if names.alpha_2 in known_languages():
+            codes[code] = names.alpha_2
+            if names.alt:
+                codes[names.alt] = names.alpha_2
     return codes | {"nor": "nb"}
 
 
@@ -283,7 +311,9 @@ def _is_wide(line: Sequence[Word]) -> bool:
     """Whether the slope of a line tells that of its page."""
     if len(line) < 2 or text_quarters(line):
         return False
-    return line[-1].box.right - line[0].box.left > _LONG * (line[0].box.bottom - line[0].box.top)
+    first = line[0].box
+    width = line[-1].box.right - first.left
+    return width > _LONG * (first.bottom - first.top)
 
 
 def _is_long(line: Quadrilateral) -> bool:

@@ -33,9 +33,11 @@ def shuffled(index: int, size: int, *keys: int) -> int:
     low = bits // 2
     masks = ((1 << bits - low) - 1, (1 << low) - 1)
     while True:
-        left, right = index >> low, index & masks[1]
+        left = index >> low
+        right = index & masks[1]
         for turn in range(_ROUNDS):  # an even number: the halves, of two widths, trade places
-            left, right = right, left ^ (split_mix(key + (turn << 56) + right) & masks[turn % 2])
+            mixed = split_mix(key + (turn << 56) + right) & masks[turn % 2]
+            left, right = right, left ^ mixed
         index = left << low | right
         if index < size:
             return index
