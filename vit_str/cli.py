@@ -98,7 +98,9 @@ def _without_command(arguments: Sequence[str]) -> int:
     parser.description = "Read the text in cropped word images with a Vision Transformer."
     parser.epilog = f"vit-str COMMAND --help describes a command\n\n{_EPILOG}"
     parser.add_argument(
-        "--version", action="store_true", help="print the version and that of the weights, and exit"
+        "--version",
+        action="store_true",
+        help="print the version and that of the weights, and exit",
     )
     parser.add_argument(
         "--completion",

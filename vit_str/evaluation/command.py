@@ -43,7 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --against: write a page with the words that --model has won and lost, beside "
         "their pictures, report.html",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object, fractions")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object, fractions",
+    )
     parser.add_argument(
         "--markdown",
         type=Path,

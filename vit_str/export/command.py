@@ -29,12 +29,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str export``."""
     parser.description = _DESCRIPTION
     parser.epilog = _EPILOG
-    parser.add_argument("weights", metavar="WEIGHTS", help="a .safetensors file, or tiny")
+    parser.add_argument(
+        "weights",
+        metavar="WEIGHTS",
+        help="a .safetensors file, or tiny",
+    )
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--out", metavar="FOLDER", help="the folder to make")
     where.add_argument("--web", metavar="FOLDER", help="the folder to make, with a page")
     parser.add_argument(
-        "--int8", action="store_true", help="quantize matrix products: a quarter of the size"
+        "--int8",
+        action="store_true",
+        help="quantize matrix products: a quarter of the size",
     )
     parser.add_argument(
         "--runtime",

@@ -69,7 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="image file, folder (with the folders in it), glob, or - for standard input",
     )
     parser.add_argument(
-        "--files-from", metavar="FILE", help="read what this file lists too, a path per line"
+        "--files-from",
+        metavar="FILE",
+        help="read what this file lists too, a path per line",
     )
     parser.add_argument(
         "--out",
@@ -115,11 +117,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Photographs, scans, TIFF and PDF files: words are found, put in reading order and read.\n"
         "--out is then a folder that gets a file for each picture; the same command resumes.",
     )
-    pages.add_argument("--page", action="store_true", help="read whole pictures, not cropped words")
     pages.add_argument(
-        "--overlay", metavar="FOLDER", help="write pictures with the words that were found there"
+        "--page",
+        action="store_true",
+        help="read whole pictures, not cropped words",
     )
-    pages.add_argument("--pages", metavar="N-M", help="read these only, such as 3-5 or 1,7-")
+    pages.add_argument(
+        "--overlay",
+        metavar="FOLDER",
+        help="write pictures with the words that were found there",
+    )
+    pages.add_argument(
+        "--pages",
+        metavar="N-M",
+        help="read these only, such as 3-5 or 1,7-",
+    )
     pages.add_argument(
         "--dpi",
         type=partial(whole_number, least=30, end=1201),
@@ -139,7 +151,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     ray.add_argument("--engine", choices=("plain", "ray"), default="plain")
     ray.add_argument(
-        "--characters", action="store_true", help="write each character and its confidence too"
+        "--characters",
+        action="store_true",
+        help="write each character and its confidence too",
     )
     ray.add_argument(
         "--column",
@@ -147,7 +161,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of Parquet files, with image files as bytes (default: the only one of bytes)",
     )
     ray.add_argument(
-        "--part-size", type=positive, metavar="N", help="images in a part (default: 1024)"
+        "--part-size",
+        type=positive,
+        metavar="N",
+        help="images in a part (default: 1024)",
     )
     ray.add_argument(
         "--ray-address",

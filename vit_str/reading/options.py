@@ -37,13 +37,21 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
         "what may be read",
         "Confidence is then among what is allowed; jsonl has the free reading too.",
     )
-    choice.add_argument("--lexicon", metavar="FILE", help="only the words in it, one a line")
+    choice.add_argument(
+        "--lexicon",
+        metavar="FILE",
+        help="only the words in it, one a line",
+    )
     choice.add_argument(
         "--pattern",
         metavar="REGEX",
         help="only what it matches as a whole, such as '[A-Z]{2}[0-9]+'",
     )
-    choice.add_argument("--alphabet", metavar="CHARACTERS", help="only these, such as 0123456789")
+    choice.add_argument(
+        "--alphabet",
+        metavar="CHARACTERS",
+        help="only these, such as 0123456789",
+    )
     choice.add_argument(
         "--language",
         metavar="CODES|FILE",

@@ -53,7 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers", type=positive, default=1, metavar="N", help="processes (default: 1)"
     )
     add_model_arguments(parser)
-    parser.add_argument("--log", action="store_true", help="print a line for each request")
+    parser.add_argument(
+        "--log",
+        action="store_true",
+        help="print a line for each request",
+    )
     parser.add_argument(
         "--cors",
         action="append",

@@ -62,9 +62,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str calibrate``."""
     parser.description = _DESCRIPTION
     parser.epilog = _EPILOG
-    parser.add_argument("weights", metavar="WEIGHTS", help="a .safetensors file, or tiny")
+    parser.add_argument(
+        "weights",
+        metavar="WEIGHTS",
+        help="a .safetensors file, or tiny",
+    )
     sources = parser.add_argument(
-        "sources", nargs="+", metavar="SOURCE", help="labeled words, as for vit-str evaluate"
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="labeled words, as for vit-str evaluate",
     )
     parser.add_argument(
         "--ranges",
@@ -74,8 +81,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="instead of the temperature, measure on rendered words how far the numbers inside "
         "the model reach: it reads faster on processors with instructions for 8 bits",
     )
-    parser.add_argument("--out", required=True, metavar="FILE", help="the weights file to write")
-    parser.add_argument("--json", action="store_true", help="print one JSON object, fractions")
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="FILE",
+        help="the weights file to write",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object, fractions",
+    )
     add_device(parser)
     add_batch_size(parser)
 
