@@ -231,7 +231,8 @@ class _Typesetter:
         if text_quarters(line):
             return line_title(line)
         size = _size(line)
-        em = max(2, round(_EM * (self._size_like(size) or size)))
+        common_size = self._size_like(size) or size
+        em = max(2, round(_EM * common_size))
         left = line[0].box.left
         right = line[-1].box.right
         slope, (x, y) = baseline(line)

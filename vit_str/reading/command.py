@@ -223,7 +223,14 @@ def _read_all(
             for path, problem in inputs.problems if options.format == "jsonl" else ():
                 write(json_line(error_row(path, problem)))
             unreadable += len(inputs.problems)
-            unreadable += _read_group(options, inputs.paths, reader, write, progress, pages)
+            unreadable += _read_group(
+                options,
+                inputs.paths,
+                reader,
+                write,
+                progress,
+                pages,
+            )
     if pages:
         others = f" and {len(pages) - 1:,} others look" if len(pages) > 1 else " looks"
         console.warn(

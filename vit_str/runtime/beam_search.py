@@ -90,7 +90,9 @@ def beam_search(
     return beam.hypotheses()
 
 
-def log_softmax(scores: Float[np.ndarray, "row symbol"]) -> Float[np.ndarray, "row symbol"]:
+def log_softmax(
+    scores: Float[np.ndarray, "row symbol"],
+) -> Float[np.ndarray, "row symbol"]:
     """Logarithms of probabilities; a row without a finite score has none."""
     top = scores.max(1, keepdims=True)
     is_possible = np.isfinite(top)

@@ -165,10 +165,12 @@ def _in_frame(
     """Boxes in shares of what the model saw to pixels of the image as it was given."""
     left, top, right, bottom = boxes.T
     if frame.upside_down:
-        left, right = 1 - right, 1 - left
-        top, bottom = 1 - bottom, 1 - top
+        left, right = _mirrored(left, right)
+        top, bottom = _mirrored(top, bottom)
     if frame.turned:
-        left, top, right, bottom = 1 - bottom, left, 1 - top, right
+        across = (left, right)
+        left, right = _mirrored(top, bottom)
+        top, bottom = across
     sides = [
         frame.left + left * frame.width,
         frame.top + top * frame.height,
@@ -176,6 +178,13 @@ def _in_frame(
         frame.top + bottom * frame.height,
     ]
     return np.stack(sides, -1)
+
+
+def _mirrored(
+    start: Float[np.ndarray, " position"], stop: Float[np.ndarray, " position"]
+) -> tuple[Float[np.ndarray, " position"], Float[np.ndarray, " position"]]:
+    """A stretch of a side, in shares of it, counted from the other end."""
+    return 1 - stop, 1 - start
 
 
 def _over_image(

@@ -86,7 +86,10 @@ class Lexicon:
         """See `Constraint`."""
         return self._children(state)[symbol]
 
-    def _find_children(self, state: tuple[int, int, int]) -> dict[int, tuple[int, int, int]]:
+    def _find_children(
+        self,
+        state: tuple[int, int, int],
+    ) -> dict[int, tuple[int, int, int]]:
         """The next character -> the range of the words that continue with it."""
         first, last, depth = state
         column = self._labels[first:last, depth]

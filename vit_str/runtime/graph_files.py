@@ -60,7 +60,11 @@ class GraphFiles:
     weights: Path | None = None
     ranges: Ranges = field(default_factory=dict)
 
-    def open(self, threads: int, tensors: Tensors | None = None) -> dict[str, InferenceSession]:
+    def open(
+        self,
+        threads: int,
+        tensors: Tensors | None = None,
+    ) -> dict[str, InferenceSession]:
         """Sessions by the names of the graphs.
 
         Args:

@@ -145,10 +145,11 @@ def decode_apart(
     (header, pixels), *parts = answered
     if "error" in header:
         raise UnreadableImage(name, header["error"])
-    line_parts = tuple(
-        LinePart(_received(part, data), part["start"], part["stop"]) for part, data in parts
-    )
-    return _received(header, pixels)._replace(parts=line_parts)
+    line_parts = []
+    for part, pixels_of_part in parts:
+        image = _received(part, pixels_of_part)
+        line_parts.append(LinePart(image, part["start"], part["stop"]))
+    return _received(header, pixels)._replace(parts=tuple(line_parts))
 
 
 def _received(header: dict[str, Any], pixels: bytes) -> DecodedImage:
@@ -224,8 +225,10 @@ def _ink(pixels: Pixels, size: tuple[int, int], runs_down: bool) -> Window | Non
         return None
     left, right = (place * width / seen_width for place in _extent(columns))
     top, bottom = (place * height / seen_height for place in _extent(rows))
-    length, line = right - left, bottom - top
-    longest, highest = width, height
+    length = right - left
+    line = bottom - top
+    longest = width
+    highest = height
     if runs_down:
         length, line = line, length
         longest, highest = highest, longest

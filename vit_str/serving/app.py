@@ -34,7 +34,13 @@ from vit_str.serving.schemas import (
     ReadQuery,
     SearchQuery,
 )
-from vit_str.serving.service import ReadingService, ReadOptions, Upload, reads_pages, refused
+from vit_str.serving.service import (
+    ReadingService,
+    ReadOptions,
+    Upload,
+    reads_pages,
+    refused,
+)
 
 WEB = Path(vit_str.__file__).parent / "web"
 # Nothing of the page may come from elsewhere, or go there.

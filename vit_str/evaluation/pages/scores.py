@@ -108,9 +108,11 @@ def scores(pages: Sequence[PageScore]) -> dict[str, dict[str, Any]]:
     Returns:
         For each, precision, recall and their harmonic mean, and its 95 % interval over pictures.
     """
+    detected = [(page.detected, page.words, page.labels) for page in pages]
+    read = [(page.read, page.words, page.labels) for page in pages]
     return {
-        "detection": _score([(page.detected, page.words, page.labels) for page in pages]),
-        "end_to_end": _score([(page.read, page.words, page.labels) for page in pages]),
+        "detection": _score(detected),
+        "end_to_end": _score(read),
         "bag_of_words": _score([page.bag for page in pages]),
         "letters_and_digits": _score([page.plain_bag for page in pages]),
     }

@@ -34,8 +34,11 @@ def align(label: str, text: str) -> list[Pair]:
     column = len(text)
     while row or column:
         here = costs[row][column]
-        both = row and column and costs[row - 1][column - 1] + (label[row - 1] != text[column - 1])
-        if row and column and here == both:
+        paired = None
+        if row and column:
+            differs = label[row - 1] != text[column - 1]
+            paired = costs[row - 1][column - 1] + int(differs)
+        if here == paired:
             row = row - 1
             column = column - 1
             pairs.append((label[row], text[column]))

@@ -1,7 +1,7 @@
 """The worst mistakes: words that were read wrong and surely."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -42,15 +42,18 @@ def surest_mistakes(words: Mapping[str, ReadWords], most: int = 60) -> list[Mist
 
     Case and symbols make no mistake here where `fitting_protocol` can do without them.
     """
-    mistakes = [
-        Mistake(name, place, label, text, confidence)
-        for name, part in words.items()
-        for place, label, text, confidence in zip(
-            part.places, part.labels, part.texts, part.confidences, strict=True
-        )
-        if confidence is not None and label and is_wrong(label, text)
-    ]
+    mistakes: list[Mistake] = []
+    for name, part in words.items():
+        mistakes += _mistakes_of(name, part)
     return sorted(mistakes, key=lambda mistake: -mistake.confidence)[:most]
+
+
+def _mistakes_of(name: str, words: ReadWords) -> Iterator[Mistake]:
+    """Words of a set that were read wrong, in its order."""
+    known = zip(words.places, words.labels, words.texts, words.confidences, strict=True)
+    for place, label, text, confidence in known:
+        if confidence is not None and label and is_wrong(label, text):
+            yield Mistake(name, place, label, text, confidence)
 
 
 def fitting_protocol(label: str) -> Protocol:

@@ -69,11 +69,15 @@ def read_words(
     return words
 
 
+def _is_quoted(label: str) -> bool:
+    return len(label) > 2 and label[0] == label[-1] == '"'
+
+
 def remarks(name: str, words: ReadWords) -> Iterator[str]:
     """What is odd about the labels of a set, one line each; else it would pass for bad reading."""
     if not words.labels:
         yield f"{name}: holds no word to judge"
-    quoted = sum(len(label) > 2 and label[0] == label[-1] == '"' for label in words.labels)
+    quoted = sum(map(_is_quoted, words.labels))
     if quoted > 1 and 2 * quoted > len(words.labels):
         yield (
             f"{name}: {quoted:,} of {len(words.labels):,} labels are in quotes, which count as "

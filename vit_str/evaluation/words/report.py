@@ -31,9 +31,9 @@ class Report:
     def __init__(self, words: dict[str, ReadWords]) -> None:
         self.words = words
         self.whole = together(words.values())
-        self._sets = {
-            name: (part, part.scores(), part.calibration()) for name, part in words.items()
-        }
+        self._sets = {}
+        for name, part in words.items():
+            self._sets[name] = (part, part.scores(), part.calibration())
         self.overall = self.whole.scores()
         self.overall_calibration = self.whole.calibration()
         problems = (part.problems for part in words.values())

@@ -122,7 +122,8 @@ def _read_and_write(
     count = 0
     with noticing_interrupts() as interrupted, console.Progress(len(images)) as progress:
         try:
-            with ray_workers(options.ray_address, options.device, options.workers) as workers:
+            started = ray_workers(options.ray_address, options.device, options.workers)
+            with started as workers:
                 size = options.part_size or _PART_SIZE
                 for rows, problem in read_parts(images, size, job, weights, workers):
                     if problem:

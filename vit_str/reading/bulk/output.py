@@ -39,7 +39,7 @@ class OutputFolder:
             raise ValueError(f"{path} is a file; --out is a folder")
         if record.exists():
             _compare(record, settings)
-        elif path.is_dir() and any(not entry.name.startswith(".") for entry in path.iterdir()):
+        elif _holds_files(path):
             raise ValueError(f"{path} holds other files; give an empty or a new folder as --out")
         else:
             with write_atomically(record) as temporary:
@@ -80,6 +80,13 @@ class OutputFolder:
 
         columns = ["path", "error"]
         return parquet.read_table(path, columns=columns, memory_map=False).to_pylist()
+
+
+def _holds_files(path: Path) -> bool:
+    """Whether it is a folder with something in it that is not hidden."""
+    if not path.is_dir():
+        return False
+    return any(not entry.name.startswith(".") for entry in path.iterdir())
 
 
 def _compare(record: Path, settings: Mapping[str, Any]) -> None:
