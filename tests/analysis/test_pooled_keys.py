@@ -8,7 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from vit_str.analysis.distance.measure import DistanceAnalysis, measurements, sink_tokens
+from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.distance.tables import measurements, sink_tokens
 from vit_str.analysis.geometry import TokenGrid, Windows, neighborhood
 from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
 from vit_str.analysis.libraries.load import encoder_of

@@ -129,7 +129,7 @@ def test_rows_of_an_image_together_write_what_rows_alone_do(static_path, monkeyp
     paths = [*SAMPLES, *SAMPLES[:4]]
 
     def read() -> list[tuple[str, float]]:
-        reader = vit_str.load(static_path, "cpu", search=Search(beam_width=7, n_best=3))
+        reader = vit_str.load(static_path, "cpu", search=Search(beams=7, n_best=3))
         alternatives = [reading.alternatives for reading in reader.read(paths)]
         return [(text.text, text.confidence) for texts in alternatives for text in texts]
 

@@ -37,7 +37,7 @@ def level_grids(rules: Sequence[Box], words: Sequence[Sides], near: float) -> It
         run: list[_Band] = []
         for above, below in pairwise(stack):
             band = _Band.of(above, below, words)
-            if run and not _columns([*run, band], words):
+            if run and not _goes_on(run, band, words):
                 yield from _grid(run, words)
                 run = []
             if band.inside:
@@ -77,6 +77,13 @@ def _stacks(rules: Sequence[Box], near: float) -> list[list[Box]]:
         else:
             stacks.append([rule])
     return stacks
+
+
+def _goes_on(run: Sequence[_Band], band: _Band, words: Sequence[Sides]) -> bool:
+    """Whether a band has columns with those above it, and text across them takes none away."""
+    together = len(_columns([*run, band], words))
+    is_known = len(run) >= _FEWEST_RULES - 1  # by a head and a body
+    return together >= (len(_columns(run, words)) if is_known else 1)
 
 
 def _columns(bands: Sequence[_Band], words: Sequence[Sides]) -> list[float]:
