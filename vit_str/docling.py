@@ -16,7 +16,7 @@ from docling.exceptions import OcrLanguageNotSupportedError
 from docling.models.base_ocr_model import BaseOcrModel
 from docling.utils.ocr_language import OcrLanguage, OcrLanguageSupport
 from docling.utils.profiling import TimeRecorder
-from docling_core.types.doc import BoundingBox, CoordOrigin
+from docling_core.types.doc.base import BoundingBox, CoordOrigin
 from docling_core.types.doc.page import BoundingRectangle, TextCell
 from pydantic import Field
 
@@ -92,7 +92,8 @@ class VitStrOcrModel(BaseOcrModel):
     ) -> Iterable[Page]:
         """Add what the pages say to their text."""
         for page in page_batch:
-            if self.enabled and page._backend.is_valid():
+            backend = page._backend
+            if self.enabled and backend is not None and backend.is_valid():
                 with TimeRecorder(conv_res, "ocr"):
                     areas = self.get_ocr_rects(page)
                     cells = [self._cells(page, area) for area in areas]
