@@ -31,7 +31,7 @@ def static_graphs(recognizer: Recognizer, *, int8: bool = True) -> dict[str, Mod
         int8: in 8 bits; else the same in float32.
 
     Returns:
-        Nothing if there are none for the parts of this model.
+        Graphs by name; empty if there are none for the parts of this model.
     """
     encoder = recognizer.encoder
     decoder = recognizer.decoder
