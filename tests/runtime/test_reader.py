@@ -33,6 +33,17 @@ def test_load_is_the_public_entrance(weights_path, word_image):
     assert set(reading.text) <= set(Charset().characters)
 
 
+def test_the_second_look_can_be_left_out_for_one_reader(word_image):
+    blurred = word_image("word").resize((12, 5)).resize((96, 40))
+    usual = load("tiny", "cpu")
+    once = usual.with_rereading(replace(usual.rereading, doubtful=0.0))
+    fast = load("tiny", "cpu", effort="fast")
+    assert once.engine is usual.engine
+    assert once.read(blurred).confidence == fast.read(blurred).confidence < usual.rereading.doubtful
+    assert usual.read(blurred).confidence != once.read(blurred).confidence
+    assert usual.without_views().rereading == replace(usual.rereading, rounds=())
+
+
 def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path):
     torch.manual_seed(0)
     encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
