@@ -62,6 +62,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str read``."""
     parser.description = "Print the text in image files, one line each: path, text, confidence."
     parser.epilog = _EPILOG
+    _add_files_and_formats(parser)
+    add_reader_arguments(parser)
+    parser.add_argument(
+        "--line",
+        action="store_const",
+        const="line",
+        dest="model",
+        help="images of one line of any length: the same as --model line",
+    )
+    _add_page_options(parser)
+    _add_ray_options(parser)
+
+
+def _add_files_and_formats(parser: argparse.ArgumentParser) -> None:
+    """Which images are read, and what is written of them."""
     parser.add_argument(
         "paths",
         nargs="*",
@@ -104,14 +119,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="give the N likeliest texts, in jsonl",
     )
-    add_reader_arguments(parser)
-    parser.add_argument(
-        "--line",
-        action="store_const",
-        const="line",
-        dest="model",
-        help="images of one line of any length: the same as --model line",
-    )
+
+
+def _add_page_options(parser: argparse.ArgumentParser) -> None:
     pages = parser.add_argument_group(
         "whole pictures",
         "Photographs, scans, TIFF and PDF files: words are found, put in reading order and read.\n"
@@ -144,6 +154,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take the text of PDF pages that have some, and read the others",
     )
+
+
+def _add_ray_options(parser: argparse.ArgumentParser) -> None:
     ray = parser.add_argument_group(
         "many images",
         "--engine ray reads with several processes, also on a cluster: images, folders of them,\n"

@@ -1,14 +1,10 @@
 """``vit-str train``: Lightning's command line over the parts of this project."""
 
-import ctypes
-import logging
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import torch
 from jsonargparse import ActionConfigFile  # type: ignore[attr-defined]
 from jsonargparse.typing import PositiveInt
 from lightning.fabric.plugins import TorchCheckpointIO
@@ -26,25 +22,10 @@ from vit_str.training.configuration import completed, duration, emulates_bfloat1
 from vit_str.training.console import RunProgress, report
 from vit_str.training.initialization import StartFromWeights
 from vit_str.training.module import RecognizerTraining
+from vit_str.training.process import prepare_process
 from vit_str.training.starting import stop_at_once
 
 _STOPPED = 130  # saved, and to be resumed, whichever signal asked for it
-_IGNORED_WARNINGS = (
-    "The '.*_dataloader' does not have many workers",
-    "GPU available but not used",
-    "LightningCLI's args parameter",
-    "The dirpath has changed",  # a run whose folder was moved
-    ".*LeafSpec.* is deprecated",  # Lightning's use of torch
-)
-# Names of settings of mallopt(3), with what keeps freed memory.
-_M_TRIM_THRESHOLD = -1
-_M_TOP_PAD = -2
-_M_MMAP_MAX = -4
-_MALLOC_SETTINGS = {
-    _M_MMAP_MAX: 0,
-    _M_TRIM_THRESHOLD: 2**31 - 1,  # bytes, the most that fit
-    _M_TOP_PAD: 512 * 2**20,  # bytes
-}
 
 
 class OneLineParser(LightningArgumentParser):
@@ -237,13 +218,7 @@ class TrainingCLI(LightningCLI):
 
 def main(arguments: Sequence[str]) -> int:
     """Train as the arguments say; returns the exit code."""
-    keep_freed_memory()
-    if torch.cuda.is_available():
-        # On a CPU it would hold for all that this process does later.
-        torch.set_float32_matmul_precision("medium")
-    for message in _IGNORED_WARNINGS:
-        warnings.filterwarnings("ignore", message)
-    quiet_lightning()
+    prepare_process()
     try:
         return _train(arguments)
     except CannotStart as error:
@@ -280,26 +255,3 @@ def _reason(error: OSError | SafetensorError) -> str:
     reason = getattr(error, "strerror", None) or error
     file = getattr(error, "filename", None)
     return f"{file}: {reason}" if file else str(reason)
-
-
-def quiet_lightning() -> None:
-    """Print only warnings of Lightning; what matters of the rest is said here."""
-    for name in ("lightning.pytorch", "lightning.fabric"):
-        logging.getLogger(name).setLevel(logging.WARNING)
-
-
-def keep_freed_memory() -> bool:
-    """Let glibc keep freed memory instead of giving it back to the system.
-
-    Every step takes and frees the same large tensors; fresh pages for each of them cost page
-    faults, on a busy machine more than the arithmetic. Returns whether it could be set: only
-    glibc knows these settings (mallopt(3)).
-    """
-    if sys.platform != "linux":
-        return False
-    try:
-        mallopt = ctypes.CDLL("libc.so.6").mallopt
-    except (OSError, AttributeError):
-        return False
-    outcomes = [mallopt(name, value) for name, value in _MALLOC_SETTINGS.items()]
-    return all(outcome == 1 for outcome in outcomes)

@@ -89,7 +89,6 @@ class OwnWords(LightningDataModule):
         self.validation_limit = validation_limit
         self.preprocessing = _preprocessing(image_size, width_step)
         augmentation = Augmentation(augment, seed)
-        rules = Rules(self.charset, maximum_length)
         self.mixture = Mixture([open_words(source) for source in sources], shares, seed)
         self.rendered: RenderedWords | None = None
         if rendered_share or rendered_limit:
@@ -105,31 +104,26 @@ class OwnWords(LightningDataModule):
             }
             # Called by their names: the command line finds their options so.
             if width_step:
-                self.rendered = RenderedLines(
-                    real=None,
-                    real_limit=None,
-                    **shared,
-                    **rendered,
-                )
+                self.rendered = RenderedLines(real=None, real_limit=None, **shared, **rendered)
             else:
-                self.rendered = RenderedWords(
-                    real=None,
-                    real_limit=None,
-                    **shared,
-                    **rendered,
-                )
+                self.rendered = RenderedWords(real=None, real_limit=None, **shared, **rendered)
         self.rendered_limit = rendered_limit
         held_out, self._validated = self._hold_out(validation, validation_share)
-        self.crops = Crops(
+        self.crops = self._crops(augmentation, held_out, maximum_length)
+        self._skipped: SkippedWords | None = None
+
+    def _crops(self, augmentation: Augmentation, held_out: HeldOut, longest: int) -> Crops:
+        """What is trained on, of sources that all hold something to train on."""
+        rules = Rules(self.charset, longest)
+        for source in self.mixture.sources:
+            _check_usable(source, rules, held_out)
+        return Crops(
             mixture=self.mixture,
             rules=rules,
             held_out=held_out,
             augmentation=augmentation,
             preprocessing=self.preprocessing,
         )
-        for source in self.mixture.sources:
-            _check_usable(source, rules, held_out)
-        self._skipped: SkippedWords | None = None
 
     def _hold_out(
         self,

@@ -1,6 +1,7 @@
 """The report of ``vit-str analyze characters``: what was found, and what it does not show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -32,6 +33,21 @@ _BY_GROUP = ("iou", "pointing", "center_error")
 _PER_SHEET, _MOST_SHOWN = 6, 60  # words
 
 
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    """What a model did with all images.
+
+    Attributes:
+        board: scores of all words.
+        records: one for each image, for the table of characters.
+        shown: words to draw.
+    """
+
+    board: Scoreboard
+    records: list[dict[str, Any]]
+    shown: list[MappedWord]
+
+
 def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> int:
     """Score where a model looked while it read, and write tables and a page.
 
@@ -42,73 +58,15 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
         raise ValueError(f"--show must be from 0 to {_MOST_SHOWN}, found {show}")
     subject, *others = run.subjects
     observer = Observer(subject, others)
-    source = observer.source(block, head)
-    board = Scoreboard(source, [other.name for other in others], observer.grid)
-    batches = run.batches(subject)
-    assert run.images is not None
-    drawn = {index * run.images.count // max(show, 1) for index in range(show)}
-    records: list[dict[str, Any]] = []
-    shown: list[MappedWord] = []
-    for batch, pixels in batches:
-        for index, word in enumerate(observer.observe(batch, pixels)):
-            board.add(word)
-            attended = word.character_attention(source, board.grid)
-            if len(records) in drawn and word.text:
-                shown.append(mapped(subject, word, attended, pixels[index]))
-            records.append(record(word, attended, source))
+    observed = _observe(run, observer, observer.source(block, head), show)
+    board = observed.board
     rows = board.rows()
     write_frame(run.folder / "characters.csv", rows)
-    height, width = subject.recognizer.encoder.image_size
-    write_json(
-        run.folder / "characters.json",
-        {
-            "model": subject.name,
-            "block": source.counted[0],
-            "head": head,
-            "image_size": {"height": height, "width": width},
-            "unit": "pixels of the model's input; boxes are left, top, right, bottom",
-            "images": records,
-        },
-    )
+    _write_characters(run, observed, head)
     page = run.page("Where the decoder looked", f"{_LEAD} The model is {subject.name}.")
-    page.paragraph(_summary(board, records))
-    here = (rows["block"] == source.counted[0]) & (rows["head"].fillna(0) == (head or 0))
-    compared = rows[(rows["versus"] == "") & (rows["block"].isna() | here)]
-    known = {
-        (row.model, row.group, row.metric): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
-        for row in compared.itertuples()
-    }
-    of_boxes = rows[(rows["metric"] == "iou") & (rows["model"] == subject.name)]
-    counts = dict(zip(of_boxes["group"], of_boxes["n"], strict=True))
-    if counts:
-        _scores(page, board, rows)
-    else:
-        page.note(
-            "Where the characters of these images are is not known, so that nothing can be scored "
-            "but whether attention moves in reading direction; --data rendered has true boxes."
-        )
-    names = [chosen.model for chosen in board.chosen]
-    if known:
-        page.heading("In numbers")
-        cells: list[list[object]] = [
-            [TITLES[metric], unit, *(known.get((name, "all", metric)) for name in names)]
-            for metric, unit in METRICS.items()
-            if (subject.name, "all", metric) in known
-        ]
-        caption = f"Means over {board.words:,} words with 95 % intervals"
-        page.table(["score", "unit", *names], cells, caption)
-    for metric in _BY_GROUP if counts else ():
-        cells = [
-            [group, counts[group], *(known.get((name, group, metric)) for name in names)]
-            for group in GROUPS
-            if group in counts
-        ]
-        caption = (
-            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or wrong, length "
-            "of the label, line level, rotated (rising by more than half a character) or curved"
-        )
-        page.table(["words", "n", *names], cells, caption)
-    _words(page, shown)
+    page.paragraph(_summary(board, observed.records))
+    _add_scores(page, board, rows, subject.name, head)
+    _words(page, observed.shown)
     columns, losses = cells_of(not_better(rows))
     return run.finish(
         page,
@@ -117,6 +75,107 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
         characters_drawn=board.drawn,
         not_better_than_slices=[dict(zip(columns, loss, strict=True)) for loss in losses],
     )
+
+
+def _observe(run: AnalysisRun, observer: Observer, source: Source, show: int) -> _Observed:
+    """Read all images; ``show`` of them, evenly spread, are drawn."""
+    subject, *others = run.subjects
+    board = Scoreboard(source, [other.name for other in others], observer.grid)
+    observed = _Observed(board, records=[], shown=[])
+    batches = run.batches(subject)
+    assert run.images is not None
+    drawn = {index * run.images.count // max(show, 1) for index in range(show)}
+    for batch, pixels in batches:
+        for index, word in enumerate(observer.observe(batch, pixels)):
+            board.add(word)
+            attended = word.character_attention(source, board.grid)
+            if len(observed.records) in drawn and word.text:
+                observed.shown.append(mapped(subject, word, attended, pixels[index]))
+            observed.records.append(record(word, attended, source))
+    return observed
+
+
+def _write_characters(run: AnalysisRun, observed: _Observed, head: int | None) -> None:
+    """Write the texts, boxes and scores of all images."""
+    subject = run.subjects[0]
+    height, width = subject.recognizer.encoder.image_size
+    write_json(
+        run.folder / "characters.json",
+        {
+            "model": subject.name,
+            "block": observed.board.source.counted[0],
+            "head": head,
+            "image_size": {"height": height, "width": width},
+            "unit": "pixels of the model's input; boxes are left, top, right, bottom",
+            "images": observed.records,
+        },
+    )
+
+
+def _add_scores(
+    page: Page, board: Scoreboard, rows: pd.DataFrame, subject: str, head: int | None
+) -> None:
+    """Figures, and tables of the means over all words and over groups of them."""
+    of_boxes = rows[(rows["metric"] == "iou") & (rows["model"] == subject)]
+    counts = dict(zip(of_boxes["group"], of_boxes["n"], strict=True))
+    if counts:
+        _scores(page, board, rows)
+    else:
+        page.note(
+            "Where the characters of these images are is not known, so that nothing can be scored "
+            "but whether attention moves in reading direction; --data rendered has true boxes."
+        )
+    means = _means(rows, board.source.counted[0], head)
+    names = [chosen.model for chosen in board.chosen]
+    if means:
+        page.heading("In numbers")
+        page.table(
+            ["score", "unit", *names],
+            _cells_of_scores(means, names, subject),
+            f"Means over {board.words:,} words with 95 % intervals",
+        )
+    for metric in _BY_GROUP if counts else ():
+        page.table(
+            ["words", "n", *names],
+            _cells_of_groups(means, names, counts, metric),
+            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or wrong, length "
+            "of the label, line level, rotated (rising by more than half a character) or curved",
+        )
+
+
+_Means = dict[tuple[str, str, str], str]
+"""(model, group, metric) -> a mean and its interval."""
+
+
+def _means(rows: pd.DataFrame, block: int | None, head: int | None) -> _Means:
+    """Those of one block and head, and of what has neither."""
+    is_chosen = (rows["block"] == block) & (rows["head"].fillna(0) == (head or 0))
+    has_no_block = rows["block"].isna()
+    compared = rows[(rows["versus"] == "") & (has_no_block | is_chosen)]
+    return {
+        (row.model, row.group, row.metric): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
+        for row in compared.itertuples()
+    }
+
+
+def _cells_of_scores(means: _Means, names: Sequence[str], subject: str) -> list[list[object]]:
+    """A row for each score that the subject has, a column for each model."""
+    return [
+        [TITLES[metric], unit, *(means.get((name, "all", metric)) for name in names)]
+        for metric, unit in METRICS.items()
+        if (subject, "all", metric) in means
+    ]
+
+
+def _cells_of_groups(
+    means: _Means, names: Sequence[str], counts: Mapping[str, int], metric: str
+) -> list[list[object]]:
+    """A row for each group of words, a column for each model."""
+    return [
+        [group, counts[group], *(means.get((name, group, metric)) for name in names)]
+        for group in GROUPS
+        if group in counts
+    ]
 
 
 def _summary(board: Scoreboard, records: Sequence[dict[str, Any]]) -> str:
