@@ -66,7 +66,8 @@ def _by_layer(values: list[list[Values]]) -> Matched:
     for layers in values:
         means = torch.stack([layer.mean(1, keepdim=True) for layer in layers])
         places = torch.linspace(0, len(layers) - 1, min(depths), dtype=torch.float64)
-        below, above = places.floor().long(), places.ceil().long()
+        below = places.floor().long()
+        above = places.ceil().long()
         at_places.append(torch.lerp(means[below], means[above], (places - below)[:, None, None]))
     for layer, (first, second) in enumerate(zip(*at_places, strict=True), 1):
         yield matching, layer, first, second
@@ -110,8 +111,8 @@ def _compared(
 
 
 _LEAD = (
-    "Both models saw the same images; every difference is the second model minus the first, image "
-    "by image, so that what the images have in common cancels."
+    "Both models saw the same images; every difference is the second model minus "
+    "the first, image by image, so that what the images have in common cancels."
 )
 _MATCHING = {
     "index": "head 1 with head 1 and so on; heads with the same number have nothing in common but "
@@ -122,8 +123,8 @@ _MATCHING = {
 }
 _SHOWN = ("distance", "distance_x", "distance_y", "entropy", "nmi")
 _TESTS = (
-    "p is of a paired t-test; p_holm is corrected for the number of layers (Holm 1979), since of "
-    "many intervals some leave out zero by chance."
+    "p is of a paired t-test; p_holm is corrected for the number of layers (Holm "
+    "1979), since of many intervals some leave out zero by chance."
 )
 
 
@@ -148,9 +149,10 @@ def report(run: AnalysisRun, norm: str) -> int:
         page.figure(
             differences_by_layer(shown, f"matched by {matching}", (first.model, second.model)),
             f"difference-{matching}",
-            f"Attention distance of {second.model} minus that of {first.model} in pixels ({norm}), "
-            f"matched by {matching}: {meaning}. The line is of means of layers. 95 % intervals "
-            f"over n = {n:,} paired images; full dots have p_holm below {SIGNIFICANT}.",
+            f"Attention distance of {second.model} minus that of {first.model} in "
+            f"pixels ({norm}), matched by {matching}: {meaning}. The line is of "
+            f"means of layers. 95 % intervals over n = {n:,} paired images; full "
+            f"dots have p_holm below {SIGNIFICANT}.",
             vector=True,
         )
     page.heading("In numbers")
@@ -169,8 +171,8 @@ def _finding(layers: pd.DataFrame) -> str:
     return (
         f"Of {len(distances)} layers the second model has more distance in "
         f"{(significant['difference'] > 0).sum()} and less in "
-        f"{(significant['difference'] < 0).sum()}, as means over heads with p < {SIGNIFICANT} "
-        "after Holm's correction for the number of layers. The largest difference is "
-        f"{most['difference']:+.1f} px [{most['low']:+.1f}, {most['high']:+.1f}] in layer "
-        f"{most['layer']}."
+        f"{(significant['difference'] < 0).sum()}, as means over heads with p < "
+        f"{SIGNIFICANT} after Holm's correction for the number of layers. The "
+        f"largest difference is {most['difference']:+.1f} px [{most['low']:+.1f}, "
+        f"{most['high']:+.1f}] in layer {most['layer']}."
     )

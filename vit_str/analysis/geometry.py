@@ -87,7 +87,10 @@ class TokenGrid:
         x = (torch.arange(self.columns, dtype=torch.float64) + 0.5) * width + right
         return torch.stack(torch.meshgrid(x, y, indexing="xy"), -1).reshape(-1, 2)
 
-    def differences(self, keys: "TokenGrid | None" = None) -> Float64[Tensor, "query key 2"]:
+    def differences(
+        self,
+        keys: "TokenGrid | None" = None,
+    ) -> Float64[Tensor, "query key 2"]:
         """(x, y) from every token to every other, or to every one of other ``keys``."""
         return (keys or self).centers[None] - self.centers[:, None]
 
@@ -112,17 +115,28 @@ class Windows:
     # window at the border holds tokens from opposite sides of the image, which may not attend to
     # each other
     allowed: Bool[Tensor, "window query key"]
-    pooled: TokenGrid | None = None  # of the keys, if they lie elsewhere than the queries
+    # Of the keys, if they lie elsewhere than the queries
+    pooled: TokenGrid | None = None
 
     @classmethod
-    def of(cls, grid: TokenGrid, window: tuple[int, int], shift: tuple[int, int]) -> "Windows":
+    def of(
+        cls,
+        grid: TokenGrid,
+        window: tuple[int, int],
+        shift: tuple[int, int],
+    ) -> "Windows":
         """Cut a grid into windows of some rows and columns, after it was rolled by ``shift``."""
         sides = []
         for count, step in zip((grid.rows, grid.columns), shift, strict=True):
             sides.append((torch.arange(count) >= count - step).long())
         regions = 2 * sides[0][:, None] + sides[1]
         rows, columns = window
-        tokens = rearrange(regions, "(a row) (b col) -> (a b) (row col)", row=rows, col=columns)
+        tokens = rearrange(
+            regions,
+            "(a row) (b col) -> (a b) (row col)",
+            row=rows,
+            col=columns,
+        )
         return cls(TokenGrid(rows, columns, grid.patch_size), tokens[:, :, None] == tokens[:, None])
 
     @classmethod
@@ -136,7 +150,10 @@ class Windows:
         return self.pooled or self.grid
 
 
-def neighborhood(grid: TokenGrid, keys: TokenGrid | None = None) -> Bool[Tensor, "query key"]:
+def neighborhood(
+    grid: TokenGrid,
+    keys: TokenGrid | None = None,
+) -> Bool[Tensor, "query key"]:
     """The 3 x 3 keys around each token, cut at the border."""
     sides = torch.tensor((keys or grid).patch_size[::-1], dtype=torch.float64)
     steps = grid.differences(keys).abs() / sides

@@ -13,12 +13,14 @@ from torch import Tensor
 
 from vit_str.reports.style import COLORS, HEAT, INK, MUTED, LineStyle, figure, plain, styled
 
-_WIDTH, _TITLE = 10.5, 0.24  # inches, of the sheet and above every row
+_WIDTH = 10.5  # inches, of the sheet and above every row
+_TITLE = 0.24  # inches, of the sheet and above every row
 _MOST_ROWS = 12  # characters of a word that a sheet shows
 
 CAUTION = (
-    "Attention is not explanation: a map shows where the decoder took features from, not that the "
-    "pixels there decided what it wrote; the map of gradients next to it often differs."
+    "Attention is not explanation: a map shows where the decoder took features "
+    "from, not that the pixels there decided what it wrote; the map of gradients "
+    "next to it often differs."
 )
 """A note for every page with maps."""
 
@@ -77,18 +79,36 @@ def _draw_word(grid: np.ndarray, word: MappedWord) -> None:
             shares = (maps[row] / maps[row].max().clamp(min=1e-12)).float().cpu().numpy()
             axes.imshow(0.45 * image.mean(2) + 140, "gray", vmin=0, vmax=255)
             extent = (-0.5, width - 0.5, height - 0.5, -0.5)
-            axes.imshow(shares, HEAT, alpha=0.85 * np.sqrt(shares), vmin=0, extent=extent)
+            axes.imshow(
+                shares,
+                HEAT,
+                alpha=0.85 * np.sqrt(shares),
+                vmin=0,
+                extent=extent,
+            )
             if not row:
-                axes.set_title(plain(method), loc="right", fontsize=8, fontweight="normal")
+                axes.set_title(
+                    plain(method),
+                    loc="right",
+                    fontsize=8,
+                    fontweight="normal",
+                )
                 axes.title.set_color(MUTED)
         label: LineStyle = {"ha": "right", "va": "center", "fontsize": 11, "in_layout": False}
-        axes_of_row[1].text(-0.03 * width, height / 2, plain(word.text[row]), color=color, **label)
+        axes_of_row[1].text(
+            -0.03 * width,
+            height / 2,
+            plain(word.text[row]),
+            color=color,
+            **label,
+        )
 
 
 def _frame(axes: Axes, box: Sequence[float], color: str, linewidth: float) -> None:
     """The edges of a box, whose sides are in pixels of the image."""
     left, top, right, bottom = box
-    corner, size = (left - 0.5, top - 0.5), (right - left, bottom - top)
+    corner = (left - 0.5, top - 0.5)
+    size = (right - left, bottom - top)
     axes.add_patch(
         Rectangle(corner, *size, fill=False, edgecolor=color, linewidth=linewidth, clip_on=False)
     )

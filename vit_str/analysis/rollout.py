@@ -122,7 +122,8 @@ def measure(
 ) -> tuple[pd.DataFrame, list[MappedWord]]:
     """Distances and more by rollout and of single layers, and the first words read with maps."""
     grid = TokenGrid.of(subject.encoder)
-    rolled_out, single = AttentionStatistics(grid, _METRICS), AttentionStatistics(grid, _METRICS)
+    rolled_out = AttentionStatistics(grid, _METRICS)
+    single = AttentionStatistics(grid, _METRICS)
     words: list[MappedWord] = []
     for batch, images in run.batches(subject):
         mixed = encoder_rollout(subject.encoder, images, residual, single.update)
@@ -166,9 +167,9 @@ def report(run: AnalysisRun, residual: float, show: int) -> int:
     page.figure(
         distance_by_depth(rows, chance, "rollout_distance", "distance (px)", dotted="distance"),
         "rollout-distance",
-        "Mean distance from a token to the patches that reach it by rollout, in pixels (solid), "
-        f"and to the tokens that the layer alone attends to (dotted); n = {n:,} images, bands are "
-        "95 % intervals.",
+        "Mean distance from a token to the patches that reach it by rollout, in "
+        "pixels (solid), and to the tokens that the layer alone attends to "
+        f"(dotted); n = {n:,} images, bands are 95 % intervals.",
         vector=True,
     )
     page.paragraph(_METHOD)
@@ -182,8 +183,8 @@ def report(run: AnalysisRun, residual: float, show: int) -> int:
             page.figure(
                 map_sheet(words),
                 f"words-{number}",
-                f"{name}: for every character that it read the cross-attention of the last decoder "
-                "block, the same through the encoder by rollout, and gradients; dark is the most "
-                "of each map.",
+                f"{name}: for every character that it read the cross-attention of "
+                "the last decoder block, the same through the encoder by rollout, "
+                "and gradients; dark is the most of each map.",
             )
     return run.finish(page, n=n, chance=chance)

@@ -75,8 +75,10 @@ def unbiased_criterion(products: Float64[Tensor, "first second"], n: int) -> Ten
 
     ``products`` is X'Y of ``n`` examples; the last two channels of both are |x|^2 and 1.
     """
-    x_by_squares, x_sums = products[:-2, -2], products[:-2, -1]
-    y_by_squares, y_sums = products[-2, :-2], products[-1, :-2]
+    x_by_squares = products[:-2, -2]
+    x_sums = products[:-2, -1]
+    y_by_squares = products[-2, :-2]
+    y_sums = products[-1, :-2]
     diagonal = products[-2, -2]
     trace = products[:-2, :-2].square().sum() - diagonal
     sum_of_k = x_sums.square().sum() - products[-2, -1]
@@ -92,7 +94,8 @@ def unbiased_criterion(products: Float64[Tensor, "first second"], n: int) -> Ten
 
 
 def examples_of(
-    outputs: Sequence[Float[Tensor, "batch dim row column"]], unit: Literal["tokens", "images"]
+    outputs: Sequence[Float[Tensor, "batch dim row column"]],
+    unit: Literal["tokens", "images"],
 ) -> list[Features]:
     """What layers say about every token, or about every image as the mean over its tokens.
 
@@ -169,7 +172,8 @@ def similarity_matrix(
     _name_models(axes, models)
     if total <= _MOST_NUMBERS:
         for row, column in np.ndindex(values.shape):
-            value = round(float(values[row, column]), 2) + 0.0  # without the sign of -0.00
+            # Without the sign of -0.00
+            value = round(float(values[row, column]), 2) + 0.0
             color = PLATE if value > 0.5 else INK
             style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5}
             axes.text(column, row, f"{value:.2f}", color=color, **style)
@@ -186,7 +190,14 @@ def _name_models(axes: Axes, models: Sequence[tuple[str, int]]) -> None:
         style: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "fontweight": "bold"}
         axes.annotate(text, (middle, 1.02), ha="center", va="bottom", **style)
         style["xycoords"] = axes.get_yaxis_transform()
-        axes.annotate(text, (-0.06, middle), ha="right", va="center", rotation=90, **style)
+        axes.annotate(
+            text,
+            (-0.06, middle),
+            ha="right",
+            va="center",
+            rotation=90,
+            **style,
+        )
         start += depth
         if start < sum(depth for _, depth in models):
             axes.axhline(start - 0.5, color=PLATE, linewidth=3)

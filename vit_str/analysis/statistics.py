@@ -118,8 +118,8 @@ class AttentionStatistics:
         """Of the next batches only these tokens of the grid count as queries; None for all."""
         if queries is not None and (self.windows or queries.shape[1] != len(self.grid)):
             raise ValueError(
-                f"queries are chosen among the {len(self.grid)} tokens of the grid, in models "
-                f"without windows; found {queries.shape[1]}"
+                f"queries are chosen among the {len(self.grid)} tokens of the grid, "
+                f"in models without windows; found {queries.shape[1]}"
             )
         self._queries = queries
 
@@ -156,7 +156,11 @@ class AttentionStatistics:
         self._add(layer, queries, rows, _CHUNK if queries.device.type == "cpu" else _CHUNK_GPU)
 
     @torch.no_grad()
-    def update_maps(self, layer: str, maps: Float[Tensor, "batch head query key"]) -> None:
+    def update_maps(
+        self,
+        layer: str,
+        maps: Float[Tensor, "batch head query key"],
+    ) -> None:
         """Add a batch of images whose maps are there already."""
         special = self._checked_grid(layer, *maps.shape[-2:]).special_tokens
         self._add_special(layer, _at_least_single(maps[..., :special, :]))
@@ -234,7 +238,10 @@ class AttentionStatistics:
         """What a query of a layer may attend to: the same tokens, or pooled ones."""
         return self.windows[layer].keys if layer in self.windows else self.grid
 
-    def _attended(self, layer: str) -> tuple[TokenGrid, TokenGrid, Bool[Tensor, "case query key"]]:
+    def _attended(
+        self,
+        layer: str,
+    ) -> tuple[TokenGrid, TokenGrid, Bool[Tensor, "case query key"]]:
         """Queries of a layer, the keys that they could attend to, and which of them they may."""
         if layer in self.windows:
             windows = self.windows[layer]
@@ -263,7 +270,11 @@ class AttentionStatistics:
             cases = allowed.flatten(0, 1)
             self._allowed[layer] = cases[:1] if bool((cases == cases[:1]).all()) else cases
 
-    def _add_special(self, layer: str, maps: Float[Tensor, "batch head special key"]) -> None:
+    def _add_special(
+        self,
+        layer: str,
+        maps: Float[Tensor, "batch head special key"],
+    ) -> None:
         special = maps.shape[-2]
         if not special:
             return
@@ -274,18 +285,21 @@ class AttentionStatistics:
         self._special.setdefault(layer, []).append(torch.stack(measures))
 
     def _checked_grid(self, layer: str, *tokens: int) -> TokenGrid:
-        grid, keys = self.grid_of(layer), self.keys_of(layer)
+        grid = self.grid_of(layer)
+        keys = self.keys_of(layer)
         if tokens != (len(grid) + grid.special_tokens, len(keys) + grid.special_tokens):
             pooled = f", and {keys.rows} x {keys.columns} keys" if keys != grid else ""
             raise ValueError(
-                f"attention between {' and '.join(map(str, tokens))} tokens, but the grid has "
-                f"{grid.rows} x {grid.columns} and {grid.special_tokens} special{pooled}"
+                f"attention between {' and '.join(map(str, tokens))} tokens, but the "
+                f"grid has {grid.rows} x {grid.columns} and {grid.special_tokens} "
+                f"special{pooled}"
             )
         return grid
 
     def _add(self, layer: str, like: Tensor, rows: _Rows, chunk: int) -> None:
         device = like.device
-        grid, keys = self.grid_of(layer), self.keys_of(layer)
+        grid = self.grid_of(layer)
+        keys = self.keys_of(layer)
         if (grid, keys, device) not in self._geometry:
             self._geometry[grid, keys, device] = Geometry(grid, keys, device)
         geometry = self._geometry[grid, keys, device]
@@ -295,7 +309,8 @@ class AttentionStatistics:
         per_row = heads * (len(keys) + grid.special_tokens)
         images = max(1, limit // (per_row * tokens))
         queries = max(1, min(tokens, limit // per_row))
-        whole: dict[str, Tensor] = {}  # one piece of memory per metric, not one per chunk
+        # One piece of memory per metric, not one per chunk
+        whole: dict[str, Tensor] = {}
         for start in range(0, batch, images):
             of_chunk = None if counted is None else counted[start : start + images]
             sums = RowSums(geometry, self.metrics, self.norm, of_chunk)

@@ -17,7 +17,8 @@ from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
 ALL = "all"
-_COUNT, _SHOWN = 160, 24  # words, unless the options say another number
+_COUNT = 160  # words, unless the options say another number
+_SHOWN = 24  # words, unless the options say another number
 SEEDS = 1 << 24
 """Seeds from here on repeat the words of smaller ones."""
 
@@ -181,15 +182,36 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _add_output(group: _Group) -> None:
-    group.add_argument("--out", type=Path, metavar="PATH", help="data set; or file for --show")
-    group.add_argument("--sheet", type=Path, metavar="FILE", help="one picture with all words")
+    group.add_argument(
+        "--out",
+        type=Path,
+        metavar="PATH",
+        help="data set; or file for --show",
+    )
+    group.add_argument(
+        "--sheet",
+        type=Path,
+        metavar="FILE",
+        help="one picture with all words",
+    )
     group.add_argument(
         "--show",
         metavar="INGREDIENT",
         help="one picture of what an ingredient does to words; all: a folder with one for each",
     )
-    group.add_argument("--count", type=positive, metavar="N", help="number of words (160)")
-    group.add_argument("--start", type=whole_number, default=0, metavar="N", help="first word (0)")
+    group.add_argument(
+        "--count",
+        type=positive,
+        metavar="N",
+        help="number of words (160)",
+    )
+    group.add_argument(
+        "--start",
+        type=whole_number,
+        default=0,
+        metavar="N",
+        help="first word (0)",
+    )
     group.add_argument(
         "--seed",
         type=_seed,
@@ -206,18 +228,37 @@ def _add_output(group: _Group) -> None:
         default="png",
         help="png keeps every pixel (default), jpg (quality 95) takes less than half the space",
     )
-    group.add_argument("--boxes", action="store_true", help="store a box for every character")
     group.add_argument(
-        "--shard-size", type=positive, metavar="N", help="words in each tar archive (10000)"
+        "--boxes",
+        action="store_true",
+        help="store a box for every character",
     )
-    group.add_argument("--device", default="cpu", help="auto, cpu, cuda, cuda:1 or mps (cpu)")
+    group.add_argument(
+        "--shard-size",
+        type=positive,
+        metavar="N",
+        help="words in each tar archive (10000)",
+    )
+    group.add_argument(
+        "--device",
+        default="cpu",
+        help="auto, cpu, cuda, cuda:1 or mps (cpu)",
+    )
 
 
 def _add_words(group: _Group) -> None:
     group.add_argument(
-        "--words", type=Path, metavar="FILE", help="text file of words to use instead; any text"
+        "--words",
+        type=Path,
+        metavar="FILE",
+        help="text file of words to use instead; any text",
     )
-    group.add_argument("--language", default="en", metavar="CODE", help="of the words (en)")
+    group.add_argument(
+        "--language",
+        default="en",
+        metavar="CODE",
+        help="of the words (en)",
+    )
     group.add_argument(
         "--charset",
         metavar="NAME|FILE|CHARACTERS",
@@ -227,9 +268,27 @@ def _add_words(group: _Group) -> None:
 
 
 def _add_appearance(group: _Group) -> None:
-    group.add_argument("--fonts", type=Path, nargs="+", metavar="DIR", help="instead of system's")
-    group.add_argument("--pictures", type=Path, nargs="+", metavar="DIR", help="for backgrounds")
-    group.add_argument("--height", type=_pixels, default=32, metavar="N", help="pixels (32)")
+    group.add_argument(
+        "--fonts",
+        type=Path,
+        nargs="+",
+        metavar="DIR",
+        help="instead of system's",
+    )
+    group.add_argument(
+        "--pictures",
+        type=Path,
+        nargs="+",
+        metavar="DIR",
+        help="for backgrounds",
+    )
+    group.add_argument(
+        "--height",
+        type=_pixels,
+        default=32,
+        metavar="N",
+        help="pixels (32)",
+    )
     group.add_argument(
         "--width",
         type=_pixels,
@@ -237,9 +296,16 @@ def _add_appearance(group: _Group) -> None:
         metavar="N",
         help="pixels (128)",
     )
-    group.add_argument("--held-out", action="store_true", help="fonts that training never sees")
     group.add_argument(
-        "--difficulty", type=probability, metavar="D", help="0: clean words, 1: the full mix (1)"
+        "--held-out",
+        action="store_true",
+        help="fonts that training never sees",
+    )
+    group.add_argument(
+        "--difficulty",
+        type=probability,
+        metavar="D",
+        help="0: clean words, 1: the full mix (1)",
     )
     group.add_argument(
         "--ingredients",

@@ -85,7 +85,12 @@ def _batches(
             batch = renderer.batch(BATCH, seed, index)
             chosen = slice(max(0, first - index * BATCH), min(BATCH, end - index * BATCH))
             images, labels = zip(*labeled_images(renderer, batch)[chosen], strict=True)
-            words = zip(pool.map(encode, images), labels, _boxes(batch)[chosen], strict=True)
+            words = zip(
+                pool.map(encode, images),
+                labels,
+                _boxes(batch)[chosen],
+                strict=True,
+            )
             yield [
                 LabeledWord(image, label, tuple(sides[: len(label)]))
                 for image, label, sides in words
@@ -93,7 +98,10 @@ def _batches(
             progress.advance(len(labels))
 
 
-def labeled_images(renderer: Renderer, batch: RenderedBatch) -> list[tuple[Image.Image, str]]:
+def labeled_images(
+    renderer: Renderer,
+    batch: RenderedBatch,
+) -> list[tuple[Image.Image, str]]:
     """The pictures of a batch with what they say."""
     pixels = batch.images.permute(0, 2, 3, 1).cpu().numpy()
     labels = [renderer.charset.decode(ids) for ids in batch.labels.tolist()]

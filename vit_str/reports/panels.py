@@ -14,7 +14,8 @@ from vit_str.reports.style import MUTED, chance_style, depth_color, figure, plai
 COLUMNS = 3
 """Panels in a row at most."""
 
-_ONE, _SEVERAL = 7.5, 10.5  # inches: the text column of the page, and its widest figure
+_ONE = 7.5  # inches: the text column of the page, and its widest figure
+_SEVERAL = 10.5  # inches: the text column of the page, and its widest figure
 _TITLE_WIDTH = {1: 60, 2: 36, 3: 22, 4: 16}  # letters in a line, by panels in a row
 
 
@@ -38,13 +39,25 @@ def panels(
     rows = math.ceil(len(titles) / columns)
     sheet = figure(_ONE if columns == 1 else _SEVERAL, height * rows)
     ratios = widths if rows == 1 else None
-    shape = sheet.subplots(rows, columns, sharey=shared, squeeze=False, width_ratios=ratios)
+    shape = sheet.subplots(
+        rows,
+        columns,
+        sharey=shared,
+        squeeze=False,
+        width_ratios=ratios,
+    )
     grid = list(shape.flat)
     for unused in grid[len(titles) :]:
         unused.remove()
     for axes, (title, remark) in zip(grid, titles, strict=False):
         axes.set_title(plain_lines(title, _TITLE_WIDTH[columns]))
-        axes.set_title(plain(remark), loc="right", fontsize=8, fontweight="normal", color=MUTED)
+        axes.set_title(
+            plain(remark),
+            loc="right",
+            fontsize=8,
+            fontweight="normal",
+            color=MUTED,
+        )
     return sheet, grid[: len(titles)]
 
 
@@ -77,7 +90,12 @@ def legend(sheet: Figure, grid: Sequence[Axes], columns: int = 5) -> None:
             handles.setdefault(label, handle)
     if handles:
         columns = min(columns, len(handles))
-        sheet.legend(handles.values(), handles, loc="outside lower center", ncols=columns)
+        sheet.legend(
+            handles.values(),
+            handles,
+            loc="outside lower center",
+            ncols=columns,
+        )
 
 
 def depth_legend(sheet: Figure, grid: Sequence[Axes], layers: int) -> None:
@@ -85,7 +103,13 @@ def depth_legend(sheet: Figure, grid: Sequence[Axes], layers: int) -> None:
     colors = ListedColormap([depth_color(layer, layers) for layer in range(1, layers + 1)])
     norm = BoundaryNorm([layer + 0.5 for layer in range(layers + 1)], layers)
     mappable = matplotlib.cm.ScalarMappable(norm, colors)
-    bar = sheet.colorbar(mappable, ax=list(grid), ticks=layer_ticks(layers), aspect=40, pad=0.02)
+    bar = sheet.colorbar(
+        mappable,
+        ax=list(grid),
+        ticks=layer_ticks(layers),
+        aspect=40,
+        pad=0.02,
+    )
     bar.set_label("layer")
     bar.outline.set_visible(False)
     bar.ax.tick_params(which="both", size=0)

@@ -9,7 +9,8 @@ from PIL import Image, ImageDraw, ImageFont
 from vit_str.console import warn
 from vit_str.files import write_atomically
 
-_GAP, _CAPTION = 6, 18  # pixels between cells, and below them for a caption
+_GAP = 6  # pixels between cells, and below them for a caption
+_CAPTION = 18  # pixels between cells, and below them for a caption
 _FONT_SIZE = 11  # pixels
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
@@ -25,15 +26,21 @@ class Captioned:
     color: str = "black"
 
 
-def sheet(cells: Sequence[Captioned], columns: int, find_fonts: FindFonts = list) -> Image.Image:
+def sheet(
+    cells: Sequence[Captioned],
+    columns: int,
+    find_fonts: FindFonts = list,
+) -> Image.Image:
     """Pictures of one size in rows, each with its caption below, see `caption_font`."""
     font = caption_font("".join(cell.caption for cell in cells), find_fonts)
     width, height = cells[0].image.size
-    across, down = width + _GAP, height + _CAPTION
+    across = width + _GAP
+    down = height + _CAPTION
     picture = Image.new("RGB", (across * columns, down * -(-len(cells) // columns)), "white")
     pen = ImageDraw.Draw(picture)
     for index, cell in enumerate(cells):
-        x, y = index % columns * across, index // columns * down
+        x = index % columns * across
+        y = index // columns * down
         picture.paste(cell.image, (x, y))
         caption = _shortened(cell.caption, width - _GAP, pen, font)
         # The baseline is the same in every font, so that no caption leaves its cell.

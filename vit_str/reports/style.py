@@ -30,7 +30,9 @@ from matplotlib.typing import ColorType
 
 PLATE = "#ffffff"
 """Ground of every figure, on light and on dark pages alike."""
-INK, MUTED, GRID = "#23262b", "#666c75", "#e7e5df"
+INK = "#23262b"
+MUTED = "#666c75"
+GRID = "#e7e5df"
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#b0578d", "#b98500", "#3a3f8f", "#4a9fce", "#7a4f2a")
 """One for each model, distinct for color-blind readers too (after Okabe and Ito, darkened)."""
 
@@ -198,7 +200,8 @@ def ready_to_draw(sheet: Figure) -> Iterator[None]:
     if any(unicodedata.category(letter) == "Lo" for letter in letters):  # not of a Latin alphabet
         for text in texts:
             text.set_fontfamily([*text.get_fontfamily(), *_fallbacks()])
-    log = logging.getLogger("matplotlib.font_manager")  # reports families that have no bold
+    # Reports families that have no bold
+    log = logging.getLogger("matplotlib.font_manager")
     level = log.level
     log.setLevel(logging.ERROR)
     try:

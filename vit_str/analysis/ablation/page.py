@@ -58,13 +58,16 @@ _LEAD = (
     "the ones that look far."
 )
 _CAUTION = (
-    "A cut head leaves the others with features that they never saw in training, so that a loss is "
-    "partly that; and a head that others can stand in for loses nothing. Heads of one layer differ "
-    "less in distance than those of different layers; sets that take as many heads of each layer "
-    "tell distance from depth."
+    "A cut head leaves the others with features that they never saw in training, so "
+    "that a loss is partly that; and a head that others can stand in for loses "
+    "nothing. Heads of one layer differ less in distance than those of different "
+    "layers; sets that take as many heads of each layer tell distance from depth."
 )
-_FARTHEST, _NEAREST, _RANDOM = "farthest first", "nearest first", "random order"
-_FAR, _NEAR = "farthest of each layer", "nearest of each layer"
+_FARTHEST = "farthest first"
+_NEAREST = "nearest first"
+_RANDOM = "random order"
+_FAR = "farthest of each layer"
+_NEAR = "nearest of each layer"
 _ANY = "random of each layer"
 _OF_A_LAYER = 2  # heads of each layer that are cut together
 _STEPS = 8  # how many heads are cut, between none and all
@@ -72,8 +75,52 @@ _STEPS = 8  # how many heads are cut, between none and all
 
 def report(run: AnalysisRun, by: str, orders: int) -> int:
     """Cut heads one by one and in several orders, and write tables and a page."""
+    labels, distances, (whole, *readings) = _cut_and_read(run, by, orders)
+    table = effects(whole, readings)
+    places = zip(table["layer"], table["head"], strict=True)
+    table.insert(4, "distance", [distances.get(Head(*place)) for place in places])
+    write_frame(run.folder / "ablation.csv", table)
+    words = {"label": labels, WHOLE: whole.texts}
+    words |= {
+        reading.cut: reading.texts for reading in readings if reading.cut.startswith("layer ")
+    }
+    write_frame(run.folder / "words.csv", pd.DataFrame(words))
+    single = table[table["cut"].str.startswith("layer ")]
+    n = len(whole.right)
+    page = run.page(
+        "Which heads reading needs",
+        f"{_LEAD.format(instead=WAYS[by])} The model is {run.subjects[0].name}.",
+    )
+    page.paragraph(_finding(table, single))
+    page.figure(
+        ablation_figure(table, single),
+        "ablation",
+        "Left: words lost when one head is cut, against how far it looks, with 95 % "
+        f"intervals over n = {n:,} words; full dots have p_holm below 0.05 "
+        "(McNemar's exact test, corrected for the number of heads). Right: words "
+        "read right when more and more heads are cut; the band is from the lowest "
+        f"to the highest of {orders} random orders, diamonds are of as many heads of "
+        "each layer.",
+        vector=True,
+    )
+    page.note(_CAUTION)
+    page.heading("Many heads at once")
+    page.table(*cells_of(sets_of_heads(table)), f"{_SETS} n = {n:,} words")
+    page.heading("In numbers")
+    page.table(*cells_of(table.drop(columns=["n"])), f"n = {n:,} words")
+    return run.finish(page, n=n, by=by, spearman=_correlation(single))
+
+
+def _cut_and_read(
+    run: AnalysisRun, by: str, orders: int
+) -> tuple[list[str], dict[Head, float], list[Reading]]:
+    """Labels, how far each head looks, and what is read: of the whole model first."""
     (subject,) = run.subjects
-    analysis = DistanceAnalysis(subject.name, subject.recognizer.encoder, metrics=["distance"])
+    analysis = DistanceAnalysis(
+        subject.name,
+        subject.recognizer.encoder,
+        metrics=["distance"],
+    )
     outputs = HeadOutputs(subject.recognizer.encoder, run.seed)
     batches: list[Tensor] = []
     labels: list[str] = []
@@ -92,42 +139,11 @@ def report(run: AnalysisRun, by: str, orders: int) -> int:
     cuts = [*_cuts(distances, orders, run.seed), *_matched(distances, orders, run.seed)]
     cuts.insert(0, (WHOLE, ()))
     with console.Progress(len(cuts), alone=True, unit="cut", name=subject.name) as progress:
-        whole, *readings = [
+        readings = [
             read_without(subject, batches, labels, name, heads, outputs, by)
             for name, heads in progress.over(cuts)
         ]
-    table = effects(whole, readings)
-    places = zip(table["layer"], table["head"], strict=True)
-    table.insert(4, "distance", [distances.get(Head(*place)) for place in places])
-    write_frame(run.folder / "ablation.csv", table)
-    words = {"label": labels, WHOLE: whole.texts}
-    words |= {
-        reading.cut: reading.texts for reading in readings if reading.cut.startswith("layer ")
-    }
-    write_frame(run.folder / "words.csv", pd.DataFrame(words))
-    single = table[table["cut"].str.startswith("layer ")]
-    n = len(whole.right)
-    page = run.page(
-        "Which heads reading needs",
-        f"{_LEAD.format(instead=WAYS[by])} The model is {subject.name}.",
-    )
-    page.paragraph(_finding(table, single))
-    page.figure(
-        ablation_figure(table, single),
-        "ablation",
-        f"Left: words lost when one head is cut, against how far it looks, with 95 % intervals "
-        f"over n = {n:,} words; full dots have p_holm below 0.05 (McNemar's exact test, corrected "
-        "for the number of heads). Right: words read right when more and more heads are cut; the "
-        f"band is from the lowest to the highest of {orders} random orders, diamonds are of as "
-        "many heads of each layer.",
-        vector=True,
-    )
-    page.note(_CAUTION)
-    page.heading("Many heads at once")
-    page.table(*cells_of(sets_of_heads(table)), f"{_SETS} n = {n:,} words")
-    page.heading("In numbers")
-    page.table(*cells_of(table.drop(columns=["n"])), f"n = {n:,} words")
-    return run.finish(page, n=n, by=by, spearman=_correlation(single))
+    return labels, distances, readings
 
 
 def _cuts(distances: dict[Head, float], orders: int, seed: int) -> list[Cut]:
@@ -165,8 +181,9 @@ def _matched(distances: dict[Head, float], draws: int, seed: int) -> list[Cut]:
 
 
 _SETS = (
-    "Half of the heads, or as many of each layer; for random sets the mean and the lowest and "
-    "highest of all draws, for the others the difference with its 95 % interval (Newcombe's)."
+    "Half of the heads, or as many of each layer; for random sets the mean and the "
+    "lowest and highest of all draws, for the others the difference with its 95 % "
+    "interval (Newcombe's)."
 )
 
 
@@ -205,11 +222,12 @@ def _finding(table: pd.DataFrame, single: pd.DataFrame) -> str:
     most = single.loc[single["difference"].idxmin()]
     rho, p = _correlation(single)
     return (
-        f"With all heads {table['accuracy'].iloc[0]:.1%} of the words are read right. Of "
-        f"{len(single)} heads {len(needed)} cost words when cut alone, the most head "
-        f"{most['head']} of layer {most['layer']} ({-100 * most['difference']:.1f} points; it "
-        f"looks {most['distance']:.1f} px far). Distance and words lost have a rank correlation of "
-        f"{rho:.2f} over heads (Spearman, p = {p:.2g})."
+        f"With all heads {table['accuracy'].iloc[0]:.1%} of the words are read "
+        f"right. Of {len(single)} heads {len(needed)} cost words when cut alone, the "
+        f"most head {most['head']} of layer {most['layer']} "
+        f"({-100 * most['difference']:.1f} points; it looks {most['distance']:.1f} "
+        f"px far). Distance and words lost have a rank correlation of {rho:.2f} over "
+        f"heads (Spearman, p = {p:.2g})."
     )
 
 
@@ -223,9 +241,23 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
         color = depth_color(row.layer, layers)
         lost = -100 * row.difference
         ends = [[max(lost + 100 * row.high, 0)], [max(-100 * row.low - lost, 0)]]
-        left.errorbar(row.distance, lost, ends, fmt="none", color=color, elinewidth=0.9, zorder=2)
+        left.errorbar(
+            row.distance,
+            lost,
+            ends,
+            fmt="none",
+            color=color,
+            elinewidth=0.9,
+            zorder=2,
+        )
         # Above the intervals of all heads, some of which look as far as others.
-        left.plot(row.distance, lost, "o", zorder=3, **dot_style(color, not row.p_holm < 0.05))
+        left.plot(
+            row.distance,
+            lost,
+            "o",
+            zorder=3,
+            **dot_style(color, not row.p_holm < 0.05),
+        )
     for hollow, label in ((False, "p below 0.05 (Holm)"), (True, "p of 0.05 or more")):
         left.plot([], [], "o", label=label, **dot_style(MUTED, hollow))
     left.legend()
@@ -249,13 +281,19 @@ def _draw_orders(axes: Axes, table: pd.DataFrame) -> None:
         level = dict.fromkeys(("mean", "min", "max"), ends["accuracy"])
         level["heads"] = ends["heads"]
         band = pd.concat([drawn, pd.DataFrame(level)]).sort_values("heads")
-        low, high = 100 * band["min"], 100 * band["max"]
+        low = 100 * band["min"]
+        high = 100 * band["max"]
         axes.fill_between(band["heads"], low, high, color=MUTED, alpha=0.2, linewidth=0)
         axes.plot(band["heads"], 100 * band["mean"], "-", color=MUTED, label=_RANDOM)
     for name, color, matched in ((_FARTHEST, COLORS[1], _FAR), (_NEAREST, COLORS[0], _NEAR)):
         curve = pd.concat([table[table["cut"] == name], ends]).sort_values("heads")
         axes.plot(
-            curve["heads"], 100 * curve["accuracy"], "o-", color=color, label=name, markersize=3.5
+            curve["heads"],
+            100 * curve["accuracy"],
+            "o-",
+            color=color,
+            label=name,
+            markersize=3.5,
         )
         one = table[table["cut"] == matched]
         axes.plot(

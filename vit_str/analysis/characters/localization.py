@@ -58,7 +58,8 @@ def character_attention(
 ) -> CharacterAttention:
     """Maps with their points: the middle of the largest token, and the mean."""
     points = grid.centers[maps.flatten(1).argmax(1)]
-    x, y = grid.centers[: grid.columns, 0], grid.centers[:: grid.columns, 1]
+    x = grid.centers[: grid.columns, 0]
+    y = grid.centers[:: grid.columns, 1]
     means = torch.stack([maps.sum(1) @ x, maps.sum(2) @ y], 1)
     return CharacterAttention(maps, points, means, boxes)
 
@@ -89,12 +90,17 @@ def covered(boxes: Boxes, grid: TokenGrid) -> Float64[Tensor, "character row col
 
 def iou(first: Boxes, second: Boxes) -> Float64[Tensor, " character"]:
     """Intersection over union of boxes, pair by pair; 0 if neither has an area."""
-    low, high = first[:, :2].maximum(second[:, :2]), first[:, 2:].minimum(second[:, 2:])
+    low = first[:, :2].maximum(second[:, :2])
+    high = first[:, 2:].minimum(second[:, 2:])
     shared = (high - low).clamp(min=0).prod(1)
     return shared / (_area(first) + _area(second) - shared).clamp(min=1e-9)
 
 
-def inside(points: Points, boxes: Boxes, margin: tuple[float, float] = (0, 0)) -> Bool[Tensor, "c"]:
+def inside(
+    points: Points,
+    boxes: Boxes,
+    margin: tuple[float, float] = (0, 0),
+) -> Bool[Tensor, "c"]:
     """Whether points lie in boxes that are larger by a margin (x, y) on every side; not if NaN."""
     reach = torch.tensor(margin, dtype=points.dtype)
     return ((points >= boxes[:, :2] - reach) & (points <= boxes[:, 2:] + reach)).all(1)
@@ -115,7 +121,8 @@ def score_characters(
     nothing = torch.full_like(true_boxes[:1], torch.nan)
     in_word = torch.cat([nothing, true_boxes, nothing])
     before, boxes, after = (in_word[[index + step for index in written]] for step in range(3))
-    sizes = (boxes[:, 2:] - boxes[:, :2]).clamp(min=1)  # a stroke thinner than a pixel is a pixel
+    # A stroke thinner than a pixel is a pixel
+    sizes = (boxes[:, 2:] - boxes[:, :2]).clamp(min=1)
     offsets = (attended.centers - (boxes[:, :2] + boxes[:, 2:]) / 2) / sizes
     energy = (attended.maps * covered(boxes, grid)).sum((1, 2))
     (height, width), image_size = grid.patch_size, grid.image_size
@@ -145,7 +152,10 @@ def monotonic_share(centers: Points) -> float:
 
 
 def _overlaps(
-    low: Float64[Tensor, " character"], high: Float64[Tensor, " character"], count: int, side: float
+    low: Float64[Tensor, " character"],
+    high: Float64[Tensor, " character"],
+    count: int,
+    side: float,
 ) -> Float64[Tensor, "character place"]:
     """Pixels that intervals share with each of ``count`` places side by side."""
     starts = torch.arange(count, dtype=torch.float64) * side

@@ -100,13 +100,17 @@ class Observer:
         block = self.blocks if block is None else block
         if not (1 <= block <= self.blocks and 1 <= (head or 1) <= self.heads) or head == 0:
             raise ValueError(
-                f"--block and --head are from 1 to {self.blocks} and {self.heads} in this "
-                f"model, found {block} and {1 if head is None else head}"
+                f"--block and --head are from 1 to {self.blocks} and {self.heads} in "
+                f"this model, found {block} and {1 if head is None else head}"
             )
         return Source(self.subject.name, block - 1, None if head is None else head - 1)
 
     @torch.no_grad()
-    def observe(self, batch: Batch, images: Float[Tensor, "batch 3 height width"]) -> list[Word]:
+    def observe(
+        self,
+        batch: Batch,
+        images: Float[Tensor, "batch 3 height width"],
+    ) -> list[Word]:
         """The words of one batch; ``images`` are normalized."""
         own = self.subject.recognizer
         hypotheses = generate(own.decoder, own.encode(images))
@@ -117,7 +121,8 @@ class Observer:
             features = recognizer.encode(images)
             encoder = recognizer.encoder
             seen = cross_attention(recognizer.decoder, features, hypotheses.labels).cpu().double()
-            maps = attention_maps(encoder, seen.flatten(1, 3))  # renormalized over the grid
+            # Renormalized over the grid
+            maps = attention_maps(encoder, seen.flatten(1, 3))
             attention[subject.name] = maps.reshape(*seen.shape[:4], *maps.shape[2:])
             special[subject.name] = seen[..., : encoder.special_tokens].sum(-1)
         words = []

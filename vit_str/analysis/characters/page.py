@@ -30,7 +30,8 @@ the image into as many parts as characters were read, and know nothing else; the
 has random weights and writes the text that the trained one read."""
 
 _BY_GROUP = ("iou", "pointing", "center_error")
-_PER_SHEET, _MOST_SHOWN = 6, 60  # words
+_PER_SHEET = 6  # words
+_MOST_SHOWN = 60  # words
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,12 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
     )
 
 
-def _observe(run: AnalysisRun, observer: Observer, source: Source, show: int) -> _Observed:
+def _observe(
+    run: AnalysisRun,
+    observer: Observer,
+    source: Source,
+    show: int,
+) -> _Observed:
     """Read all images; ``show`` of them, evenly spread, are drawn."""
     subject, *others = run.subjects
     board = Scoreboard(source, [other.name for other in others], observer.grid)
@@ -122,8 +128,9 @@ def _add_scores(
         _scores(page, board, rows)
     else:
         page.note(
-            "Where the characters of these images are is not known, so that nothing can be scored "
-            "but whether attention moves in reading direction; --data rendered has true boxes."
+            "Where the characters of these images are is not known, so that nothing "
+            "can be scored but whether attention moves in reading direction; --data "
+            "rendered has true boxes."
         )
     means = _means(rows, board.source.counted[0], head)
     names = [chosen.model for chosen in board.chosen]
@@ -138,8 +145,9 @@ def _add_scores(
         page.table(
             ["words", "n", *names],
             _cells_of_groups(means, names, counts, metric),
-            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or wrong, length "
-            "of the label, line level, rotated (rising by more than half a character) or curved",
+            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or "
+            "wrong, length of the label, line level, rotated (rising by more than "
+            "half a character) or curved",
         )
 
 
@@ -158,7 +166,11 @@ def _means(rows: pd.DataFrame, block: int | None, head: int | None) -> _Means:
     }
 
 
-def _cells_of_scores(means: _Means, names: Sequence[str], subject: str) -> list[list[object]]:
+def _cells_of_scores(
+    means: _Means,
+    names: Sequence[str],
+    subject: str,
+) -> list[list[object]]:
     """A row for each score that the subject has, a column for each model."""
     return [
         [TITLES[metric], unit, *(means.get((name, "all", metric)) for name in names)]
@@ -186,15 +198,16 @@ def _summary(board: Scoreboard, records: Sequence[dict[str, Any]]) -> str:
     block, head = board.source.counted
     which = "the mean of the heads" if head is None else f"head {head}"
     scored = (
-        f" {board.characters:,} characters of {board.words:,} words could be scored: those that "
-        f"were read right, {board.characters / board.drawn:.1%} of all. The others have no place "
-        "of their own in the text and count nowhere; scores of all characters would be lower."
+        f" {board.characters:,} characters of {board.words:,} words could be scored: "
+        f"those that were read right, {board.characters / board.drawn:.1%} of all. "
+        "The others have no place of their own in the text and count nowhere; "
+        "scores of all characters would be lower."
         if board.drawn
         else ""
     )
     return (
-        f"{len(records):,} images were read{right}.{nothing}{scored} Maps and boxes are of {which} "
-        f"of block {block} of the decoder unless said otherwise."
+        f"{len(records):,} images were read{right}.{nothing}{scored} Maps and boxes "
+        f"are of {which} of block {block} of the decoder unless said otherwise."
     )
 
 
@@ -205,8 +218,8 @@ def _scores(page: Page, board: Scoreboard, rows: pd.DataFrame) -> None:
     page.figure(
         scores_by_length(rows),
         "scores-by-length",
-        "Scores against the length of the label: means over words of the means over their "
-        "characters, with 95 % intervals over n words.",
+        "Scores against the length of the label: means over words of the means over "
+        "their characters, with 95 % intervals over n words.",
         vector=True,
     )
     page.figure(
@@ -218,8 +231,9 @@ def _scores(page: Page, board: Scoreboard, rows: pd.DataFrame) -> None:
     page.figure(
         heads(rows),
         "heads",
-        "Share of the attention that lies in the box of the character, by block and head of the "
-        f"decoder (diamond: mean of its heads), n = {board.words:,} words, 95 % intervals.",
+        "Share of the attention that lies in the box of the character, by block and "
+        f"head of the decoder (diamond: mean of its heads), n = {board.words:,} "
+        "words, 95 % intervals.",
     )
 
 
@@ -230,18 +244,19 @@ def verdict(rows: pd.DataFrame) -> str:
     losses = not_better(rows)
     if losses.empty:
         return (
-            f"Attention beats equal-width slices in all {len(compared)} comparisons of a score on "
-            f"a group of words: no 95 % interval of the differences holds zero. {aside}"
+            f"Attention beats equal-width slices in all {len(compared)} comparisons "
+            "of a score on a group of words: no 95 % interval of the differences "
+            f"holds zero. {aside}"
         )
     listed = "; ".join(
-        f"{TITLES[row.metric].lower()} ({row.group}): {signed(row.mean)} [{signed(row.low)}, "
-        f"{signed(row.high)}], n = {row.n:,}"
+        f"{TITLES[row.metric].lower()} ({row.group}): {signed(row.mean)} "
+        f"[{signed(row.low)}, {signed(row.high)}], n = {row.n:,}"
         for row in losses.itertuples()
     )
     return (
-        f"Attention does not beat equal-width slices in {len(losses)} of {len(compared)} "
-        "comparisons of a score on a group of words. Attention minus slices, with 95 % intervals: "
-        f"{listed}. {aside}"
+        f"Attention does not beat equal-width slices in {len(losses)} of "
+        f"{len(compared)} comparisons of a score on a group of words. Attention "
+        f"minus slices, with 95 % intervals: {listed}. {aside}"
     )
 
 
@@ -259,13 +274,19 @@ def _words(page: Page, shown: Sequence[MappedWord]) -> None:
         page.figure(
             map_sheet(shown[start : start + _PER_SHEET]),
             f"overlays-{number}",
-            "Every word with the boxes from attention (in the colors of the characters) and, where "
-            "known, the true ones (white in black). For every character attention, and "
-            "|gradient × input| of its score, summed over the patch; dark is the most of each map.",
+            "Every word with the boxes from attention (in the colors of the "
+            "characters) and, where known, the true ones (white in black). For "
+            "every character attention, and |gradient × input| of its score, summed "
+            "over the patch; dark is the most of each map.",
         )
 
 
-def mapped(subject: Subject, word: Word, attended: CharacterAttention, image: Tensor) -> MappedWord:
+def mapped(
+    subject: Subject,
+    word: Word,
+    attended: CharacterAttention,
+    image: Tensor,
+) -> MappedWord:
     """A word with attention and gradients of every character."""
     ids = torch.tensor([subject.charset.encode(word.text)], device=image.device)
     gradients = gradient_times_input(subject.recognizer, image[None], ids)[0]

@@ -41,10 +41,13 @@ from vit_str.reports.style import (
 
 Chances = Mapping[str, Mapping[str, Sequence[float]]]
 """Model -> name of a chance line -> distance in every layer, in the unit that is drawn."""
-_NUMBERED = 0.115  # inches across for a head: where there are less, numbers lie on each other
-_MEAN, _HEAD = "mean of the layer, 95 % interval", "head, 95 % interval"
+# Inches across for a head: where there are less, numbers lie on each other
+_NUMBERED = 0.115
+_MEAN = "mean of the layer, 95 % interval"
+_HEAD = "head, 95 % interval"
 _SPREAD = 0.27  # of the dots of a layer, to either side
-_WIDEST, _TALLEST_MAP = 10.5, 1.1  # inches
+_WIDEST = 10.5  # inches
+_TALLEST_MAP = 1.1  # inches
 _LABELS = 1.8  # inches, above and below the maps
 _FACTOR = 30.0  # colors end at so many times as much and as little as uniform attention
 _TICKS = {"1/30": 1 / 30, "1/10": 0.1, "1/3": 1 / 3, "1 (uniform)": 1, "3": 3, "10": 10, "30": 30}
@@ -73,7 +76,13 @@ def heads_by_depth(rows: pd.DataFrame, chance: Chances, unit: str = "px") -> Fig
         for name in table.references(model):
             means = table.layer_means(name)
             label = table.short_name(name)
-            axes.plot(means["layer"], means["mean"], zorder=1.2, label=label, **UNTRAINED)
+            axes.plot(
+                means["layer"],
+                means["mean"],
+                zorder=1.2,
+                label=label,
+                **UNTRAINED,
+            )
             dots = table.heads(name)
             style: LineStyle = {"color": UNTRAINED["color"], "markersize": 3, "zorder": 1.2}
             axes.plot(dots["layer"], dots["mean"], "o", **style)
@@ -102,7 +111,11 @@ def models_on_one_scale(rows: pd.DataFrame) -> Figure:
                 style: LineStyle = {"markersize": 3.5, "alpha": 0.55, "markeredgewidth": 0}
                 (dot,) = axes.plot(head.layer, head.mean, "o", color=color, **style)
                 on_hover(dot, f"{model}: {hover_text(head)}")
-        axes.set(xlabel="layer", xlim=(0.5, table.layers + 0.5), ylim=(0, 1.05 * table.highest()))
+        axes.set(
+            xlabel="layer",
+            xlim=(0.5, table.layers + 0.5),
+            ylim=(0, 1.05 * table.highest()),
+        )
         axes.set_xticks(layer_ticks(table.layers))
         axes.grid(visible=False, axis="x")
     grid[0].axhline(1, zorder=1.5, label="uniform attention", **chance_style("uniform"))
@@ -112,7 +125,11 @@ def models_on_one_scale(rows: pd.DataFrame) -> Figure:
 
 
 @styled()
-def differences_by_layer(differences: pd.DataFrame, title: str, of: tuple[str, str]) -> Figure:
+def differences_by_layer(
+    differences: pd.DataFrame,
+    title: str,
+    of: tuple[str, str],
+) -> Figure:
     """Paired differences of distance: a dot for every head over the layers, with intervals.
 
     Without heads the dots are of layers. They are full where ``p_holm`` is below 0.05.
@@ -123,7 +140,11 @@ def differences_by_layer(differences: pd.DataFrame, title: str, of: tuple[str, s
         of: names of the first and the second model; differences are the second minus the first.
     """
     rows = differences.rename(columns={"difference": "mean"}).assign(
-        model=title, metric="distance", unit="px", norm="", hollow=~(differences["p_holm"] < 0.05)
+        model=title,
+        metric="distance",
+        unit="px",
+        norm="",
+        hollow=~(differences["p_holm"] < 0.05),
     )
     table = HeadTable(rows, "distance", "px")
     sheet, (axes,) = panels(table.titles())
@@ -151,7 +172,13 @@ def _count_depth(axes: Axes, places: int) -> None:
     axes.set_xlabel("depth, from the first layer (0 %) to the last (100 %)")
 
 
-def draw_layers(axes: Axes, table: HeadTable, model: str, color: str, mean: str = _MEAN) -> None:
+def draw_layers(
+    axes: Axes,
+    table: HeadTable,
+    model: str,
+    color: str,
+    mean: str = _MEAN,
+) -> None:
     """Means of layers as a line with a band, and the heads of each as dots with intervals.
 
     Dots are hollow where a column of this name says so.
@@ -173,14 +200,33 @@ def draw_layers(axes: Axes, table: HeadTable, model: str, color: str, mean: str 
             face, edge = (PLATE, color) if getattr(head, "hollow", False) else (color, PLATE)
             label = _HEAD.replace("head", "head with its number") if numbered else _HEAD
             style: LineStyle = {"markersize": 8 if numbered else 4, "markeredgecolor": edge}
-            (dot,) = axes.plot(x, head.mean, "o", color=face, label=label, zorder=3, **style)
+            (dot,) = axes.plot(
+                x,
+                head.mean,
+                "o",
+                color=face,
+                label=label,
+                zorder=3,
+                **style,
+            )
             on_hover(dot, hover_text(head))
             if numbered:
                 text: LineStyle = {"ha": "center", "va": "center_baseline", "fontsize": 6}
-                number = axes.text(x, head.mean, f"{head.head}", color=edge, zorder=3.5, **text)
+                number = axes.text(
+                    x,
+                    head.mean,
+                    f"{head.head}",
+                    color=edge,
+                    zorder=3.5,
+                    **text,
+                )
                 on_hover(number, hover_text(head))
     most = 8 if len(table.shown) > 2 else 12
-    axes.set(xlim=(0.5, len(means) + 0.5), xticks=layer_ticks(len(means), most), xlabel="layer")
+    axes.set(
+        xlim=(0.5, len(means) + 0.5),
+        xticks=layer_ticks(len(means), most),
+        xlabel="layer",
+    )
     axes.grid(visible=False, axis="x")
 
 
@@ -212,7 +258,8 @@ def offsets_gallery(
     much as that.
     """
     layers, heads, rows, columns = offsets.shape
-    down, across = rows * patch_size[0] / 2, columns * patch_size[1] / 2
+    down = rows * patch_size[0] / 2
+    across = columns * patch_size[1] / 2
     width = min(_WIDEST, heads * _TALLEST_MAP * across / down + 1)
     height = layers * min(_TALLEST_MAP, width / heads * down / across) + _LABELS
     sheet = figure(max(width, 5.2), height)
@@ -230,13 +277,29 @@ def offsets_gallery(
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
         if not layer:
-            axes.set_title(f"head {head + 1}", loc="center", fontsize=8, pad=3, fontweight="normal")
+            axes.set_title(
+                f"head {head + 1}",
+                loc="center",
+                fontsize=8,
+                pad=3,
+                fontweight="normal",
+            )
         if not head:
             axes.set_ylabel(
-                f"layer {layer + 1}", fontsize=8, color=INK, rotation=0, ha="right", va="center"
+                f"layer {layer + 1}",
+                fontsize=8,
+                color=INK,
+                rotation=0,
+                ha="right",
+                va="center",
             )
     bar = sheet.colorbar(
-        image, ax=list(grid.flat), location="bottom", shrink=0.9, aspect=40, extend="both"
+        image,
+        ax=list(grid.flat),
+        location="bottom",
+        shrink=0.9,
+        aspect=40,
+        extend="both",
     )
     bar.set_ticks(list(_TICKS.values()), labels=list(_TICKS))
     bar.minorticks_off()
@@ -279,7 +342,8 @@ def along_training(
         axes.set_xscale("function", functions=(np.sqrt, np.square))
         axes.set_xlim(seen[0], seen[-1])
         axes.set_xticks(ticks)
-        axes.xaxis.set_major_formatter(EngFormatter(sep="", places=0))  # such as 4k and 2M
+        # Such as 4k and 2M
+        axes.xaxis.set_major_formatter(EngFormatter(sep="", places=0))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.grid(visible=False, axis="x")
         if layer > len(layers) - _IN_A_ROW:

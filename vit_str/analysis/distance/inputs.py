@@ -76,7 +76,11 @@ class GivenImages:
             yield batch.to(device), chosen
             seen = end
 
-    def _image_set(self, subject: Subject, source: str | Path | Iterable[ImageSource]) -> ImageSet:
+    def _image_set(
+        self,
+        subject: Subject,
+        source: str | Path | Iterable[ImageSource],
+    ) -> ImageSet:
         count = _MOST_IMAGES if self.count is None else self.count
         if isinstance(source, str | Path):
             return load_images(subject, str(source), count, self.seed)
@@ -95,8 +99,8 @@ def encoder_in(model: Any, grid: TokenGrid | None, images: Tensor) -> nn.Module:
     if grid or (hasattr(encoder, "grid") and hasattr(encoder, "special_tokens")):
         return encoder
     raise ValueError(
-        f"{type(encoder).__name__} has no attributes grid and special_tokens: give grid=TokenGrid("
-        "rows, columns, (height, width) of a patch, special_tokens)"
+        f"{type(encoder).__name__} has no attributes grid and special_tokens: give "
+        "grid=TokenGrid(rows, columns, (height, width) of a patch, special_tokens)"
     )
 
 

@@ -41,8 +41,8 @@ def check_group(trainings: int) -> None:
     """Refuse a group of fewer trainings than an interval between them needs."""
     if trainings < _TRAININGS:
         raise ValueError(
-            f"intervals between trainings need {_TRAININGS} or more, found {trainings}: give "
-            "more, or measure each by itself"
+            f"intervals between trainings need {_TRAININGS} or more, found "
+            f"{trainings}: give more, or measure each by itself"
         )
 
 
@@ -63,8 +63,8 @@ def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> pd.DataFr
         analysis.grid != first.grid or not _same_chance(analysis, first) for analysis in analyses
     ):
         raise ValueError(
-            f"{name}: trainings of one group have the same tokens, windows and masks, on the same "
-            "images"
+            f"{name}: trainings of one group have the same tokens, windows and "
+            "masks, on the same images"
         )
     values = {}
     for metric in analyses[0].metrics:
@@ -88,7 +88,9 @@ def _ranked(analysis: DistanceAnalysis, metric: str) -> list[Float64[Tensor, " h
 
 
 def _measurements(
-    name: str, analysis: DistanceAnalysis, values: dict[str, list[Float64[Tensor, "case head"]]]
+    name: str,
+    analysis: DistanceAnalysis,
+    values: dict[str, list[Float64[Tensor, "case head"]]],
 ) -> pd.DataFrame:
     tables = []
     units = scales(analysis.statistics)
@@ -202,7 +204,10 @@ def special_tokens(analysis: DistanceAnalysis, names: Sequence[str]) -> pd.DataF
     return pd.concat(tables, ignore_index=True)
 
 
-def chance_distances(statistics: AttentionStatistics, unit: str) -> dict[str, list[float]]:
+def chance_distances(
+    statistics: AttentionStatistics,
+    unit: str,
+) -> dict[str, list[float]]:
     """Attention distance of each chance line in one of its units, layer by layer."""
     by_layer = scales(statistics)["distance"][unit]
     return {

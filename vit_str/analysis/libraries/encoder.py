@@ -30,14 +30,16 @@ class Block:
     window: tuple[int, int] | None = None
     # Rows and columns by which the windows are moved down and to the right
     shift: tuple[int, int] = (0, 0)
-    keys: TokenGrid | None = None  # if tokens attend to pooled ones, in the same pixels as ``grid``
+    # If tokens attend to pooled ones, in the same pixels as ``grid``
+    keys: TokenGrid | None = None
 
     def __post_init__(self) -> None:
         rows, columns = self.window or (1, 1)
         if self.grid.rows % rows or self.grid.columns % columns:
             raise ValueError(
-                f"{self.grid.rows} x {self.grid.columns} tokens do not divide into windows of "
-                f"{rows} x {columns}: attention to padding is not supported"
+                f"{self.grid.rows} x {self.grid.columns} tokens do not divide into "
+                f"windows of {rows} x {columns}: attention to padding is not "
+                "supported"
             )
 
     def windows(self) -> Windows:
@@ -115,7 +117,12 @@ class LibraryEncoder(Encoder):
         if output.ndim == 4:
             return rearrange(output, "b row col d -> b d row col")
         tokens = output[:, output.shape[1] - len(grid) :]
-        return rearrange(tokens, "b (row col) d -> b d row col", row=grid.rows, col=grid.columns)
+        return rearrange(
+            tokens,
+            "b (row col) d -> b d row col",
+            row=grid.rows,
+            col=grid.columns,
+        )
 
 
 def special_names(module: nn.Module) -> list[str]:
@@ -142,7 +149,11 @@ def probe_layers(
     calls = dict.fromkeys(encoder.block_names, 0)
 
     def pass_on(
-        name: str, queries: Queries, keys: Keys, mask: Tensor | None, values: Values | None
+        name: str,
+        queries: Queries,
+        keys: Keys,
+        mask: Tensor | None,
+        values: Values | None,
     ) -> None:
         for block in calls:
             if name == block or name.startswith(f"{block}."):
@@ -157,8 +168,8 @@ def probe_layers(
     if len(set(calls.values())) > 1 or 0 in calls.values():
         wrong = min(calls, key=lambda name: calls[name])
         raise ValueError(
-            f"{type(encoder.model).__name__}: attention of {wrong} is not supported: found "
-            f"{calls[wrong]} softmaxes in it"
+            f"{type(encoder.model).__name__}: attention of {wrong} is not supported: "
+            f"found {calls[wrong]} softmaxes in it"
         )
 
 
@@ -175,7 +186,8 @@ class LibraryPreprocessing(Preprocessing):
         pixels = torch.as_tensor(self.transform(image))
         if tuple(pixels.shape) != (3, self.height, self.width):
             raise ValueError(
-                f"preprocessing made {tuple(pixels.shape)} of an image of {image.height} x "
-                f"{image.width}, the model takes (3, {self.height}, {self.width})"
+                f"preprocessing made {tuple(pixels.shape)} of an image of "
+                f"{image.height} x {image.width}, the model takes (3, {self.height}, "
+                f"{self.width})"
             )
         return pixels.to(torch.uint8)

@@ -52,7 +52,10 @@ class TextAttention:
         places = self.grid.centers
         spreads = {}
         for layer, of_image in self._of_image().items():
-            away = torch.linalg.vector_norm(places - self.centers[layer][..., None, :], dim=-1)
+            away = torch.linalg.vector_norm(
+                places - self.centers[layer][..., None, :],
+                dim=-1,
+            )
             spreads[layer] = (of_image * away).sum(-1)
         return spreads
 
@@ -71,7 +74,10 @@ class TextAttention:
         names = ["image", "head", "position"]
         tables = []
         for number, (layer, shares) in enumerate(self.shares.items(), 1):
-            index = pd.MultiIndex.from_product([range(n) for n in shares.shape], names=names)
+            index = pd.MultiIndex.from_product(
+                [range(n) for n in shares.shape],
+                names=names,
+            )
             table = index.to_frame(index=False).assign(layer=number)
             table["head"] += 1
             table["position"] += self.first
@@ -110,7 +116,8 @@ def text_attention(
     token = getattr(model.config, "image_token_id", None)
     if token is not None:
         return _to_image_tokens(model, inputs, inputs["input_ids"] == token, grid)
-    images, text = inputs["pixel_values"], inputs["decoder_input_ids"]
+    images = inputs["pixel_values"]
+    text = inputs["decoder_input_ids"]
     own = TokenGrid.of(encoder(model, (images.shape[-2], images.shape[-1])))
     maps = {layer: each.cpu() for layer, each in cross_attention(model, images, text).items()}
     return TextAttention(own, 0, maps)
@@ -127,9 +134,10 @@ def _to_image_tokens(
     special = len(columns) - len(grid)
     if special not in (0, grid.special_tokens):
         raise ValueError(
-            f"{len(columns)} image tokens, but the vision encoder has {grid.rows} x {grid.columns}"
-            f" and {grid.special_tokens} special ones: of a model that merges tokens or cuts the "
-            "image into tiles, give grid=TokenGrid(...) of what it makes of one image"
+            f"{len(columns)} image tokens, but the vision encoder has {grid.rows} x "
+            f"{grid.columns} and {grid.special_tokens} special ones: of a model that "
+            "merges tokens or cuts the image into tiles, give grid=TokenGrid(...) "
+            "of what it makes of one image"
         )
     columns = columns[special:]
     first = int(columns[-1]) + 1

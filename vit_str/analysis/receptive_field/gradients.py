@@ -130,7 +130,10 @@ class GradientFields:
         chosen = chosen[chosen.any(1)]
         return (chosen / chosen.sum(1, keepdim=True)).mean(0)
 
-    def _queries(self, chosen: Bool[Tensor, "image token"]) -> Int64[Tensor, "query image 2"]:
+    def _queries(
+        self,
+        chosen: Bool[Tensor, "image token"],
+    ) -> Int64[Tensor, "query image 2"]:
         """Row and column of the tokens to measure, on the grid of the encoder's output."""
         by_image = []
         for image, of_image in enumerate(chosen, self.seen):
@@ -147,7 +150,8 @@ class GradientFields:
         self, layer_grid: tuple[int, ...], places: Int64[Tensor, "image 2"]
     ) -> tuple[Int64[Tensor, "image 2"], Float64[Tensor, "image 2"]]:
         """The cells of a layer, maybe a finer one, in the middle of tokens, and where they lie."""
-        shape, grid = torch.tensor(layer_grid), torch.tensor(self.encoder.grid)
+        shape = torch.tensor(layer_grid)
+        grid = torch.tensor(self.encoder.grid)
         cells = (2 * places + 1) * shape // (2 * grid)
         middles = (cells + 0.5) * torch.tensor(self.encoder.image_size).double() / shape
         return cells, middles
@@ -202,6 +206,10 @@ def uniform_gradient_distance(
     height, width = encoder.image_size
     places = torch.cartesian_prod(torch.arange(rows) + 0.5, torch.arange(columns) + 0.5).double()
     middles = places * torch.tensor([height / rows, width / columns]).double()
-    even = torch.full((len(middles), height, width), 1 / (height * width), dtype=torch.float64)
+    even = torch.full(
+        (len(middles), height, width),
+        1 / (height * width),
+        dtype=torch.float64,
+    )
     distances = field_statistics(even, middles)["gradient_distance"]
     return float(distances.mean() if weights is None else weights @ distances)

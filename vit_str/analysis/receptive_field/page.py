@@ -66,8 +66,8 @@ def report(run: AnalysisRun, queries: int) -> int:
         field_gallery({name: _gallery(*measured) for name, measured in models.items()}),
         "fields",
         "Norm of the gradients of the token in the middle (small frame), mean over "
-        f"n = {n:,} images, dark where large, on the scale of the square root; dashed: what the "
-        "token can see at most.",
+        f"n = {n:,} images, dark where large, on the scale of the square root; "
+        "dashed: what the token can see at most.",
     )
     page.note(_CAUTION)
     page.heading("In numbers")
@@ -82,9 +82,10 @@ def _finding(name: str, fields: GradientFields, last: ReceptiveField) -> str:
     means = fields.values("gradient_distance").nanmean(1).tolist()
     area = float(fields.values("gradient_area")[-1].nanmean())
     return (
-        f"{name}: from {means[0]:.1f} px in the first layer to {means[-1]:.1f} px "
-        f"in the last of {len(means)}, in which a token can see {last.size[0]} x {last.size[1]} px "
-        f"at most and nine tenths of its gradient lie in {area:.0%} of the image."
+        f"{name}: from {means[0]:.1f} px in the first layer to {means[-1]:.1f} px in "
+        f"the last of {len(means)}, in which a token can see {last.size[0]} x "
+        f"{last.size[1]} px at most and nine tenths of its gradient lie in "
+        f"{area:.0%} of the image."
     )
 
 
