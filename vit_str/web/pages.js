@@ -5,16 +5,18 @@ import { Detector } from "./detection.js";
 import {
   boxAround,
   cornersFrom,
-  leveled,
+  leveling,
   sideLengths,
   Strip,
   turnCorners,
   upright,
 } from "./geometry.js";
+import { gridsOf } from "./grids.js";
 import { decode } from "./images.js";
-import { readingOrder } from "./layout.js";
-import { inStrip, pictureOf, polygonOf, wordsOf } from "./pieces.js";
+import { arranged as inOrder } from "./layout.js";
+import { inStrip, onPage, pictureOf, wordsOf } from "./pieces.js";
 import { Reader } from "./reader.js";
+import { findRules } from "./rules.js";
 
 const LEAST = 0.8; // geometric mean of the confidences of the characters of a word
 const PRINT = 40; // words from which on a picture is one of print
@@ -51,7 +53,7 @@ class PageReader extends BrowserReader {
       : await this.readLines(strips, picture, found);
     if (words !== strips) await this.lookAgain(words, lines, language, report);
     for (const line of lines) writeInOneScript(line, strips, language);
-    return pageRecord(name, picture, arranged(sureWords(lines), direction));
+    return pageRecord(name, picture, arranged(sureWords(lines), direction, picture));
   }
 
   /** Load what only whole pictures need, once there is one. */
@@ -170,13 +172,22 @@ function sureWords(lines) {
   });
 }
 
-/** Blocks of rows of words, in reading order. */
-function arranged(lines, direction) {
+/** Blocks of rows of words on the page, in reading order. */
+function arranged(lines, direction, picture) {
   const full = lines.filter(({ words }) => words.length);
-  const turned = full.map(({ corners }) => upright(turnCorners(corners, -direction)));
-  const boxes = leveled(turned).map(boxAround);
-  const wordsOfRow = (row) => row.flatMap((place) => full[place].words);
-  return readingOrder(boxes).map((block) => block.map(wordsOfRow));
+  const turned = (corners) => turnCorners(corners, -direction);
+  const uprightLines = full.map(({ corners }) => upright(turned(corners)));
+  const level = leveling(uprightLines);
+  const placed = full.map(({ words }, i) => ({
+    box: boxAround(level(uprightLines[i])),
+    words: words.map((word) => {
+      const found = onPage(word);
+      return { ...found, place: boxAround(level(turned(found.polygon))) };
+    }),
+  }));
+  const rules = findRules(picture).map((rule) => level(turned(rule)));
+  const places = placed.flatMap(({ words }) => words.map(({ place }) => place));
+  return inOrder(placed, gridsOf(rules, Math.max(picture.width, picture.height), places));
 }
 
 function pageRecord(name, { width, height }, blocks) {
@@ -188,19 +199,19 @@ function pageRecord(name, { width, height }, blocks) {
   return { path: name, width, height, text, words, error: null, page: 1 };
 }
 
-function wordRecord(word, block, line) {
-  const { text, confidence, characters } = word.reading;
+function wordRecord({ reading, polygon }, block, line) {
+  const { text, confidence, characters } = reading;
   const tenths = (values) => values.map((value) => rounded(value, 10));
   return {
     text,
     confidence: rounded(confidence),
-    polygon: polygonOf(word).map(tenths),
+    polygon: polygon.map(tenths),
     block,
     line,
     characters: characters.map(({ character, confidence, box }) => ({
       character,
       confidence: rounded(confidence),
-      box: box ? tenths(boxAround(word.strip.polygon(box))) : null,
+      box: box ? tenths(box) : null,
     })),
   };
 }

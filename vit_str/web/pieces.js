@@ -1,6 +1,8 @@
 // Words within the strips of their lines: `vit_str/reading/pages/pieces.py`.
 
+import { boxAround } from "./geometry.js";
 import { resize, roundHalfEven } from "./images.js";
+import { trimmed } from "./ink.js";
 import { crop } from "./margins.js";
 
 const MARGIN = 0.15; // added at the sides of a word, over the height of its line
@@ -56,9 +58,24 @@ export function inStrip({ box: [left, top, right, bottom] }, { text, confidence,
   return { text, confidence, characters: placed };
 }
 
-/** Corners of a word on the page, without what detectors give around the letters. */
-export function polygonOf({ strip, box: [left, top, right, bottom] }) {
-  const above = ABOVE * (bottom - top);
+/** A word with its corners on the page, without what detectors give around the letters. */
+export function onPage(word) {
+  const { strip, box, reading } = word;
+  const [left, right] = inkOf(word);
+  const above = ABOVE * (box[3] - box[1]);
+  const within = (x) => Math.min(Math.max(x, left), right);
+  const characters = reading.characters.map((each) => {
+    if (!each.box) return each;
+    const [start, top, end, bottom] = each.box;
+    const inside = [within(start), top, within(end), bottom];
+    return { ...each, box: boxAround(strip.polygon(inside)) };
+  });
+  const polygon = strip.polygon([left, box[1] + above, right, box[3] - above]);
+  return { reading: { ...reading, characters }, polygon };
+}
+
+/** Where the letters of a word begin and end in its strip. */
+function inkOf({ strip, box: [left, top, right, bottom] }) {
   const beside = Math.min(BESIDE * (bottom - top), MOST_BESIDE * (right - left));
-  return strip.polygon([left + beside, top + above, right - beside, bottom - above]);
+  return trimmed(strip.columns, strip.height, left + beside, right - beside);
 }
