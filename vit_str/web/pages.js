@@ -15,6 +15,7 @@ import { gridsOf } from "./grids.js";
 import { decode } from "./images.js";
 import { arranged as inOrder } from "./layout.js";
 import { inStrip, onPage, pictureOf, wordsOf } from "./pieces.js";
+import { withLowQuotes } from "./quotes.js";
 import { Reader } from "./reader.js";
 import { findRules } from "./rules.js";
 
@@ -39,7 +40,7 @@ class PageReader extends BrowserReader {
   pages = "photographs and scans";
 
   /** A whole picture as `vit-str read --page --format jsonl` has it. */
-  async readPage(file, name, language, report) {
+  async readPage(file, name, { language, report }) {
     const picture = await decode(file);
     await (this.opened ??= this.open().catch((error) => {
       this.opened = null; // another picture tries again
@@ -116,9 +117,10 @@ class PageReader extends BrowserReader {
   async lookAgain(reader, lines, language, report) {
     const words = lines.flatMap((line) => line.words);
     const doubtful = words.filter((word) => perCharacter([word]) < DOUBTFUL);
+    const rounds = isPrint(lines) ? [] : undefined; // of other views
     for (const [index, word] of doubtful.entries()) {
       report(`Looking closer at ${index + 1} of ${doubtful.length} words …`);
-      const reading = inStrip(word, await reader.read(pictureOf(word), 1, language));
+      const reading = inStrip(word, await reader.read(pictureOf(word), 1, language, rounds));
       if (reading.text.length >= reader.maximumLength) continue; // more than it can write
       const isSurer = HEADSTART * perCharacter([{ reading }]) > perCharacter([word]);
       if (isSurer) word.reading = reading;
@@ -162,11 +164,14 @@ function perCharacter(words) {
 const sureness = ({ words }) => perCharacter(words);
 const mean = (lines) => lines.reduce((sum, line) => sum + sureness(line), 0) / (lines.length || 1);
 
+/** Whether a picture holds as many words as a page of print, and is no photograph of signs. */
+const isPrint = (lines) => lines.reduce((sum, { words }) => sum + words.length, 0) >= PRINT;
+
 /** Lines with the words that are sure enough; three and more of a line of print together. */
 function sureWords(lines) {
-  const isPrint = lines.reduce((sum, { words }) => sum + words.length, 0) >= PRINT;
+  const areOfPrint = isPrint(lines);
   return lines.map((line) => {
-    const together = isPrint && line.words.length >= SENTENCE && sureness(line) >= LEAST;
+    const together = areOfPrint && line.words.length >= SENTENCE && sureness(line) >= LEAST;
     const isSure = (word) => word.reading.text && (together || perCharacter([word]) >= LEAST);
     return { ...line, words: line.words.filter(isSure) };
   });
@@ -187,7 +192,14 @@ function arranged(lines, direction, picture) {
   }));
   const rules = findRules(picture).map((rule) => level(turned(rule)));
   const places = placed.flatMap(({ words }) => words.map(({ place }) => place));
-  return inOrder(placed, gridsOf(rules, Math.max(picture.width, picture.height), places));
+  const side = Math.max(picture.width, picture.height);
+  return inOrder(placed, gridsOf(rules, side, places)).map(withMarks);
+}
+
+/** Rows of words with quotation marks that readers have no signs for. */
+function withMarks(rows) {
+  const words = withLowQuotes(rows.flat());
+  return rows.map((row) => words.splice(0, row.length));
 }
 
 function pageRecord(name, { width, height }, blocks) {

@@ -10,13 +10,16 @@ const BESIDE = 0.1; // white at the sides of a word with its margin, over the sa
 const ABOVE = 0.12; // and above and below it
 const MOST_BESIDE = 0.3; // white at a side, over the width of the word
 
+const NOTHING = { text: "", confidence: 0, characters: [] };
+
 const product = (characters) => characters.reduce((all, { confidence }) => all * confidence, 1);
 
-/** The words of a line that was read, with margins that do not reach their neighbors. */
+/** The words of a line, with margins that do not reach their neighbors; all of it if none was read. */
 export function wordsOf(strip, { characters }) {
   const { width, height } = strip;
   const margin = roundHalfEven(MARGIN * height);
   const words = cutAtSpaces(characters);
+  if (!words.length) return [{ strip, reading: NOTHING, box: [0, 0, width, height] }];
   const middle = (i) => Math.floor((words[i].right + words[i + 1].left) / 2);
   return words.map(({ left, right, reading }, i) => {
     const first = Math.max(i ? middle(i - 1) : 0, left - margin);
