@@ -197,9 +197,7 @@ class ReadingService:
                 raise record
         return records  # type: ignore[return-value]
 
-    async def read_page(
-        self, upload: Upload, wanted: PageOfUpload, client: str
-    ) -> dict[str, Any]:
+    async def read_page(self, upload: Upload, wanted: PageOfUpload, client: str) -> dict[str, Any]:
         """The record of one page of an upload, see `page_row`."""
         if not reads_pages():
             hint = f"{install_hint('page')} where it runs, and start it again"
