@@ -117,6 +117,21 @@ def test_captions_are_paragraphs_of_their_own(text):
     assert ("Paragraph", text) in texts(page(lines))
 
 
+@pytest.mark.parametrize(
+    ("end", "start", "paragraphs"),
+    [
+        ("and nobody moved its old", "stone lion to the school.", 1),
+        ("and nobody moved its lid.", "A stone lion came later.", 2),
+        ("and nobody", "stone lion to the school.", 2),  # there was room for the next word
+    ],
+)
+def test_a_sentence_goes_on_in_the_next_column(end, start, paragraphs):
+    left = (line("The well was at the gate", 10, 100), line(end, 10, 114))
+    right = (line(start, 260, 100), line("Since then it is dry.", 260, 114))
+    found = texts(page(left, right))
+    assert [name for name, _ in found] == ["Paragraph"] * paragraphs
+
+
 def test_lines_that_somebody_ended_are_paragraphs_of_their_own():
     address = tuple(
         line(text, 10, 200 + 14 * number)

@@ -38,6 +38,7 @@ _FITS = 0.7  # white that is left beside the next word where it would have fitte
 _MARGIN = 0.075  # share of the height of a page at its top and bottom where running text may be
 _RUNNING_GAP = 1.5  # white between running text and the page
 _LONGEST_RUNNING = 14  # words
+_SENTENCE_ENDS = (".", "!", "?", ":")
 _CAPTION = re.compile(r"(?:fig(?:ure|ura)?|abb(?:ildung)?|tab(?:le|elle|leau|la)?)\.?$", re.I)
 
 
@@ -340,6 +341,8 @@ def _begins_part(
         return distance > row.height or row.top < before.top
     alike = min(row.size, before.size) / max(row.size, before.size)
     left, right = edges[sheet.blocks[last]]
+    if _goes_on_in_next_column(before, row):
+        return alike < _OTHER_SIZE or _would_fit(before, row.words[0], right)
     return (
         sheet.blocks[place] != sheet.blocks[last]
         or distance > apart + _PARAGRAPH_GAP * text.height
@@ -350,6 +353,13 @@ def _begins_part(
         or _would_fit(before, row.words[0], right)
         or _are_set_to_the_right(before, row, left, text)
     )
+
+
+def _goes_on_in_next_column(before: Row, row: Row) -> bool:
+    """Whether a column ends within a sentence, and a row at the right goes on with it."""
+    is_next_column = row.top < before.top and row.left > before.right
+    ends_sentence = before.words[-1].text.endswith(_SENTENCE_ENDS)
+    return is_next_column and not ends_sentence and row.words[0].text[:1].islower()
 
 
 def _are_set_to_the_right(before: Row, row: Row, left: float, text: _Type) -> bool:
