@@ -22,14 +22,18 @@ _HEADING = 1.15  # size of a heading over that of the text
 _HEAVIER = 1.1  # weight of a heading over that of the text
 _BOLD = 1.22  # weight of a bold line over that of the text
 _LEAST_OF_BOLD = 0.93  # size of a bold heading over that of the text
-_SAME_LEVEL = 0.9  # share of the highest heading of a level that all of it have
+_SAME_LEVEL = 0.9  # share of the size of the largest heading of a level that all of it have
+_LEAST_OF_LEVEL = 0.85  # the same of headings whose strokes are as wide: these are told better
+_SAME_STROKES = 0.95
 _LOWEST_LEVEL = 6
 _LONGEST_HEADING = 16  # words of a line
 _SHORTEST_HEADING = 3  # letters
 _PRINT = 0.94  # confidence of the characters of a printed heading, at least
 _COLUMN = 1.5  # white between two columns
 _MOST_COLUMNS = 2  # such white: one may be behind the number of a heading
-_OTHER_SIZE = 0.86  # share of the height of a row that the next of its paragraph has
+_OTHER_SIZE = 0.86  # share of the size of a row that the next of its paragraph has
+_OTHER_SIZE_OF_FEW = 0.7  # the same where one of them has few letters, whose size is hard to tell
+_FEW_LETTERS = 8
 _PARAGRAPH_GAP = 0.3  # more white between paragraphs than between most lines
 _INDENT = 3.0  # that the first line of a paragraph may have
 _NARROW = 0.8  # share of the width of most of the text that other blocks of it have
@@ -109,13 +113,13 @@ class _Type:
         height: of its rows, in pixels.
         size: of its letters.
         weight: of its strokes.
-        levels: the least size of the headings of each level, the largest first.
+        levels: the size and weight of the largest heading of each level, the largest first.
     """
 
     height: float
     size: float
     weight: float
-    levels: tuple[float, ...] = ()
+    levels: tuple[tuple[float, float], ...] = ()
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> "_Type":
@@ -126,11 +130,11 @@ class _Type:
         values = np.array([(row.height, row.size, row.weight) for row in rows])
         height, size, weight = np.median(np.repeat(values, counts, 0), 0).tolist()
         text = cls(height, size, weight)
-        sizes = sorted({row.size for row in rows if text.is_larger(row)}, reverse=True)
-        levels: list[float] = []
-        for each in sizes:
-            if not levels or each < levels[-1]:
-                levels.append(_SAME_LEVEL * each)
+        larger = filter(text.is_larger, rows)
+        levels: list[tuple[float, float]] = []
+        for row in sorted(larger, key=lambda row: row.size, reverse=True):
+            if not levels or not _is_of_level(row, *levels[-1]):
+                levels.append((row.size, row.weight))
         return cls(height, size, weight, tuple(levels))
 
     def is_larger(self, row: Row) -> bool:
@@ -150,7 +154,13 @@ class _Type:
         """Of a heading that is larger than the text; 0 for all others."""
         if not self.is_larger(row):
             return 0
-        return next(n for n, least in enumerate(self.levels, 1) if row.size >= least)
+        return next(n for n, type_ in enumerate(self.levels, 1) if _is_of_level(row, *type_))
+
+
+def _is_of_level(row: Row, size: float, weight: float) -> bool:
+    """Whether a heading is of the level whose largest heading has a size and a weight."""
+    has_same_strokes = min(row.weight, weight) > _SAME_STROKES * max(row.weight, weight)
+    return row.size >= (_LEAST_OF_LEVEL if has_same_strokes else _SAME_LEVEL) * size
 
 
 def _letters(row: Row) -> int:
@@ -339,20 +349,26 @@ def _begins_part(
     distance = row.top - before.bottom
     if level:
         return distance > row.height or row.top < before.top
-    alike = min(row.size, before.size) / max(row.size, before.size)
     left, right = edges[sheet.blocks[last]]
     if _goes_on_in_next_column(before, row):
-        return alike < _OTHER_SIZE or _would_fit(before, row.words[0], right)
+        return not _are_alike(before, row) or _would_fit(before, row.words[0], right)
     return (
         sheet.blocks[place] != sheet.blocks[last]
         or distance > apart + _PARAGRAPH_GAP * text.height
-        or alike < _OTHER_SIZE
+        or not _are_alike(before, row)
         or _begins_item(row)
         or _is_caption(row)
         or abs(row.left - before.left) > _INDENT * text.height
         or _would_fit(before, row.words[0], right)
         or _are_set_to_the_right(before, row, left, text)
     )
+
+
+def _are_alike(before: Row, row: Row) -> bool:
+    """Whether the type of two rows has one size."""
+    are_few = min(_letters(before), _letters(row)) < _FEW_LETTERS
+    least = _OTHER_SIZE_OF_FEW if are_few else _OTHER_SIZE
+    return min(row.size, before.size) >= least * max(row.size, before.size)
 
 
 def _goes_on_in_next_column(before: Row, row: Row) -> bool:
