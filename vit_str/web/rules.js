@@ -9,6 +9,7 @@ const FEWEST_PIXELS = 40; // of a rule: strokes of large letters are shorter
 const RUN = 1 / 80; // without a break in one row of pixels, over the same
 const SHORTEST_RUN = 9;
 const THICKEST = 1 / 200; // rule with its tilt over a run, over the same
+const THICKEST_PIXELS = 7; // the same of small pictures, as of a part of a screen
 const [WINDOW, DARKER] = [31, 12]; // pixels around one, and by how much it is darker than their mean
 const STEEPEST = 0.1; // rise over run up to which a rule counts as level
 const TOUCHES = 1 / 250; // over the longer side of the picture: so near a short rule ends at others
@@ -148,9 +149,10 @@ function ruleOf(runs, side) {
   const [left, right] = [least(runs.map((run) => run.left)), most(runs.map((run) => run.right))];
   const [top, bottom] = [least(runs.map((run) => run.y)), most(runs.map((run) => run.y))];
   const width = right - left + 1;
-  if (bottom - top + 1 > THICKEST * side + STEEPEST * width) return null;
+  const thickest = Math.max(THICKEST_PIXELS, side * THICKEST);
+  if (bottom - top + 1 > thickest + STEEPEST * width) return null;
   const pixels = sum(runs.map((run) => run.right - run.left + 1));
-  if (pixels > THICKEST * side * width) return null;
+  if (pixels > thickest * width) return null;
   const ends = [left, right].map((x) => [x, meanRow(runs, x)]);
   return Math.abs(ends[1][1] - ends[0][1]) <= STEEPEST * width ? ends : null;
 }
