@@ -75,10 +75,10 @@ function betweenOthers(rules, across, side) {
   const long = across.filter((rule) => isLong(rule, side)).map(swapped);
   const near = TOUCHES * side;
   const endsAtOne = ([x, y]) =>
-    long.some(
-      ([[x1, y1], [x2, y2]]) =>
-        Math.abs(x - (x1 + x2) / 2) <= near + Math.abs(x2 - x1) && y1 - near <= y && y <= y2 + near,
-    );
+    long.some(([[x1, y1], [x2, y2]]) => {
+      const place = x1 + ((x2 - x1) * (y - y1)) / (y2 - y1);
+      return Math.abs(x - place) <= near && y1 - near <= y && y <= y2 + near;
+    });
   return rules.filter((rule) => isLong(rule, side) || rule.every(endsAtOne));
 }
 

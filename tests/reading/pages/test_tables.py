@@ -174,6 +174,19 @@ def test_rules_of_a_small_picture_may_be_thick_and_tilted():
     assert (len(grid.columns), len(grid.rows)) == (3, 3)
 
 
+@pytest.mark.parametrize("degrees", [0, 1])
+def test_letters_on_writing_lines_have_no_rules(degrees):
+    """Where lines are near each other, letters nearly reach from one to the next."""
+    image = Image.new("L", (1000, 400), "white")
+    pen = ImageDraw.Draw(image)
+    for line in range(60, 340, 20):
+        pen.line((100, line, 900, line), "black", 2)
+        for stroke in range(150 + line, 750, 37):
+            pen.line((stroke, line - 14, stroke, line), "black", 2)
+    rules = find_rules(image.rotate(degrees, Image.Resampling.BICUBIC, fillcolor="white"))
+    assert len(rules) == 14
+
+
 def test_text_has_no_rules(tmp_path):
     image = Image.new("L", (600, 400), "white")
     draw = ImageDraw.Draw(image)

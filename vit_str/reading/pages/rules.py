@@ -68,7 +68,7 @@ def _between_others(rules: Sequence[Rule], across: Sequence[Rule], side: int) ->
 
     def ends_at_one(x: float, y: float) -> bool:
         return any(
-            abs(x - (x1 + x2) / 2) <= near + abs(x2 - x1) and y1 - near <= y <= y2 + near
+            abs(x - (x1 + (x2 - x1) * (y - y1) / (y2 - y1))) <= near and y1 - near <= y <= y2 + near
             for (x1, y1), (x2, y2) in long
         )
 

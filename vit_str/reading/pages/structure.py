@@ -32,7 +32,7 @@ _PRINT = 0.94  # confidence of the characters of a printed heading, at least
 _COLUMN = 1.5  # white between two columns
 _MOST_COLUMNS = 2  # such white: one may be behind the number of a heading
 _OTHER_SIZE = 0.86  # share of the size of a row that the next of its paragraph has
-_OTHER_SIZE_OF_FEW = 0.7  # the same where one of them has few letters, whose size is hard to tell
+_OTHER_SIZE_IN_DOUBT = 0.7  # the same of few letters, whose size is hard to tell, and in a sentence
 _FEW_LETTERS = 8
 _PARAGRAPH_GAP = 0.3  # more white between paragraphs than between most lines
 _INDENT = 3.0  # that the first line of a paragraph may have
@@ -42,6 +42,7 @@ _FITS = 0.7  # white that is left beside the next word where it would have fitte
 _MARGIN = 0.075  # share of the height of a page at its top and bottom where running text may be
 _RUNNING_GAP = 1.5  # white between running text and the page
 _LONGEST_RUNNING = 14  # words
+_LONG_ROW = 5  # words
 _SENTENCE_ENDS = (".", "!", "?", ":")
 _CAPTION = re.compile(r"(?:fig(?:ure|ura)?|abb(?:ildung)?|tab(?:le|elle|leau|la)?)\.?$", re.I)
 
@@ -262,7 +263,8 @@ def _ruled(sheet: _Sheet) -> dict[int, Table | None]:
         places = [
             place
             for place, row in enumerate(sheet.rows)
-            if grid.holds((row.left + row.right) / 2, (row.top + row.bottom) / 2)
+            if place not in found
+            and grid.holds((row.left + row.right) / 2, (row.top + row.bottom) / 2)
         ]
         if places:
             found |= dict.fromkeys(places)
@@ -359,23 +361,34 @@ def _begins_part(
         or _begins_item(row)
         or _is_caption(row)
         or abs(row.left - before.left) > _INDENT * text.height
-        or _would_fit(before, row.words[0], right)
+        or (_would_fit(before, row.words[0], right) and not _goes_on_with(before, row))
         or _are_set_to_the_right(before, row, left, text)
     )
 
 
 def _are_alike(before: Row, row: Row) -> bool:
-    """Whether the type of two rows has one size."""
+    """Whether the type of two rows has one size, as far as it can be told."""
     are_few = min(_letters(before), _letters(row)) < _FEW_LETTERS
-    least = _OTHER_SIZE_OF_FEW if are_few else _OTHER_SIZE
+    is_doubtful = are_few or _goes_on_with(before, row)
+    least = _OTHER_SIZE_IN_DOUBT if is_doubtful else _OTHER_SIZE
     return min(row.size, before.size) >= least * max(row.size, before.size)
 
 
 def _goes_on_in_next_column(before: Row, row: Row) -> bool:
     """Whether a column ends within a sentence, and a row at the right goes on with it."""
     is_next_column = row.top < before.top and row.left > before.right
-    ends_sentence = before.words[-1].text.endswith(_SENTENCE_ENDS)
-    return is_next_column and not ends_sentence and row.words[0].text[:1].islower()
+    return is_next_column and _is_within_sentence(before, row)
+
+
+def _goes_on_with(before: Row, row: Row) -> bool:
+    """Whether a row goes on with the sentence of a long one before it, however ragged they are."""
+    return len(before.words) >= _LONG_ROW and _is_within_sentence(before, row)
+
+
+def _is_within_sentence(before: Row, row: Row) -> bool:
+    """Whether a sentence does not end between two rows, as small letters say."""
+    ends = before.words[-1].text.endswith(_SENTENCE_ENDS)
+    return not ends and row.words[0].text[:1].islower()
 
 
 def _are_set_to_the_right(before: Row, row: Row, left: float, text: _Type) -> bool:
