@@ -1,4 +1,5 @@
 import asyncio
+import base64
 import io
 import json
 import os
@@ -508,6 +509,17 @@ class TestPage:
             assert broken["text"] is None
             assert problem in broken["error"]
         assert site(pixels=100).post("/v1/page", content=picture).status_code == 422
+
+    def test_a_page_as_a_picture(self, site, word):
+        pytest.importorskip("pypdfium2")
+        file = word("Hallo", (300, 60), "PDF")
+        assert "picture" not in site().post("/v1/page", content=file).json()
+        record = site().post("/v1/page?picture=1", content=file).json()
+        assert record["pages"] == 1
+        kind, content = record["picture"].split(",")
+        assert kind == "data:image/jpeg;base64"
+        with Image.open(io.BytesIO(base64.b64decode(content))) as picture:
+            assert picture.size == (record["width"], record["height"])
 
     def test_while_a_pdf_file_is_drawn_others_are_answered(self, site, word, monkeypatch):
         from vit_str.reading.pages import pictures

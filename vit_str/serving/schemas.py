@@ -33,6 +33,7 @@ class PageQuery(SearchQuery):
     """What a request for a whole picture asks for."""
 
     page: int = Field(1, ge=1, le=1000, description="of a file with several pages")
+    picture: bool = Field(False, description="give the page as a picture too")
 
 
 class Error(BaseModel):
@@ -87,6 +88,8 @@ class PageRecord(BaseModel):
     words: list[Word]
     error: str | None
     page: int
+    pages: int | None = Field(None, description="how many pages a PDF file has")
+    picture: str | None = Field(None, description="data: URL of a JPEG, if it was asked for")
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {

@@ -28,6 +28,7 @@ from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.guard import Metrics
 from vit_str.serving.lanes import Lane, set_at_end
 from vit_str.serving.limits import Capacity, ClientDisconnected, Limits, Refusal
+from vit_str.serving.previews import data_url
 
 if TYPE_CHECKING:
     from vit_str.reading.pages.detection import LineDetector
@@ -61,6 +62,14 @@ class ReadOptions(NamedTuple):
     search: Search = Search()
     boxes: bool = False
     attention: bool = False
+
+
+class PageOfUpload(NamedTuple):
+    """What a request for a whole picture asks for."""
+
+    number: int = 1
+    search: Search = Search()
+    picture: bool = False  # give the page as a picture too
 
 
 class _Interruptible(Reader):
@@ -188,9 +197,7 @@ class ReadingService:
                 raise record
         return records  # type: ignore[return-value]
 
-    async def read_page(
-        self, upload: Upload, number: int, search: Search, client: str
-    ) -> dict[str, Any]:
+    async def read_page(self, upload: Upload, wanted: PageOfUpload, client: str) -> dict[str, Any]:
         """The record of one page of an upload, see `page_row`."""
         if not reads_pages():
             hint = f"{install_hint('page')} where it runs, and start it again"
@@ -199,14 +206,14 @@ class ReadingService:
             try:
                 picture = None
                 if await self._decoders.do(client, self._is_costly, upload):
-                    job = upload, number, over
+                    job = upload, wanted.number, over
                     picture = await self._drawers.do(client, self._picture, *job)
-                work = upload, number, search, picture, over
+                work = upload, wanted, picture, over
                 return await self._page_reader.do(client, self._read_page, *work)
             except UnreadableImage as error:
                 self.metrics.pictures.labels("unreadable").inc()
                 row = error_row(upload.name, error.reason)
-                return row | {"words": [], "page": number}
+                return row | {"words": [], "page": wanted.number}
 
     async def _record(
         self,
@@ -317,15 +324,15 @@ class ReadingService:
     def _read_page(
         self,
         upload: Upload,
-        number: int,
-        search: Search,
+        wanted: PageOfUpload,
         picture: Image.Image | None,
         over: Event,
     ) -> dict[str, Any]:
         from vit_str.reading.pages.output import page_row
         from vit_str.reading.pages.reader import PageReader
 
-        picture = picture or self._picture(upload, number, over)
+        search = wanted.search
+        picture = picture or self._picture(upload, wanted.number, over)
         detector, _ = self._page_parts() or (None, None)
         with refused():
             chosen = self._chosen(search)
@@ -337,7 +344,12 @@ class ReadingService:
         page_reader = PageReader(reader, detector, own.lines, other=other)
         page = page_reader.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
-        return page_row(upload.name, page) | {"page": number}
+        row = page_row(upload.name, page) | {"page": wanted.number}
+        if pages := picture.info.get("pages"):
+            row["pages"] = pages
+        if wanted.picture:
+            row["picture"] = data_url(picture)
+        return row
 
     def _picture(self, upload: Upload, number: int, over: Event) -> Image.Image:
         """A page of a file."""

@@ -16,6 +16,7 @@ _SHORTEST = 1 / 50  # rule, over the longer side of the picture
 _FEWEST_PIXELS = 40  # of a rule: strokes of large letters are shorter
 _RUN = 1 / 80  # without a break in one row of pixels, over the same
 _THICKEST = 1 / 200  # rule with its tilt over a run, over the same
+_THICKEST_PIXELS = 7  # the same of small pictures, as of a part of a screen
 _WINDOW, _DARKER = 31, 12  # pixels around one, and by how much it is darker than their mean
 _STEEPEST = 0.1  # rise over run up to which a rule counts as level
 _NEAR = 1 / 120  # over the longer side of the page: rules so near to each other meet
@@ -67,7 +68,7 @@ def _between_others(rules: Sequence[Rule], across: Sequence[Rule], side: int) ->
 
     def ends_at_one(x: float, y: float) -> bool:
         return any(
-            abs(x - (x1 + x2) / 2) <= near + abs(x2 - x1) and y1 - near <= y <= y2 + near
+            abs(x - (x1 + (x2 - x1) * (y - y1) / (y2 - y1))) <= near and y1 - near <= y <= y2 + near
             for (x1, y1), (x2, y2) in long
         )
 
@@ -89,13 +90,14 @@ def _level_rules(ink: np.ndarray, side: int) -> Iterator[Rule]:
     # A tilted rule steps from row to row of pixels: it is made thicker before runs are looked for.
     thick = cv2.dilate(ink, np.ones((3, 1), np.uint8))
     runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, np.ones((1, max(9, round(side * _RUN)))))
+    thickest = max(_THICKEST_PIXELS, side * _THICKEST)
     components, labels, boxes, _ = cv2.connectedComponentsWithStats(runs)
     for number in range(1, components):
         left, top, width, height, _ = boxes[number].tolist()
-        if height > _THICKEST * side + _STEEPEST * width:
+        if height > thickest + _STEEPEST * width:
             continue
         rows, columns = np.nonzero(labels[top : top + height, left : left + width] == number)
-        if len(rows) > _THICKEST * side * width:
+        if len(rows) > thickest * width:
             continue
         ends = [float(rows[abs(columns - end) <= 2].mean()) for end in (0, width - 1)]
         if abs(ends[1] - ends[0]) <= _STEEPEST * width:
