@@ -1,6 +1,7 @@
 """What several commands share that read: options for the model, and which files are meant."""
 
 import argparse
+import codecs
 import glob
 import os
 import stat
@@ -229,7 +230,9 @@ def leading_to_files(groups: Iterator[Inputs]) -> Iterator[Inputs] | None:
 def listed(path: str) -> Iterator[list[str]]:
     """The lines of a file that names inputs, or of standard input for ``-``.
 
-    Those of a regular file come together, those of a pipe as they are written.
+    Those of a regular file come together, those of a pipe as they are written. Editors of Windows
+    begin a file with a byte order mark and end lines with a carriage return; elsewhere names may
+    hold one.
     """
     try:
         is_piped = path == STANDARD_INPUT
@@ -247,12 +250,21 @@ def listed(path: str) -> Iterator[list[str]]:
 def _lines(file: FileIO, path: str) -> Iterator[list[bytes]]:
     """The lines that every look into a file without a buffer finds."""
     rest = b""
+    mark = codecs.BOM_UTF8
     while content := file.read(_LISTED_AT_ONCE):
         complete, end, rest = (rest + content).rpartition(b"\n")
+        if end:
+            complete = complete.removeprefix(mark)
+            mark = b""
         if len(rest) > _LONGEST_PATH:
             raise ValueError(f"--files-from {path}: holds no paths; write one a line")
-        yield (complete + end).splitlines()
-    yield rest.splitlines()
+        yield _split(complete)
+    yield _split(rest.removeprefix(mark))
+
+
+def _split(lines: bytes) -> list[bytes]:
+    """Lines without their ends."""
+    return [line.removesuffix(b"\r") for line in lines.split(b"\n")]
 
 
 def _add(path: str, suffixes: tuple[str, ...], found: Inputs) -> None:
