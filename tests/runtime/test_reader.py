@@ -326,6 +326,19 @@ def test_doubtful_images_are_read_again_at_the_temperature_that_is_asked_for(wei
     assert reader.with_temperature(3.0).read(images) == expected != reader.read(images)
 
 
+def test_how_doubtful_images_are_read_again_can_be_changed(weights, word_image):
+    images: list[Source] = [word_image(word) for word in WORDS]
+    once, again = (
+        Reader(replace(weights, preprocessing=Preprocessing(reread_below=p)), "cpu", torch.float32)
+        for p in (0.0, 1.0)
+    )
+    expected = once.read(images)
+    assert again.with_rereading(doubtful=0.0).read(images) == expected != again.read(images)
+    assert again.without_views().read(images) == again.with_rereading(rounds=()).read(images)
+    with pytest.raises(TypeError, match="beam_count"):
+        again.with_rereading(beam_count=3)
+
+
 def test_a_reader_says_what_it_is(reader):
     about = reader.describe()
     assert about.characters == reader.charset.characters
