@@ -101,12 +101,11 @@ def has_static_int8() -> bool:
 def _cpu_info(key: str) -> str:
     """A line about the first processor, as Linux has it; nothing elsewhere."""
     try:
-        content = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file:
+            line = next((line for line in file if line.startswith(key)), "")
     except OSError:
         return ""
-    lines = (line for line in content.splitlines() if line.startswith(key))
-    values = (line.partition(":")[2].strip() for line in lines)
-    return next(values, "")
+    return line.partition(":")[2].strip()
 
 
 def use_threads(count: int) -> None:
