@@ -16,7 +16,6 @@ from vit_str.runtime.readings import Reading, reading_of
 if TYPE_CHECKING:
     from jaxtyping import UInt8
 
-    from vit_str.runtime.effort import RereadingOptions
     from vit_str.runtime.hypotheses import Candidates
     from vit_str.runtime.image_decoding import DecodedImage
     from vit_str.runtime.interface import Engine
@@ -48,8 +47,9 @@ class BatchReader:
         rereader = replace(self.rereader, decoder=decoder)
         return replace(self, decoder=decoder, rereader=rereader)
 
-    def with_rereading(self, options: RereadingOptions) -> BatchReader:
-        """The same with another way to read doubtful images again."""
+    def with_rereading(self, **changes: Any) -> BatchReader:
+        """The same with other `RereadingOptions`."""
+        options = replace(self.rereader.options, **changes)
         return replace(self, rereader=replace(self.rereader, options=options))
 
     def read(

@@ -20,7 +20,7 @@ from vit_str.runtime.ranges import Ranges
 from vit_str.runtime.weights_contents import BUNDLED, CHECKSUM, load_contents
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
+    from onnxruntime import InferenceSession, OrtValue
 
     from vit_str.runtime.initializers import Tensors
 
@@ -81,13 +81,25 @@ class GraphFiles:
         if tensors is None and self.weights is not None:
             tensors = load_contents(self.weights).tensors
         names = self.values["graphs"]
-        return {name: self._session(name, threads, tensors) for name in names}
+        made = {} if tensors is None else self._initializers(tensors)
+        return {name: self._session(name, threads, made) for name in names}
+
+    def _initializers(self, tensors: Tensors) -> dict[str, OrtValue]:
+        """What the graphs take from a weights file, by name; several may take the same."""
+        from onnxruntime import OrtValue
+
+        files = [f"{name}{self.variant_of(name)}" for name in self.values["graphs"]]
+        names = {name for file in files for name in self.values["tensors"][file]}
+        return {
+            name: OrtValue.ortvalue_from_numpy(initializer(name, tensors, self.ranges))
+            for name in names
+        }
 
     def _session(
         self,
         name: str,
         threads: int,
-        tensors: Tensors | None,
+        initializers: Mapping[str, OrtValue],
     ) -> InferenceSession:
         import onnxruntime
 
@@ -97,10 +109,9 @@ class GraphFiles:
         options.intra_op_num_threads = 1 if name in _ON_ONE_THREAD else threads
         options.add_session_config_entry(_NO_SPINNING_BETWEEN_RUNS, "1")
         options.add_session_config_entry(_SPINNING, "0" if has_to_share() else "1")
-        if tensors is not None:
+        if initializers:
             names = list(self.values["tensors"][path.stem])
-            given = [initializer(name, tensors, self.ranges) for name in names]
-            values = list(map(onnxruntime.OrtValue.ortvalue_from_numpy, given))
+            values = [initializers[name] for name in names]
             options.add_external_initializers(names, values)
         self._check_file(path)
         try:

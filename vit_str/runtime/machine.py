@@ -1,4 +1,7 @@
-"""What this machine has, and how many threads compute."""
+"""What this machine has, and how many threads compute.
+
+Every command begins here: what is slow to import waits until it is asked for.
+"""
 
 import json
 import math
@@ -7,10 +10,7 @@ import platform
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 CPU_DTYPE = "VIT_STR_CPU_DTYPE"
 """In the environment, the number format to compute in on a CPU, one of ``CPU_DTYPES``."""
@@ -38,6 +38,10 @@ def software() -> dict[str, str]:
 
 def install_hint(extra: str) -> str:
     """The command that installs an extra of this package from where the package came from."""
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
     try:  # PEP 610; packages from an index have no such file
         origin = json.loads(distribution("vit-str").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
@@ -55,6 +59,8 @@ def install_hint(extra: str) -> str:
 
 
 def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:
@@ -96,12 +102,11 @@ def has_static_int8() -> bool:
 def _cpu_info(key: str) -> str:
     """A line about the first processor, as Linux has it; nothing elsewhere."""
     try:
-        content = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file:
+            line = next((line for line in file if line.startswith(key)), "")
     except OSError:
         return ""
-    lines = (line for line in content.splitlines() if line.startswith(key))
-    values = (line.partition(":")[2].strip() for line in lines)
-    return next(values, "")
+    return line.partition(":")[2].strip()
 
 
 def use_threads(count: int) -> None:

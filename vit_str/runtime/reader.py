@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from jaxtyping import UInt8
     from typing_extensions import TypeIs
 
-    from vit_str.runtime.effort import RereadingOptions
     from vit_str.runtime.interface import Engine, Model
     from vit_str.torch_runtime.weights_file import WeightsFile
 
@@ -333,17 +332,19 @@ class Reader:
 
         The frequency of words still decides between the texts that an image leaves.
         """
-        return self.with_rereading(replace(self.rereading, rounds=()))
+        return self.with_rereading(rounds=())
 
-    @property
-    def rereading(self) -> RereadingOptions:
-        """Which images it reads again, and how."""
-        return self._batches.rereader.options
+    def with_rereading(self, **changes: Any) -> Reader:
+        """The same reader, which reads doubtful images again in another way; with the same engine.
 
-    def with_rereading(self, options: RereadingOptions) -> Reader:
-        """The same reader, which reads doubtful images again in another way; the same engine."""
+        Args:
+            changes: attributes of ``vit_str.runtime.effort.RereadingOptions`` by name.
+
+        Raises:
+            TypeError: there is no such attribute.
+        """
         other = copy.copy(self)
-        other._batches = self._batches.with_rereading(options)
+        other._batches = self._batches.with_rereading(**changes)
         return other
 
     def open_other(self) -> None:
