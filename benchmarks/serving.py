@@ -3,8 +3,8 @@
     python benchmarks/serving.py [FILES_OR_FOLDER ...] [--threads 1] [--quick]
 
 Everything that reads has so many CPUs and threads, clients have the other CPUs, or all if there are
-no others; the network is loopback. Clients wait for their answer before they ask again. A column counts per second of CPU that the
-reader has used, which others at work on the machine disturb less.
+no others; the network is loopback. Clients wait for their answer before they ask again. A column
+counts per second of CPU that the reader has used, which others at work on the machine disturb less.
 """
 
 import argparse
