@@ -6,9 +6,9 @@ The words are drawn as for training, with seeds that training does not use. Ever
 alone, from its pixels, with every choice in turn on one CPU thread: what disturbs the machine
 disturbs all. Limits are those below which an image is read again, then its first and its second
 round of views (`RereadingOptions`). Words are as hard as those of training: to compare choices, not
-to say how well photographs are read. It ends after ``--minutes`` (7) with the words read by then.
-Fonts are drawn first unless a cache has them: a minute for fifty, so name a folder or two, or
-those that training has drawn.
+to say how well photographs are read. After ``--minutes`` (7) it ends with the words read by then.
+Fonts are drawn first unless a cache has them: a minute for fifty, so name a folder or two with
+``--fonts``, or those that training has drawn.
 """
 
 import argparse
@@ -64,6 +64,7 @@ class Choice:
 def main() -> None:
     """Read with every choice, print, write."""
     options = _parser().parse_args()
+    end = time.monotonic() + 60 * options.minutes
     pin(1)
     print_machine()
     reader = load(options.model, "cpu", threads=1)
@@ -71,10 +72,8 @@ def main() -> None:
         _choice(reader, beams, limits) for beams, limits in product(options.beams, options.limits)
     ]
     renderer = _renderer(reader, options.fonts)
-    labels = {
-        seed: _read_words(renderer, choices, seed, options.words, options.minutes / len(_SEEDS))
-        for seed in _SEEDS
-    }
+    seconds = max(0.0, end - time.monotonic()) / len(_SEEDS)
+    labels = {seed: _read_words(renderer, choices, seed, options.words, seconds) for seed in _SEEDS}
     read = [label for of_seed in labels.values() for label in of_seed]
     count = len(choices[0].right(read))
     titles = ["beams, limits", f"word 36, n = {count:,}", "difference", "by seed", "CPU ms a word"]
@@ -113,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
         "--minutes",
         type=float,
         default=7.0,
-        help="to read and draw at most (7)",
+        help="that it takes about at most (7)",
     )
     parser.add_argument(
         "--fonts",
@@ -155,10 +154,10 @@ def _read_words(
     choices: list[Choice],
     seed: int,
     count: int,
-    minutes: float,
+    seconds: float,
 ) -> list[str]:
     """Read words of a seed with every choice, until the time is over; returns what they say."""
-    end = time.monotonic() + 60 * minutes
+    end = time.monotonic() + seconds
     labels = []
     with Progress(count, alone=True, unit="word", name=f"seed {seed}") as progress:
         for pixels, label in _words(renderer, seed, count):
