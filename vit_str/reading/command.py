@@ -124,8 +124,9 @@ def _add_files_and_formats(parser: argparse.ArgumentParser) -> None:
 def _add_page_options(parser: argparse.ArgumentParser) -> None:
     pages = parser.add_argument_group(
         "whole pictures",
-        "Photographs, scans, TIFF and PDF files: words are found, put in reading order and read.\n"
-        "--out is then a folder that gets a file for each picture; the same command resumes.",
+        "Photographs, scans, TIFF and PDF files: words are found, put in reading "
+        "order and read.\n--out is then a folder that gets a file for each picture; "
+        "the same command resumes.",
     )
     pages.add_argument(
         "--page",
@@ -159,8 +160,9 @@ def _add_page_options(parser: argparse.ArgumentParser) -> None:
 def _add_ray_options(parser: argparse.ArgumentParser) -> None:
     ray = parser.add_argument_group(
         "many images",
-        "--engine ray reads with several processes, also on a cluster: images, folders of them,\n"
-        "tar archives and Parquet files. The same command resumes where it was stopped.",
+        "--engine ray reads with several processes, also on a cluster: images, "
+        "folders of them,\ntar archives and Parquet files. The same command resumes "
+        "where it was stopped.",
     )
     ray.add_argument("--engine", choices=("plain", "ray"), default="plain")
     ray.add_argument(
@@ -247,8 +249,9 @@ def _read_all(
     if pages:
         others = f" and {len(pages) - 1:,} others look" if len(pages) > 1 else " looks"
         console.warn(
-            f"{pages[0]}{others} like a whole picture or a long line: --page finds its words, "
-            "--line reads one line; without them each image is read as one word"
+            f"{pages[0]}{others} like a whole picture or a long line: --page finds "
+            "its words, --line reads one line; without them each image is read as "
+            "one word"
         )
     return 1 if unreadable else 0
 

@@ -57,8 +57,8 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
         "--language",
         metavar="CODES|FILE",
         help="whose words to expect where the image leaves doubts, and whose letters: en, en+fr, "
-        "ru, a file of words, or none for serial numbers and codes (default: the languages of the "
-        "model; none with a lexicon, pattern or alphabet)",
+        "ru, a file of words, or none for serial numbers and codes (default: the "
+        "languages of the model; none with a lexicon, pattern or alphabet)",
     )
     choice.add_argument(
         "--beams",
@@ -90,8 +90,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--care",
         choices=("fast", "careful"),
         help="fast: read no doubtful image a second time, and decode in "
-        "parallel if the model can; careful: read doubtful words of pages of print in other views "
-        "too (default: as the model was saved)",
+        "parallel if the model can; careful: read doubtful words of pages of print "
+        "in other views too (default: as the model was saved)",
     )
 
 
@@ -136,8 +136,10 @@ def load_page_reader(
 class Inputs(NamedTuple):
     """What came of the paths on the command line."""
 
-    paths: list[str]  # files in the order given, those of a folder or glob sorted; `-` stays
-    problems: list[tuple[str, str]]  # (path, what is wrong with it) for each that led to no file
+    # Files in the order given, those of a folder or glob sorted; `-` stays
+    paths: list[str]
+    # (path, what is wrong with it) for each that led to no file
+    problems: list[tuple[str, str]]
 
     def add_problem(self, path: str, problem: str) -> None:
         """Note what is wrong with a path."""

@@ -9,7 +9,12 @@ class SearchQuery(BaseModel):
     """Which readings a request asks for, see `Search`; nothing and 0 stand for its defaults."""
 
     n_best: int = Field(1, ge=1, le=10, description="likeliest texts to give")
-    beams: int = Field(0, ge=0, le=20, description="texts to keep while writing; 0 for what fits")
+    beams: int = Field(
+        0,
+        ge=0,
+        le=20,
+        description="texts to keep while writing; 0 for what fits",
+    )
     alphabet: str = Field("", max_length=1000, description="read only these characters")
     language: str = Field(
         "",
@@ -89,7 +94,10 @@ class PageRecord(BaseModel):
     error: str | None
     page: int
     pages: int | None = Field(None, description="how many pages a PDF file has")
-    picture: str | None = Field(None, description="data: URL of a JPEG, if it was asked for")
+    picture: str | None = Field(
+        None,
+        description="data: URL of a JPEG, if it was asked for",
+    )
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {

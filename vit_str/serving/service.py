@@ -40,7 +40,8 @@ _PATIENCE = 0.005
 _SEARCHED_TOGETHER = 8  # with up to 20 beams each
 _DECODERS = 4  # threads, for pictures that are not large
 _DECODERS_OF_ONE = 3  # of them, that a client may have at the same time
-_LARGE_DECODERS = 1  # processes that decode large pictures of words, out of the way of others
+# Processes that decode large pictures of words, out of the way of others
+_LARGE_DECODERS = 1
 _DRAWERS = 2  # processes that draw pages of PDF files, or decode large ones
 _FORMS = 2  # threads that take forms apart
 _OTHERS = 4  # engines with weights of other scripts that are kept
@@ -123,7 +124,8 @@ class ReadingService:
         self.pages = Capacity(limits.pages, pages_of_one, "pages", queue("pages").set)
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
         self._page_parts = lru_cache(1)(partial(_open_page_parts, reader))
-        self._decoding = 0  # pictures that are not large, of which reading waits for more
+        # Pictures that are not large, of which reading waits for more
+        self._decoding = 0
         self._apart = ProcessLimits(seconds=limits.drawing)
         self.forms = Lane(_FORMS)
         self._decoders = Lane(_DECODERS, each=_DECODERS_OF_ONE)
@@ -197,7 +199,12 @@ class ReadingService:
                 raise record
         return records  # type: ignore[return-value]
 
-    async def read_page(self, upload: Upload, wanted: PageOfUpload, client: str) -> dict[str, Any]:
+    async def read_page(
+        self,
+        upload: Upload,
+        wanted: PageOfUpload,
+        client: str,
+    ) -> dict[str, Any]:
         """The record of one page of an upload, see `page_row`."""
         if not reads_pages():
             hint = f"{install_hint('page')} where it runs, and start it again"
