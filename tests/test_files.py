@@ -3,7 +3,7 @@ import os
 import pytest
 
 from vit_str.console import one_line
-from vit_str.files import find_files, shortened, write_atomically
+from vit_str.files import check_folder, find_files, shortened, write_atomically
 
 
 def test_a_file_is_written_at_its_end_only(tmp_path):
@@ -44,6 +44,28 @@ def test_an_error_leaves_the_file_of_before(error, tmp_path):
         write_half()
     assert path.read_text() == "before"
     assert os.listdir(tmp_path) == ["kept"]
+
+
+def test_a_folder_is_checked_and_not_made(tmp_path):
+    check_folder(tmp_path / "new" / "out")
+    (tmp_path / "file").touch()
+    for wrong in ("file", "file/out"):
+        with pytest.raises(OSError, match="Not a directory"):
+            check_folder(tmp_path / wrong)
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_an_error_names_the_file_that_was_asked_for(tmp_path):
+    path = tmp_path / "gone" / "figure.png"
+
+    def write():
+        with write_atomically(path) as temporary:
+            path.parent.rmdir()
+            temporary.write_bytes(b"")
+
+    with pytest.raises(FileNotFoundError) as caught:
+        write()
+    assert caught.value.filename == str(path)
 
 
 def test_files_of_a_folder_come_before_those_of_its_folders(tmp_path):

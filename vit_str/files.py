@@ -21,6 +21,9 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
 
     >>> with write_atomically(path) as temporary:  # doctest: +SKIP
     ...     temporary.write_text("content")
+
+    Raises:
+        OSError: it cannot be written; names ``path``.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -32,6 +35,10 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
         with temporary.open("rb+") as file:  # on the disk, not only in the memory of the system
             os.fsync(file.fileno())
         temporary.replace(path)
+    except OSError as error:
+        if error.filename == str(temporary):  # which nobody has asked for
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -86,6 +93,16 @@ def check_writable(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryFile(dir=path.parent):
         return
+
+
+def check_folder(path: Path) -> None:
+    """Raise an OSError if nothing can be written to a folder; one that is missing is not made."""
+    nearest = next(each for each in (path, *path.absolute().parents) if each.exists())
+    try:
+        with TemporaryFile(dir=nearest):
+            return
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def remove_partial(folder: Path, least_age: float = 0.0) -> None:

@@ -83,9 +83,12 @@ class PageFolder:
             file.write(json.dumps({**state, "counts": [pages, words]}) + "\n")
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        with suppress(FileNotFoundError), self.record.open(encoding="utf-8") as lines:
+        with (
+            suppress(FileNotFoundError),
+            self.record.open(encoding="utf-8", errors="replace") as lines,
+        ):
             for line in lines:
-                with suppress(ValueError, TypeError, KeyError):  # cut off by a kill
+                with suppress(ValueError, TypeError, KeyError, RecursionError):  # cut by a kill
                     row = json.loads(line)
                     yield {"source": row["source"], "name": row["name"]} | row
 
