@@ -11,7 +11,7 @@ import pytest
 
 from vit_str.cli import main
 from vit_str.console import one_line
-from vit_str.reading.options import find_inputs
+from vit_str.reading.options import find_inputs, listed
 
 Run = Callable[..., tuple[int, str, str]]
 BAD = {
@@ -161,12 +161,21 @@ def test_a_list_is_read_as_it_comes(model, words):
     assert "missing.png: no such file" in err and "half a line: no such file" in err
 
 
+@pytest.mark.parametrize("content", [b"a\rb\nc\n", b"a\rb\r\nc", b"\xef\xbb\xbfa\rb\n\nc\n"])
+def test_lists_of_every_editor_name_files(content, tmp_path):
+    (tmp_path / "list.txt").write_bytes(content)
+    assert [*listed(str(tmp_path / "list.txt"))] == [["a\rb", "c"]]
+
+
 def test_a_list_of_nothing_is_said(model, tmp_path, run):
     (tmp_path / "none.txt").write_text("\n\n")
     code, out, err = run("read", "--files-from", tmp_path / "none.txt", *model)
     assert (code, out) == (2, "") and "lists nothing to read" in err
     code, _, err = run("read", "--files-from", "/dev/zero", *model)
     assert code == 2 and "holds no paths" in err
+    (tmp_path / "wide.txt").write_text("a.png\n", encoding="utf-16")
+    code, _, err = run("read", "--files-from", tmp_path / "wide.txt", *model)
+    assert (code, err.count("\n")) == (2, 1) and "UTF-16 text; save it as UTF-8" in err
 
 
 def test_minimum_confidence(model, words, run):

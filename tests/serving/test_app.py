@@ -466,6 +466,13 @@ def test_a_server_that_is_stuck_is_not_ready(site, slow, word):
         time.sleep(0.05)
 
 
+def test_a_path_stays_in_one_line_of_the_log(site, caplog):
+    with caplog.at_level("INFO", "vit_str.serving"):
+        site().get("/a%0AGET%20/forged%1B[2J")
+    (line,) = (each for each in caplog.messages if "forged" in each)
+    assert line.startswith(r"GET /a\nGET /forged\x1b[2J 404 ")
+
+
 def test_a_jpeg_of_endless_scans_is_refused(site, word):
     here = site()
     response = here.post("/v1/read", content=jpeg_of_scans((7000, 7000), 95_000))

@@ -1,6 +1,7 @@
 """What several commands share that read: options for the model, and which files are meant."""
 
 import argparse
+import codecs
 import glob
 import os
 import stat
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from vit_str.runtime import Search
 
 STANDARD_INPUT = "-"
+# As `>` of Windows PowerShell writes
+_MARKS_OF_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LISTED_AT_ONCE = 1 << 16  # bytes that a pipe holds
 _LONGEST_PATH = 1 << 20  # bytes; systems have shorter limits
 
@@ -229,7 +232,9 @@ def leading_to_files(groups: Iterator[Inputs]) -> Iterator[Inputs] | None:
 def listed(path: str) -> Iterator[list[str]]:
     """The lines of a file that names inputs, or of standard input for ``-``.
 
-    Those of a regular file come together, those of a pipe as they are written.
+    Those of a regular file come together, those of a pipe as they are written. Editors of Windows
+    begin a file with a byte order mark and end lines with a carriage return; elsewhere names may
+    hold one.
     """
     try:
         is_piped = path == STANDARD_INPUT
@@ -247,12 +252,23 @@ def listed(path: str) -> Iterator[list[str]]:
 def _lines(file: FileIO, path: str) -> Iterator[list[bytes]]:
     """The lines that every look into a file without a buffer finds."""
     rest = b""
+    mark = codecs.BOM_UTF8
     while content := file.read(_LISTED_AT_ONCE):
+        if mark and content.startswith(_MARKS_OF_UTF_16) and b"\0" in content:
+            raise ValueError(f"--files-from {path}: UTF-16 text; save it as UTF-8")
         complete, end, rest = (rest + content).rpartition(b"\n")
+        if end:
+            complete = complete.removeprefix(mark)
+            mark = b""
         if len(rest) > _LONGEST_PATH:
             raise ValueError(f"--files-from {path}: holds no paths; write one a line")
-        yield (complete + end).splitlines()
-    yield rest.splitlines()
+        yield _split(complete)
+    yield _split(rest.removeprefix(mark))
+
+
+def _split(lines: bytes) -> list[bytes]:
+    """Lines without their ends."""
+    return [line.removesuffix(b"\r") for line in lines.split(b"\n")]
 
 
 def _add(path: str, suffixes: tuple[str, ...], found: Inputs) -> None:

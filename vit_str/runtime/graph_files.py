@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from vit_str.console import reason_of
 from vit_str.runtime.initializers import STEP, initializer
+from vit_str.runtime.machine import has_to_share
 from vit_str.runtime.ranges import Ranges
 from vit_str.runtime.weights_contents import BUNDLED, CHECKSUM, load_contents
 
@@ -39,6 +40,9 @@ STATIC = ".static"
 """Variant of the graphs that is in 8 bits throughout, for weights that know their ranges."""
 
 _ON_ONE_THREAD = ("step", "verify")  # graphs with too little work to share
+# Threads wait for work in a loop, https://onnxruntime.ai/docs/performance/tune-performance/threading.html
+_SPINNING = "session.intra_op.allow_spinning"
+_NO_SPINNING_BETWEEN_RUNS = "session.force_spinning_stop"
 _SILENT = 4  # level of the log of onnxruntime: what is wrong comes as an exception
 
 
@@ -91,6 +95,8 @@ class GraphFiles:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = _SILENT
         options.intra_op_num_threads = 1 if name in _ON_ONE_THREAD else threads
+        options.add_session_config_entry(_NO_SPINNING_BETWEEN_RUNS, "1")
+        options.add_session_config_entry(_SPINNING, "0" if has_to_share() else "1")
         if tensors is not None:
             names = list(self.values["tensors"][path.stem])
             given = [initializer(name, tensors, self.ranges) for name in names]

@@ -16,6 +16,7 @@ CPU_DTYPE = "VIT_STR_CPU_DTYPE"
 """In the environment, the number format to compute in on a CPU, one of ``CPU_DTYPES``."""
 CPU_DTYPES = ("float32", "bfloat16", "int8")
 _BUSY = 1.5  # what is running, over the number of processors
+_WAIT_POLICY = "OMP_WAIT_POLICY"  # of threads for each other, as OpenMP has it
 _CHECKOUT = Path(__file__).parents[2]  # the folder of the package, if it lies in one
 THREADS = "OMP_NUM_THREADS"
 """Environment variable with their number, which torch and processes that are started know too."""
@@ -133,19 +134,34 @@ def threads_for_load() -> int | None:
     On one with half as much work again as processors, threads that share a product wait for the
     one that is not running.
     """
-    processors = os.cpu_count() or 1
-    try:
-        crowd = os.getloadavg()[0] / processors
-    except (AttributeError, OSError):  # Windows
-        return None
+    crowd = _crowd()
     if os.environ.get(THREADS) or crowd < _BUSY or cpu_count() == 1:
         return None
     return max(1, int(cpu_count() / crowd))
 
 
+def has_to_share() -> bool:
+    """Whether a thread that waits in a loop takes time that something else could use.
+
+    So it is on a machine that is busy, and where the limit of a container counts what its threads
+    use, whatever for. ``OMP_WAIT_POLICY=ACTIVE`` says that it never is.
+    """
+    if os.environ.get(_WAIT_POLICY, "").upper() == "ACTIVE":
+        return False
+    return _crowd() >= 1 or any(_quotas(Path("/")))
+
+
+def _crowd() -> float:
+    """What is running or waits to, for each processor; 0 where the system does not say."""
+    try:
+        return os.getloadavg()[0] / (os.cpu_count() or 1)
+    except (AttributeError, OSError):  # Windows
+        return 0.0
+
+
 def wait_passively() -> None:
     """Let threads of torch sleep while they wait for each other, if it is not imported yet."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault(_WAIT_POLICY, "PASSIVE")
 
 
 def thread_count() -> int:
