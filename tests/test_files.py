@@ -1,4 +1,5 @@
 import os
+import shutil
 
 import pytest
 
@@ -56,6 +57,15 @@ def test_a_full_disk_is_named_by_its_file(tmp_path):
     ):
         file.write(b"more")
     assert raised.value.filename == str(path)
+    folder = tmp_path / "page"
+    with (
+        pytest.raises(OSError, match="No space left") as raised,
+        folder_to_fill(folder, "--out"),
+    ):
+        folder.mkdir()
+        (folder / "half").touch()
+        shutil.copyfile(__file__, "/dev/full")  # names what is read
+    assert raised.value.filename == str(folder)
     assert os.listdir(tmp_path) == []
 
 
