@@ -1,4 +1,5 @@
 import os
+import shutil
 
 import pytest
 
@@ -84,6 +85,17 @@ def test_a_full_disk_is_named_by_its_file(tmp_path):
     ):
         file.write(b"more")
     assert raised.value.filename == str(path)
+    folder = tmp_path / "page"
+
+    def fill():
+        with folder_to_fill(folder, "--out"):
+            folder.mkdir()
+            (folder / "half").touch()
+            shutil.copyfile(__file__, "/dev/full")  # names what is read
+
+    with pytest.raises(OSError, match="No space left") as raised:
+        fill()
+    assert raised.value.filename == str(folder)
     assert os.listdir(tmp_path) == []
 
 

@@ -11,7 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 _LONGEST_NAME = 255  # bytes, of nearly all file systems
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors that come without the name of a file
+_FULL = (
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+)  # errors that do not name the file that cannot be written
 
 
 @contextmanager
@@ -39,9 +43,8 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        # Of the temporary file nobody has asked for; a full disk comes without a name.
-        is_full = error.filename is None and error.errno in _FULL
-        if is_full or error.filename == str(temporary):
+        # The temporary file is nobody's business; a full disk names none, or what is read.
+        if error.errno in _FULL or error.filename == str(temporary):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     finally:
@@ -64,16 +67,23 @@ def folder_to_fill(path: Path, option: str) -> Iterator[None]:
         raise ValueError(f"{option} {path}: there already, and not empty; give a new folder")
     try:
         yield
-    except BaseException:
-        for entry in list(path.iterdir()) if path.is_dir() else []:
-            if entry.is_dir():
-                shutil.rmtree(entry, ignore_errors=True)
-            else:
-                entry.unlink(missing_ok=True)
+    except BaseException as error:
+        _empty(path)
         if not was_there:
             with suppress(OSError):
                 path.rmdir()
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def _empty(folder: Path) -> None:
+    """Remove all that is in a folder."""
+    for entry in list(folder.iterdir()) if folder.is_dir() else []:
+        if entry.is_dir():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
 
 
 def default_cache() -> Path:
