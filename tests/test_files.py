@@ -1,9 +1,16 @@
 import os
+import shutil
 
 import pytest
 
 from vit_str.console import one_line
-from vit_str.files import find_files, folder_to_fill, shortened, write_atomically
+from vit_str.files import (
+    check_folder,
+    find_files,
+    folder_to_fill,
+    shortened,
+    write_atomically,
+)
 
 
 def test_a_file_is_written_at_its_end_only(tmp_path):
@@ -46,6 +53,28 @@ def test_an_error_leaves_the_file_of_before(error, tmp_path):
     assert os.listdir(tmp_path) == ["kept"]
 
 
+def test_a_folder_is_checked_and_not_made(tmp_path):
+    check_folder(tmp_path / "new" / "out")
+    (tmp_path / "file").touch()
+    for wrong in ("file", "file/out"):
+        with pytest.raises(OSError, match="Not a directory"):
+            check_folder(tmp_path / wrong)
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_an_error_names_the_file_that_was_asked_for(tmp_path):
+    path = tmp_path / "gone" / "figure.png"
+
+    def write():
+        with write_atomically(path) as temporary:
+            path.parent.rmdir()
+            temporary.write_bytes(b"")
+
+    with pytest.raises(FileNotFoundError) as caught:
+        write()
+    assert caught.value.filename == str(path)
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full disk of Linux")
 def test_a_full_disk_is_named_by_its_file(tmp_path):
     path = tmp_path / "out.txt"
@@ -56,6 +85,17 @@ def test_a_full_disk_is_named_by_its_file(tmp_path):
     ):
         file.write(b"more")
     assert raised.value.filename == str(path)
+    folder = tmp_path / "page"
+
+    def fill():
+        with folder_to_fill(folder, "--out"):
+            folder.mkdir()
+            (folder / "half").touch()
+            shutil.copyfile(__file__, "/dev/full")  # names what is read
+
+    with pytest.raises(OSError, match="No space left") as raised:
+        fill()
+    assert raised.value.filename == str(folder)
     assert os.listdir(tmp_path) == []
 
 

@@ -11,7 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 _LONGEST_NAME = 255  # bytes, of nearly all file systems
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors that come without the name of a file
+_FULL = (
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+)  # errors that do not name the file that cannot be written
 
 
 @contextmanager
@@ -24,6 +28,9 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
 
     >>> with write_atomically(path) as temporary:  # doctest: +SKIP
     ...     temporary.write_text("content")
+
+    Raises:
+        OSError: it cannot be written; names ``path``.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -36,7 +43,8 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        if error.filename is None and error.errno in _FULL:
+        # The temporary file is nobody's business; a full disk names none, or what is read.
+        if error.errno in _FULL or error.filename == str(temporary):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     finally:
@@ -59,16 +67,23 @@ def folder_to_fill(path: Path, option: str) -> Iterator[None]:
         raise ValueError(f"{option} {path}: there already, and not empty; give a new folder")
     try:
         yield
-    except BaseException:
-        for entry in list(path.iterdir()) if path.is_dir() else []:
-            if entry.is_dir():
-                shutil.rmtree(entry, ignore_errors=True)
-            else:
-                entry.unlink(missing_ok=True)
+    except BaseException as error:
+        _empty(path)
         if not was_there:
             with suppress(OSError):
                 path.rmdir()
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def _empty(folder: Path) -> None:
+    """Remove all that is in a folder."""
+    for entry in list(folder.iterdir()) if folder.is_dir() else []:
+        if entry.is_dir():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
 
 
 def default_cache() -> Path:
@@ -121,6 +136,16 @@ def check_writable(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryFile(dir=path.parent):
         return
+
+
+def check_folder(path: Path) -> None:
+    """Raise an OSError if nothing can be written to a folder; one that is missing is not made."""
+    nearest = next(each for each in (path, *path.absolute().parents) if each.exists())
+    try:
+        with TemporaryFile(dir=nearest):
+            return
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def remove_partial(folder: Path, least_age: float = 0.0) -> None:

@@ -49,12 +49,16 @@ def test_refusal(arguments, message, small_weights, labeled_folder, tmp_path, ca
     assert not out.exists()
 
 
-def test_a_page_that_cannot_be_written(small_weights, labeled_folder, tmp_path, capsys):
+def test_a_page_that_cannot_be_written(
+    small_weights, labeled_folder, tmp_path, capsys, monkeypatch
+):
+    """It is said before anything is measured, which may take long."""
+    monkeypatch.setattr("vit_str.analysis.results.load_images", None)
     (tmp_path / "out").write_text("a file")
     options = ["--data", str(labeled_folder), "--out", str(tmp_path / "out")]
     assert main(["analyze", "rollout", str(small_weights()), *options]) == 1
     (error,) = capsys.readouterr().err.splitlines()
-    assert error == f"vit-str analyze: {tmp_path / 'out'}: File exists"
+    assert error == f"vit-str analyze: {tmp_path / 'out'}: Not a directory"
 
 
 def patch_timm(monkeypatch: pytest.MonkeyPatch) -> None:

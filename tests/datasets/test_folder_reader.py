@@ -145,6 +145,20 @@ def test_words_that_cannot_be_handed_out(folder):
     assert by_line == ["labels.tsv, line 7", "labels.tsv, line 8"]
 
 
+def test_names_that_are_too_long_are_of_no_file(folder):
+    (folder / "labels.tsv").write_text("x" * 300 + ".png\ttoo long\na.png\tfine\n")
+    first, second = FolderReader(folder)
+    assert first.reason == Reason.MISSING and second.label == "fine"
+
+
+@pytest.mark.parametrize("first", ['"path,text', f"path,{'x' * 200_000}"])
+def test_a_first_line_that_is_no_csv(first, folder):
+    (folder / "labels.csv").write_text(f"{first}\na.png,fine\n")
+    damaged, word = FolderReader(folder)
+    assert (damaged.name, damaged.reason) == ("labels.csv, line 1", Reason.DAMAGED)
+    assert word.label == "fine"
+
+
 def test_json_lines_that_cannot_be_handed_out(folder):
     lines = [
         '{"file": "a.png", "label": "fine"}',
@@ -154,12 +168,13 @@ def test_json_lines_that_cannot_be_handed_out(folder):
         '{"label": "x"}',
         '["a.png", "x"]',
         '{"file": "a.png", "label": "half',
+        "[" * 100_000,
     ]
     (folder / "labels.jsonl").write_text("\n".join(lines))
     words = list(FolderReader(folder))
-    assert [isinstance(word, LabeledWord) for word in words] == [True, False, True, *[False] * 4]
+    assert [isinstance(word, LabeledWord) for word in words] == [True, False, True, *[False] * 5]
     reasons = [word.reason for word in words if isinstance(word, Skipped)]
-    assert reasons == [Reason.DAMAGED] * 5
+    assert reasons == [Reason.DAMAGED] * 6
 
 
 def test_what_cannot_be_a_data_set(tmp_path, folder):

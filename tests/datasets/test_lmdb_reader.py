@@ -70,6 +70,14 @@ def test_words_that_cannot_be_handed_out(tmp_path, words_of):
     assert [word.name for word in words] == [f"image-{number:09d}" for number in range(1, 6)]
 
 
+@pytest.mark.parametrize("boxes", [b"[" * 100_000, b'{"boxes": 7}', b"{"])
+def test_boxes_that_are_damaged(boxes, tmp_path, words_of):
+    make(tmp_path, values_of(words_of(2)) | {b"boxes-000000001": boxes})
+    damaged, word = LmdbReader(tmp_path)
+    assert (damaged.reason, damaged.name) == (Reason.DAMAGED, "image-000000001")
+    assert word.label == words_of(2)[1].label
+
+
 def test_what_is_no_such_database(tmp_path):
     with pytest.raises(ValueError, match=r"found no data\.mdb there"):
         LmdbReader(tmp_path)

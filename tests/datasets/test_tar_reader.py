@@ -109,6 +109,8 @@ def test_words_that_cannot_be_handed_out(tmp_path, words_of):
             "5.json": b'{"id": 5}',
             "6.png": image,
             "6.txt": b"",
+            "7.png": image,
+            "7.json": b"[" * 100_000,
         },
     )
     source = TarReader(path)
@@ -121,6 +123,7 @@ def test_words_that_cannot_be_handed_out(tmp_path, words_of):
         Reason.DAMAGED,
         Reason.NO_LABEL,
         "",
+        Reason.DAMAGED,
     ]
     assert [source[place] for place in range(len(source))] == words
 

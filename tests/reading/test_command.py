@@ -173,6 +173,9 @@ def test_a_list_of_nothing_is_said(model, tmp_path, run):
     assert (code, out) == (2, "") and "lists nothing to read" in err
     code, _, err = run("read", "--files-from", "/dev/zero", *model)
     assert code == 2 and "holds no paths" in err
+    (tmp_path / "wide.txt").write_text("a.png\n", encoding="utf-16")
+    code, _, err = run("read", "--files-from", tmp_path / "wide.txt", *model)
+    assert (code, err.count("\n")) == (2, 1) and "UTF-16 text; save it as UTF-8" in err
 
 
 def test_minimum_confidence(model, words, run):

@@ -390,7 +390,7 @@ def test_a_reader_computes_with_so_many_threads(backend, monkeypatch):
     with pytest.raises(AttributeError):  # of what was handed out instead of batches
         list(reader.stream([]))
     assert started[0][-1] == 1, "images are decoded by the caller's thread"
-    with pytest.raises(ValueError, match="threads must be 1 or more, found 0"):
+    with pytest.raises(ValueError, match="threads must be 1 to 1,024, found 0"):
         load("tiny", "cpu", threads=0)
 
 

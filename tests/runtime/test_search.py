@@ -200,6 +200,8 @@ def test_where_nothing_can_be_written_there_is_no_text(weights, pixels):
         ({"alphabet": ""}, "the alphabet is empty"),
         ({"alphabet": "aß"}, "holds 'ß'"),
         ({"n_best": 0}, "n_best must be 1 or more"),
+        ({"n_best": 10**9}, "n_best and beams can be 1,000 at most, found 1,000,000,000"),
+        ({"beams": 1001}, "n_best and beams can be 1,000 at most, found 1,001"),
         ({"n_best": 3, "beams": 2}, "beams no fewer"),
     ],
 )

@@ -90,10 +90,19 @@ def test_limits_of_a_container(group, limits, expected, tmp_path, monkeypatch):
     assert cpu_count(tmp_path) == expected
 
 
-@pytest.mark.parametrize(("asked", "expected"), [("3", 3), ("0", 1), ("", None), ("2,1", None)])
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [("3", 3), ("0", 1), ("", None), ("2,1", None), ("9" * 99, 1024)],
+)
 def test_the_environment_says_how_many(asked, expected, monkeypatch):
     monkeypatch.setenv(THREADS, asked)
     assert thread_count() == (expected or cpu_count())
+
+
+def test_more_threads_than_any_machine_has_are_refused(run):
+    code, _, err = run("read", "word.png", "--threads", "100000000")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "threads must be 1 to 1,024, found 100,000,000" in err
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image, ImageDraw, ImageFont
+from safetensors import SafetensorError
 
 from vit_str.files import default_cache, exclusive
 from vit_str.runtime.charset import Charset
-from vit_str.synthesis import rasterize, rasterize_parallel
+from vit_str.synthesis import glyphs, rasterize, rasterize_parallel
 from vit_str.synthesis.glyphs import GlyphAtlas
 
 FONTS = ("DejaVuSans.ttf", "DejaVuSerif.ttf")
@@ -123,6 +124,21 @@ def test_cache_is_used_until_the_fonts_change(folder, tmp_path, monkeypatch):
         assert_equal(GlyphAtlas.load_or_build(Charset(), [fonts]), first)
     shutil.copy(folder / "DejaVuSerif.ttf", fonts)
     assert len(GlyphAtlas.load_or_build(Charset(), [fonts])) == 2
+
+
+def test_fonts_that_cannot_be_kept_are_used(folder, tmp_path, monkeypatch, capsys):
+    """As on a full disk, where drawing has taken minutes."""
+
+    def full(*_):
+        raise SafetensorError("I/O error: No space left on device (os error 28)")
+
+    shutil.copy(folder / "DejaVuSans.ttf", tmp_path)
+    monkeypatch.setattr(glyphs, "save_file", full)
+    cache = tmp_path / "cache"
+    assert GlyphAtlas.load_or_build(Charset(), [tmp_path], cache).names
+    assert "fonts are not kept in" in (said := capsys.readouterr().err)
+    assert "No space left on device" in said and said.count("\n") == 1
+    assert not list(cache.glob("*.safetensors"))
 
 
 def test_two_processes_draw_fonts_once(folder, tmp_path, monkeypatch):

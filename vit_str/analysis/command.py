@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vit_str.console import add_batch_size, add_device
+from vit_str.files import check_folder
 
 _DISTANCE = """\
 Writes report.html (the pointer on a dot shows its head), distance.csv, summary.json, and the
@@ -316,6 +317,7 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.analysis.results import AnalysisRun
     from vit_str.analysis.subjects import with_untrained
 
+    check_folder(options.out)
     given = vars(options)
     analysis = ANALYSES[options.command]
     page = import_module(f"vit_str.analysis.{analysis.module or options.command}")

@@ -117,7 +117,7 @@ class FolderReader(WordSource):
             path = folder / name.replace("\\", "/")
             if self._root and not os.path.abspath(path).startswith(self._root):
                 outside = True
-            elif path.is_file():
+            elif os.path.isfile(path):  # of a name that is too long too
                 return path
         if outside:
             return Skipped(name, Reason.OUTSIDE, "say with --images where names start from")

@@ -16,6 +16,9 @@ NAMES = ("file_name", "filename", "file", "path", "image_path", "image", "img", 
 LABELS = ("label", "text", "word", "words", "transcription", "transcript", "ground_truth", "gt")
 """What a column or a key with the label may be called."""
 
+DAMAGE = (ValueError, TypeError, AttributeError, RecursionError)
+"""What JSON raises that is cut, nested without end, or says something else than was expected."""
+
 
 class LabelRow(NamedTuple):
     """An image and what it says."""
@@ -42,7 +45,7 @@ class LabelFile:
         self._is_csv = path.suffix.lower() == ".csv"
         self._columns = (0, 1, 2)  # image, label, how many
         first = next((line for _, _, line in _lines(path)), "")
-        titled = None if self._is_json else _columns_under(self._cells(first))
+        titled = None if self._is_json else self._titled(first)
         self._titles = int(titled is not None)
         self._columns = titled or self._columns
 
@@ -63,7 +66,7 @@ class LabelFile:
         except UnicodeDecodeError:
             reason = Reason.NOT_UTF8
             detail = line.decode("utf-8", "backslashreplace")
-        except (ValueError, TypeError, AttributeError, csv.Error) as error:
+        except (*DAMAGE, csv.Error) as error:
             reason = Reason.DAMAGED
             detail = str(error)
         return Skipped(f"{self.path.name}, line {numbers[index]}", reason, detail)
@@ -76,6 +79,13 @@ class LabelFile:
             titles = "" if self._titles else "; if there are more, name them in the first line"
             raise ValueError(f"expected {count} columns with {between}, found {len(cells)}{titles}")
         return LabelRow(cells[image].strip(), cells[label])
+
+    def _titled(self, line: str) -> tuple[int, int, int] | None:
+        """See `_columns_under`."""
+        try:
+            return _columns_under(self._cells(line))
+        except csv.Error:  # told when the line is asked for
+            return None
 
     def _cells(self, line: str) -> list[str]:
         """The columns of a line."""

@@ -8,7 +8,7 @@ from tempfile import TemporaryFile
 from typing import Any
 from weakref import WeakValueDictionary
 
-from vit_str.datasets.label_file import boxes_of
+from vit_str.datasets.label_file import DAMAGE, boxes_of
 from vit_str.datasets.source import (
     DatasetWriter,
     LabeledWord,
@@ -81,6 +81,8 @@ class LmdbReader(WordSource):
         except UnicodeDecodeError as error:
             shown = label.decode("utf-8", "backslashreplace")
             return Skipped(name, Reason.NOT_UTF8, f"{shown!r} at byte {error.start}")
+        except DAMAGE as error:
+            return Skipped(name, Reason.DAMAGED, f"its boxes: {error}")
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_environment": None}

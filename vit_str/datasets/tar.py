@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from vit_str.console import reason_of
-from vit_str.datasets.label_file import LABELS, boxes_of, text_under
+from vit_str.datasets.label_file import DAMAGE, LABELS, boxes_of, text_under
 from vit_str.datasets.mjsynth import is_list, label_of_member
 from vit_str.datasets.source import (
     DatasetWriter,
@@ -268,7 +268,7 @@ def _word(archive: str, files: list[File]) -> LabeledWord | Skipped:
         boxes = boxes_of(described)
     except UnicodeDecodeError as error:
         return Skipped(name, Reason.NOT_UTF8, str(error))
-    except (ValueError, TypeError, AttributeError) as error:
+    except DAMAGE as error:
         return Skipped(name, Reason.DAMAGED, f"its .json: {error}")
     if label is None:
         label = label_of_member(f"{stem}{suffix}")

@@ -145,7 +145,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
         # All but the first and the last of maybe thousands are of no interest.
         lines = whole.splitlines()
         return [json.loads(line) for line in [*lines[:1], *lines[1:][-1:]]]
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ValueError(f"{path}: damaged; remove it and what it stands beside") from None
 
 

@@ -23,6 +23,7 @@ RUNTIME = "onnxruntime-web@1.30.0"
 RUNTIME_FILES = ("ort.wasm.bundle.min.mjs", "ort-wasm-simd-threaded.wasm")
 DETECTOR = "PP-OCRv6_det_small.onnx"
 _DIGEST = "q0y+JrrtukXSzsBWEMccVfqX25LRmosXHF+CaRJmg8pZClzcV7svNc4rKY3jL02Vb7QmRMDs1SigqR4CXAfKYQ=="
+_OF_THE_SERVER = ("index.html", "server.js")  # of the page; another index.html is written
 _HINT = (
     f"give the folder with {' and '.join(RUNTIME_FILES)} as --runtime, such as "
     "node_modules/onnxruntime-web/dist"
@@ -65,7 +66,7 @@ def _write_page(
     (out / "runtime").mkdir()
     for name, content in runtime.items():
         (out / "runtime" / name).write_bytes(content)
-    shutil.copytree(PAGE, out / "web", ignore=shutil.ignore_patterns("index.html", "server.js"))
+    _copy_page(out / "web")
     if detector:
         _add_pages(weights, out, int8, detector)
     other = choose_weights(model).other if model is not None else None
@@ -79,6 +80,15 @@ def _write_page(
         languages = f'name="other-languages" content="{" ".join(ALPHABETS)}"'
         page = page.replace('name="other-languages" content=""', languages)
     (out / "index.html").write_text(page, encoding="utf-8")
+
+
+def _copy_page(folder: Path) -> None:
+    """The files of the page but those that need a server."""
+    for file in PAGE.rglob("*"):
+        target = folder / file.relative_to(PAGE)
+        if file.is_file() and file.name not in _OF_THE_SERVER:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, target)
 
 
 def _add_pages(

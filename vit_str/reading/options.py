@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from vit_str.runtime import Search
 
 STANDARD_INPUT = "-"
+# As `>` of Windows PowerShell writes
+_MARKS_OF_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LISTED_AT_ONCE = 1 << 16  # bytes that a pipe holds
 _LONGEST_PATH = 1 << 20  # bytes; systems have shorter limits
 
@@ -254,6 +256,8 @@ def _lines(file: FileIO, path: str) -> Iterator[list[bytes]]:
     rest = b""
     mark = codecs.BOM_UTF8
     while content := file.read(_LISTED_AT_ONCE):
+        if mark and content.startswith(_MARKS_OF_UTF_16) and b"\0" in content:
+            raise ValueError(f"--files-from {path}: UTF-16 text; save it as UTF-8")
         complete, end, rest = (rest + content).rpartition(b"\n")
         if end:
             complete = complete.removeprefix(mark)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vit_str.runtime.graph_files import INT8, find_graphs
-from vit_str.runtime.machine import has_fast_int8, install_hint
+from vit_str.runtime.machine import check_threads, has_fast_int8, install_hint
 from vit_str.runtime.onnx_engine import load_exported, load_with_graphs
 from vit_str.runtime.weights_contents import WeightsHeader, load_header, resolve
 
@@ -43,8 +43,8 @@ def open_engine(
     """
     if backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, found {backend!r}")
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads must be 1 or more, found {threads}")
+    if threads is not None:
+        check_threads(threads)
     path = resolve(name_or_path)
     if path.is_dir():
         return _open_folder(path, device, backend, threads)

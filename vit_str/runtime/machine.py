@@ -20,6 +20,8 @@ _WAIT_POLICY = "OMP_WAIT_POLICY"  # of threads for each other, as OpenMP has it
 _CHECKOUT = Path(__file__).parents[2]  # the folder of the package, if it lies in one
 THREADS = "OMP_NUM_THREADS"
 """Environment variable with their number, which torch and processes that are started know too."""
+MOST_THREADS = 1024
+"""More than any machine has processors to use."""
 
 _PACKAGES = (
     *("onnxruntime", "torch", "numpy", "pillow", "safetensors", "einops"),
@@ -110,10 +112,25 @@ def _cpu_info(key: str) -> str:
 
 
 def use_threads(count: int) -> None:
-    """Compute with so many threads, here and in the processes that are started from here."""
+    """Compute with so many threads, here and in the processes that are started from here.
+
+    Raises:
+        ValueError: see `check_threads`.
+    """
+    check_threads(count)
     os.environ[THREADS] = str(count)
     if "torch" in sys.modules:  # which has read the variable
         sys.modules["torch"].set_num_threads(count)
+
+
+def check_threads(count: int) -> None:
+    """Refuse numbers of threads that no machine has: some libraries would begin to make them.
+
+    Raises:
+        ValueError: less than 1, or more than `MOST_THREADS`.
+    """
+    if not 1 <= count <= MOST_THREADS:
+        raise ValueError(f"threads must be 1 to {MOST_THREADS:,}, found {count:,}")
 
 
 def threads_for_load() -> int | None:
@@ -153,9 +170,15 @@ def wait_passively() -> None:
 
 
 def thread_count() -> int:
-    """Threads to compute with: of `use_threads`, of ``OMP_NUM_THREADS``, or one per processor."""
+    """Threads to compute with: of `use_threads`, of ``OMP_NUM_THREADS``, or one per processor.
+
+    At most `MOST_THREADS`.
+    """
     asked = os.environ.get(THREADS, "")
-    return max(1, int(asked)) if asked.isdecimal() else cpu_count()
+    if not asked.isdecimal():
+        return cpu_count()
+    is_long = len(asked) > len(str(MOST_THREADS))
+    return MOST_THREADS if is_long else min(MOST_THREADS, max(1, int(asked)))
 
 
 def cpu_count(root: Path = Path("/")) -> int:

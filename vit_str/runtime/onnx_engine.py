@@ -36,6 +36,14 @@ if TYPE_CHECKING:
     from vit_str.runtime.onnx_steps import Arrays
 
 _NAMES = {"encoder", "step", "refine", "verify"}
+_DAMAGE = (
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    UnicodeDecodeError,
+    json.JSONDecodeError,
+)
 
 
 class OnnxEngine:
@@ -211,7 +219,7 @@ def load_exported(folder: Path, threads: int | None = None) -> OnnxEngine:
         return engine
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file; give a folder of vit-str export") from None
-    except (LookupError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as e:
+    except _DAMAGE as e:
         raise ValueError(f"{path}: damaged ({e}); export the model again") from None
 
 

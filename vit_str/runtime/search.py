@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from vit_str.runtime.effort import CONSTRAINED_BEAMS
 from vit_str.runtime.prior import NO_LANGUAGE
 
+MOST_BEAMS = 1000
+"""Texts to keep while writing: of more than that, memory would hold every text that there is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Search:
@@ -25,8 +28,8 @@ class Search:
             model, or for none if a lexicon, pattern or alphabet says what may be read.
 
     Raises:
-        ValueError: a number below 1, fewer beams than readings, or a language beside a lexicon,
-            pattern or alphabet.
+        ValueError: a number below 1, fewer beams than readings, more of them than `MOST_BEAMS`, or
+            a language beside a lexicon, pattern or alphabet.
     """
 
     n_best: int = 1
@@ -40,6 +43,10 @@ class Search:
         if self.n_best < 1 or self.beam_width < self.n_best:
             raise ValueError(
                 f"n_best must be 1 or more and beams no fewer, found {self.n_best} and {self.beams}"
+            )
+        if self.beam_width > MOST_BEAMS:
+            raise ValueError(
+                f"n_best and beams can be {MOST_BEAMS:,} at most, found {self.beam_width:,}"
             )
         if self.is_constrained and self.language not in (None, NO_LANGUAGE):
             raise ValueError(

@@ -13,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from vit_str import console
 from vit_str.files import default_cache, exclusive, remove_partial, write_atomically
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.fonts import (
@@ -228,9 +229,12 @@ class GlyphAtlas:
                 f"none of the {len(paths)} fonts {where} can be used, the first "
                 f"because it {rejections[0].reason}; {NO_FONTS}"
             )
-        atlas.save(file)
         lines = [f"{rejection.path}: {rejection.reason}\n" for rejection in rejections]
-        file.with_suffix(".rejected.txt").write_text("".join(lines), encoding="utf-8")
+        try:
+            atlas.save(file)
+            file.with_suffix(".rejected.txt").write_text("".join(lines), encoding="utf-8")
+        except (OSError, SafetensorError) as error:  # drawing took minutes: go on with it
+            console.warn(f"fonts are not kept in {file.parent}: {console.reason_of(error)}")
         return atlas
 
     def to(self, device: torch.device | str) -> "GlyphAtlas":

@@ -176,7 +176,7 @@ def read_refused(path: Path) -> dict[str, Refusal]:
         }
     except FileNotFoundError:
         return {}
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise ValueError(f"{path} is not an atlas: remove it, or give another --out") from None
 
 
@@ -185,6 +185,6 @@ def _read(path: Path) -> Record:
         record: Record = json.loads(path.read_text(encoding="utf-8"))
         if record["layers"] and record["model"] and isinstance(record["settings"], dict):
             return record
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         pass
     raise ValueError(f"{path} is not a model of an atlas: remove it, or give another --out")

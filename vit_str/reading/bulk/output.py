@@ -91,7 +91,10 @@ def _holds_files(path: Path) -> bool:
 
 def _compare(record: Path, settings: Mapping[str, Any]) -> None:
     """Refuse a folder that was begun with other settings."""
-    before = json.loads(record.read_text(encoding="utf-8"))
+    try:
+        before = dict(json.loads(record.read_text(encoding="utf-8")))
+    except (ValueError, TypeError):
+        raise ValueError(f"{record}: damaged; take another --out") from None
     for name, value in settings.items():
         if before.get(name) != value:
             raise ValueError(

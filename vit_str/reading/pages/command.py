@@ -181,7 +181,8 @@ class _Run:
         if done:
             console.warn(f"{len(done):,} files are read already")
             self._keep([texts.counts(path) for path in done])
-        waiting = [path for path in paths if path not in set(done)]
+        kept = set(done)
+        waiting = [path for path in paths if path not in kept]
         stale = sum(texts.target(path).exists() for path in waiting)
         if stale:
             console.warn(f"{stale:,} files are read again: they, or the options, have changed")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import chain, count
@@ -36,21 +37,21 @@ class PageFolder:
         self._suffix = suffix
         self._options = dict(options)
         self._known = {row["source"]: row for row in self._rows()}
-        self._names = {row["name"]: source for source, row in self._known.items()}
+        self._names = {_seen(row["name"]): source for source, row in self._known.items()}
 
     def name(self, source: str) -> str:
         """What a picture is called in folders of results: as its file, if no other is.
 
-        Long names end in a hash.
+        Long names end in a hash. Names that differ in capitals only count as the same.
         """
         source = os.path.abspath(source)
         whole = source.strip(os.sep).replace(os.sep, "__")
         names = chain([Path(source).name, whole], (f"{whole}-{n}" for n in count(2)))
         short = (shortened(name, _LONGEST_NAME) for name in names)
         name: str = self._known.get(source, {}).get("name") or next(
-            name for name in short if self._names.get(name, source) == source
+            name for name in short if self._names.get(_seen(name), source) == source
         )
-        self._names[name] = source
+        self._names[_seen(name)] = source
         return name
 
     def target(self, source: str) -> Path:
@@ -83,11 +84,19 @@ class PageFolder:
             file.write(json.dumps({**state, "counts": [pages, words]}) + "\n")
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        with suppress(FileNotFoundError), self.record.open(encoding="utf-8") as lines:
+        with (
+            suppress(FileNotFoundError),
+            self.record.open(encoding="utf-8", errors="replace") as lines,
+        ):
             for line in lines:
-                with suppress(ValueError, TypeError, KeyError):  # cut off by a kill
+                with suppress(ValueError, TypeError, KeyError, RecursionError):  # cut by a kill
                     row = json.loads(line)
                     yield {"source": row["source"], "name": row["name"]} | row
+
+
+def _seen(name: object) -> str:
+    """A name as the file systems of macOS and Windows see it."""
+    return unicodedata.normalize("NFC", str(name)).casefold()
 
 
 def stamp(path: str | Path) -> list[int] | None:
