@@ -109,8 +109,8 @@ def _tiny(model: Any, image_size: tuple[int, int]) -> list[Block]:
     blocks = []
     for stage in stages:
         grid = grid.merged()
-        for block in stage.blocks:
-            blocks.append(Block(block, grid, (block.window_size, block.window_size)))
+        sides = ((block, block.window_size) for block in stage.blocks)
+        blocks += [Block(block, grid, (side, side)) for block, side in sides]
     return blocks
 
 
