@@ -175,15 +175,24 @@ def test_pooled_keys_of_transformers(kind):
         torch.testing.assert_close(distance, by_hand, atol=1e-4, rtol=1e-6)
 
 
-def test_segformer_with_a_head_and_without_a_size():
+HEADS = {
+    "PvtV2": "ForImageClassification",
+    "Segformer": "ForSemanticSegmentation",
+    "GLPN": "ForDepthEstimation",
+}
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_pooled_keys_of_models_with_a_head(kind):
     transformers = pytest.importorskip("transformers")
     sizes = {"hidden_sizes": [8, 12], "depths": [1, 1], "num_attention_heads": [2, 3]}
     sizes |= {"sr_ratios": [4, 1], "num_encoder_blocks": 2, "decoder_hidden_size": 8}
-    config = transformers.SegformerConfig(**sizes)
-    model = transformers.SegformerForSemanticSegmentation(config).eval()
-    assert encoder_of(model, SIZE).model is model.segformer
-    with pytest.raises(ValueError, match="any size: say which"):
-        encoder_of(model)
+    model_class = getattr(transformers, f"{kind}{HEADS[kind]}")
+    model = model_class(model_class.config_class(**sizes)).eval()
+    assert encoder_of(model, SIZE).model is model.base_model
+    if kind != "PvtV2":  # which has 224 by default
+        with pytest.raises(ValueError, match="any size: say which"):
+            encoder_of(model)
 
 
 def attend_evenly(model: nn.Module) -> None:

@@ -124,7 +124,8 @@ def vision_part(model: Any) -> Any:
     base = getattr(model, "base_model", model)
     if hasattr(base, "vision_tower"):  # of LLaVA and its like
         return vision_part(base.vision_tower)
-    model = base if hasattr(base, "embeddings") or hasattr(base, "stages") else model
+    if hasattr(base, "embeddings") or model.config.model_type in POOLED:
+        model = base
     for part in (getattr(model, name, None) for name in ("vision_model", "encoder")):
         if not isinstance(getattr(part, "config", model.config), type(model.config)):
             return part
