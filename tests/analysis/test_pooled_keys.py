@@ -166,7 +166,7 @@ def test_pooled_keys_of_transformers(kind):
     maps = [
         of_block
         for stage in output.attentions
-        for of_block in (stage if isinstance(stage, tuple) else [stage])
+        for of_block in ([stage] if isinstance(stage, Tensor) else stage)
     ]
     layers = zip(maps, true_places("PVT v2", SIZE), statistics.values("distance"), strict=True)
     for of_block, (queries, keys), distance in layers:
