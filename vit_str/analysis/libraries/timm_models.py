@@ -88,15 +88,14 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
 
 
 def _swin(model: Any) -> list[Block]:
-    rows = model.patch_embed.grid_size[0]
-    down, across = model.patch_embed.patch_size
+    embed = model.patch_embed
+    grid = TokenGrid(*embed.grid_size, tuple(embed.patch_size))
     stages = model.stages if hasattr(model, "stages") else model.layers
     blocks = []
     for block in (block for stage in stages for block in stage.blocks):
         named = "feat_size" if hasattr(block, "feat_size") else "input_resolution"
-        height, width = getattr(block, named)
-        scale = rows // height
-        grid = TokenGrid(height, width, (down * scale, across * scale))
+        if (grid.rows, grid.columns) != tuple(getattr(block, named)):
+            grid = grid.merged()
         blocks.append(Block(block, grid, tuple(block.window_size), tuple(block.shift_size)))
     return blocks
 
