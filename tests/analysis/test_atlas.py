@@ -1,6 +1,8 @@
 """The atlas: many models on one page, resumed where it was interrupted."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from vit_str.analysis.distance.api import attention_distance
 from vit_str.cli import main
 
 timm = pytest.importorskip("timm")
+
+DOCS = Path(__file__).parents[2] / "docs/attention.md"
 
 
 def atlas(folder: Path, data: Path, *names: object, count: int = 2) -> int:
@@ -147,3 +151,11 @@ def test_names_are_expanded():
     listed = set(timm.list_models())
     families = [name.partition(":")[2] for name in expand(["families"]) if name[:4] == "timm"]
     assert set(families) <= listed
+
+
+def test_the_documented_atlas_has_forty_architectures():
+    commands = DOCS.read_text(encoding="utf-8").replace("\\\n", " ")
+    (names,) = re.findall(r"analyze atlas (untrained:families 'untrained.*) --count", commands)
+    models = expand(shlex.split(names))
+    assert len(models) >= 40
+    assert all(name.startswith("untrained:") for name in models)

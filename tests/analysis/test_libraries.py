@@ -29,7 +29,8 @@ timm = pytest.importorskip("timm")
 torchvision = pytest.importorskip("torchvision")
 transformers = pytest.importorskip("transformers")
 
-SIZES = {"embed_dim": 24, "depth": 2, "num_heads": 3, "num_classes": 0}
+LAYERS = {"embed_dim": 24, "depth": 2, "num_heads": 3}
+SIZES = LAYERS | {"num_classes": 0}
 HF = {
     "hidden_size": 24,
     "num_hidden_layers": 2,
@@ -86,6 +87,11 @@ CASES = {
     "timm BEiT": (timm_vit("Beit", "beit", use_rel_pos_bias=True), WIDE, "class"),
     "timm Swin": (timm_swin("swin_transformer", "SwinTransformer"), WIDE),
     "timm Swin v2": (timm_swin("swin_transformer_v2", "SwinTransformerV2"), WIDE),
+    "timm Swin v2 CR": (timm_swin("swin_transformer_v2_cr", "SwinTransformerV2Cr"), WIDE),
+    "timm Qwen3, rotary": (
+        partial(timm_model, "qwen3_vit", "Qwen3VitEncoder", patch_size=8, **LAYERS),
+        WIDE,
+    ),
     "torchvision ViT": (
         lambda: torchvision.models.VisionTransformer(32, 8, 2, 3, 24, 48),
         *(SQUARE, "class"),
@@ -202,6 +208,41 @@ def in_image(block: Block, maps: Tensor) -> Tensor:
     maps = (maps / maps.sum(-1, keepdim=True)).unflatten(0, (-1, len(places)))
     distances = block.grid.distances()[places[:, :, None], places[:, None]]
     return (maps * distances[:, None]).sum(-1).mean((1, 3))
+
+
+def test_tiny_vit_attends_inside_windows(monkeypatch):
+    tiny_vit = pytest.importorskip("timm.models.tiny_vit")
+    sizes = {"embed_dims": (8, 8, 12), "depths": (1, 2, 1), "num_heads": (1, 2, 3)}
+    torch.manual_seed(0)
+    model = tiny_vit.TinyVit(num_classes=0, window_sizes=(4, 4, 2), **sizes).eval()
+    for parameter in model.parameters():
+        parameter.data += 0.3 * torch.randn_like(parameter)
+    encoder, images = encoder_of(model, (64, 96)), torch.randn(2, 3, 64, 96)
+    set_fused(model, True)
+    found = probed_maps(encoder, images)
+    expected: list[Tensor] = []
+    softmax = Tensor.softmax
+
+    def spy(scores: Tensor, *arguments: Any, **named: Any) -> Tensor:
+        expected.append(softmax(scores, *arguments, **named).detach())
+        return expected[-1]
+
+    set_fused(model, False)
+    with monkeypatch.context() as patch, torch.no_grad():
+        patch.setattr(Tensor, "softmax", spy)
+        encoder(images)
+    assert [block.grid.rows for block in encoder.blocks] == [8, 8, 4]
+    assert [maps.shape[-1] for maps in expected] == [16, 16, 4]
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+    statistics = AttentionStatistics(TokenGrid.of(encoder), windows=encoder.windows)
+    with probe_layers(encoder, statistics.update):
+        encoder(images)
+    distances = [in_image(*each) for each in zip(encoder.blocks, expected, strict=True)]
+    for one, other in zip(statistics.values("distance"), distances, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-5)
+    with pytest.raises(ValueError, match="attention to padding"):
+        encoder_of(model, (64, 64 + 16))
 
 
 @pytest.mark.parametrize("size", [(32, 48), (64, 96), (64, 48)])

@@ -25,13 +25,16 @@ REASONS = {
     "tnt_s_legacy_patch16_224": "pixels of a token",
     "naflexvit_base_patch16_gap": "patches together with their places",
     "vit_dwee_patch16_reg1_gap_256": "subtracts one softmax",
-    "tiny_vit_5m_224": "the lab knows the attention of VisionTransformer, ",
+    "pit_ti_224": "pooled between stages",
+    "mobilenetv4_hybrid_medium": "only some of its blocks",
+    "mobilenetv3_small_050": "no self-attention",
 }
 MEASURED = (
     *("vit_tiny_patch16_224", "eva02_tiny_patch14_224", "vit_relpos_small_patch16_224"),
     *("vit_tiny_r_s16_p8_224", "swin_tiny_patch4_window7_224", "swinv2_tiny_window8_256"),
     *("beit_base_patch16_224", "vit_small_patch16_dinov3"),
     *("pvt_v2_b0", "pvt_v2_b2_li", "twins_svt_small", "twins_pcpvt_small", "mvitv2_tiny"),
+    *("tiny_vit_5m_224", "swinv2_cr_tiny_ns_224"),
 )
 
 
@@ -75,7 +78,7 @@ def test_a_model_of_torchvision_is_refused_before_its_weights_are_fetched(name, 
 
 @pytest.mark.parametrize(
     ("kind", "why"),
-    [("resnet", "no self-attention"), ("segformer", "keys are pooled"), ("bert", "the lab knows")],
+    [("resnet", "no self-attention"), ("cvt", "keys are pooled"), ("bert", "the lab knows")],
 )
 def test_a_type_of_transformers_is_refused_with_the_reason(kind, why):
     with pytest.raises(ValueError, match=why):

@@ -60,12 +60,14 @@ _EXPLICIT = re.compile(
     r"timm\.layers\.attention\.Attention(Rope)?"
     r"|timm\.models\.(beit\.Attention|eva\.EvaAttention|vision_transformer_relpos\.RelPosAttention)"
     r"|timm\.models\.swin_transformer(_v2)?\.WindowAttention"
+    r"|timm\.models\.swin_transformer_v2_cr\.WindowMultiHeadAttention"
+    r"|timm\.models\.tiny_vit\.Attention"
     r"|timm\.models\.(pvt_v2\.Attention|mvitv2\.MultiScaleAttention)"
     r"|timm\.models\.twins\.(LocallyGrouped|GlobalSubSample)Attn"
     r"|torchvision\.models\.swin_transformer\.ShiftedWindowAttention(V2)?"
     r"|transformers\.models\.(vit|deit|dinov2|dinov2_with_registers|dinov3_vit|vit_mae|ijepa|beit"
     r"|clip|siglip|swin|swinv2|donut|trocr|mbart|llama|mistral|qwen2|qwen2_vl|gemma"
-    r"|pvt_v2)\.\w+Attention"
+    r"|pvt_v2|segformer|glpn)\.\w+Attention"
 )
 
 # Modules whose queries and keys are of batch, window, head, token, head_dim.

@@ -22,6 +22,8 @@ _OF_FAMILIES = {
         "vit_tiny_r_s16_p8_224",
         "swin_tiny_patch4_window7_224",
         "swinv2_tiny_window8_256",
+        "swinv2_cr_tiny_ns_224",
+        "tiny_vit_5m_224",
         "pvt_v2_b0",
         "twins_svt_small",
         "mvitv2_tiny",

@@ -19,7 +19,7 @@ from vit_str.analysis.libraries.encoder import (
     LibraryPreprocessing,
     special_names,
 )
-from vit_str.analysis.libraries.pooled_keys import first_grid, linear_keys, pooled_keys
+from vit_str.analysis.libraries.hugging_face_pooled import POOLED, pooled_blocks
 from vit_str.analysis.libraries.refusals import why_not_type
 from vit_str.analysis.probe import map_of, probe
 
@@ -28,10 +28,9 @@ PLAIN = (
     *("clip_vision_model", "siglip_vision_model"),
 )
 SWIN = ("swin", "swinv2", "donut-swin")
-PYRAMID = "pvt_v2"
-_KNOWN = (*PLAIN, *SWIN, PYRAMID)
+_KNOWN = (*PLAIN, *SWIN, *POOLED)
 # They take images of any size without being told.
-_ANY_SIZE = ("dinov2", "dinov2_with_registers", "dinov3_vit", "donut-swin", PYRAMID)
+_ANY_SIZE = ("dinov2", "dinov2_with_registers", "dinov3_vit", "donut-swin", *POOLED)
 
 
 def create(
@@ -72,8 +71,10 @@ def create(
         model = model_class.from_config(config)
     else:
         model = model_class(config)
-    size = pair(vision.image_size)
-    prepared = preprocessing(processor) if processor else LibraryPreprocessing(*size)
+    if processor:
+        prepared = preprocessing(processor)
+    else:
+        prepared = LibraryPreprocessing(*_known_size(vision, _configured_size(vision), image_size))
     return encoder(model.eval(), image_size or (prepared.height, prepared.width)), prepared
 
 
@@ -123,7 +124,8 @@ def vision_part(model: Any) -> Any:
     base = getattr(model, "base_model", model)
     if hasattr(base, "vision_tower"):  # of LLaVA and its like
         return vision_part(base.vision_tower)
-    model = base if hasattr(base, "embeddings") else model
+    if hasattr(base, "embeddings") or model.config.model_type in POOLED:
+        model = base
     for part in (getattr(model, name, None) for name in ("vision_model", "encoder")):
         if not isinstance(getattr(part, "config", model.config), type(model.config)):
             return part
@@ -135,10 +137,11 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
     model = vision_part(model)
     config: Any = model.config
     _check_supported(config)
-    height, width = image_size or pair(config.image_size)
-    forward = partial(_features, model, (height, width) != pair(config.image_size))
-    if config.model_type == PYRAMID:
-        return LibraryEncoder(model, _pyramid(model, (height, width)), forward)
+    configured = _configured_size(config)
+    height, width = _known_size(config, image_size, configured)
+    forward = partial(_features, model, (height, width) != configured)
+    if config.model_type in POOLED:
+        return LibraryEncoder(model, pooled_blocks(model, (height, width)), forward)
     down, across = pair(config.patch_size)
     if height % down or width % across:
         raise ValueError(
@@ -150,6 +153,19 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
     special = special_names(model.embeddings)
     blocks = [Block(layer, grid) for layer in _layers(model)]
     return LibraryEncoder(model, blocks, forward, special)
+
+
+def _configured_size(config: Any) -> tuple[int, int] | None:
+    """Height and width that a model was made for; SegFormer and GLPN do not say."""
+    size = getattr(config, "image_size", None)
+    return pair(size) if size else None
+
+
+def _known_size(config: Any, *sizes: tuple[int, int] | None) -> tuple[int, int]:
+    """The first size that is known."""
+    for size in filter(None, sizes):
+        return size
+    raise ValueError(f"{config.model_type} of transformers takes images of any size: say which")
 
 
 def _check_supported(config: Any) -> None:
@@ -179,19 +195,6 @@ def _swin(model: Any, grid: TokenGrid) -> list[Block]:
             blocks.append(Block(block, grid, (window, window), (shift, shift)))
         if stage.downsample is not None:
             grid = grid.merged()
-    return blocks
-
-
-def _pyramid(model: Any, image_size: tuple[int, int]) -> list[Block]:
-    grid: TokenGrid | None = None
-    blocks = []
-    for stage in model.encoder.layers:
-        grid = grid.merged() if grid else first_grid(image_size, stage.patch_embedding.proj.stride)
-        for block in stage.blocks:
-            attention = block.attention
-            ratio = attention.spatial_reduction_ratio
-            keys = linear_keys(grid) if attention.linear_attention else pooled_keys(grid, ratio)
-            blocks.append(Block(block, grid, keys=keys))
     return blocks
 
 

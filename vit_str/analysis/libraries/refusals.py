@@ -15,6 +15,7 @@ _ANY_SIZE = "it takes patches together with their places, not images of one size
 _OF_CLASSES = {
     "ByobNet": _SOME_BLOCKS,
     "Cait": "its heads are mixed after the softmax, so that weights may be negative",
+    "CPUBone": "its tokens are pooled for attention and spread again behind it",
     "CoaT": "its attention is factorized, without a softmax over tokens for each query",
     "ConVit": "it adds attention to contents and to places, each with a softmax of its own",
     "CrossVit": "it has two branches with patches of different sizes",
@@ -29,9 +30,12 @@ _OF_CLASSES = {
     "EfficientVitLarge": _LINEAR,
     "EfficientVitMsra": "its heads work one after another, each on what the one before put out",
     "FastVit": _SOME_BLOCKS,
+    "Gemma4VitClassifier": _ANY_SIZE,
+    "Gemma4VitEncoder": _ANY_SIZE,
     "GlobalContextVit": "half of its queries are of the whole image, its keys of one window",
     "Hiera": _MASK_UNITS,
     "HieraDet": "its queries are pooled inside windows, which may hold padding",
+    "IFormer": "one head attends and its output gates features, behind convolutions",
     "Levit": _POOLED_QUERIES,
     "LevitDistilled": _POOLED_QUERIES,
     "LowFormer": _SOME_BLOCKS,
@@ -40,6 +44,7 @@ _OF_CLASSES = {
     "NaFlexVit": _ANY_SIZE,
     "Nest": "its tokens are kept block by block, in an order of their own",
     "NextViT": _SOME_BLOCKS,
+    "PoolingVisionTransformer": "its tokens are pooled between stages, unevenly where they are odd",
     "ResNest": "its attention is over branches of a convolution, not over tokens",
     "SHViT": "one head attends on a part of the channels only, after convolutions",
     "SwiftFormer": "its attention is additive, without a softmax of queries and keys",
@@ -49,14 +54,20 @@ _OF_CLASSES = {
     "VOLO": "its outlook attention is predicted from each token alone, without keys",
     "Xcit": _OVER_CHANNELS,
 }
+# Of models that come with attention and without it.
+_WITH_ATTENTION = {
+    "CSATv2": _SOME_BLOCKS,
+    "GhostNet": "its attention is a gate of convolutions, without queries and keys",
+    "MobileNetV3": _SOME_BLOCKS,
+    "MobileNetV5": _SOME_BLOCKS,
+    "MobileNetV5Encoder": _SOME_BLOCKS,
+}
 _OF_TYPES = {
     "cvt": _POOLED_KEYS,
     "efficientformer": "it is convolutions up to its last stage",
-    "glpn": _POOLED_KEYS,
     "hiera": _MASK_UNITS,
     "levit": _POOLED_QUERIES,
     "pvt": _POOLED_KEYS,
-    "segformer": _POOLED_KEYS,
     "siglip2_vision_model": _ANY_SIZE,
     **dict.fromkeys(
         ("bit", "convnext", "convnextv2", "efficientnet", "focalnet", "mobilenet_v1"),
@@ -76,6 +87,8 @@ def why_not(model: nn.Module, known: tuple[str, ...]) -> str:
         return _OF_CLASSES[kind]
     if not any(_NAMED.search(type(module).__name__) for module in model.modules()):
         return _NO_ATTENTION
+    if kind in _WITH_ATTENTION:
+        return _WITH_ATTENTION[kind]
     return f"the lab knows the attention of {', '.join(known)} only"
 
 

@@ -14,13 +14,18 @@ from vit_str.analysis.libraries.encoder import (
     LibraryPreprocessing,
     special_names,
 )
+from vit_str.analysis.libraries.pooled_keys import first_grid
 from vit_str.analysis.libraries.refusals import check_softmax, why_not
 from vit_str.analysis.libraries.timm_pooled import POOLED, image_size_of, pooled_blocks
 
 PLAIN = (
     *("VisionTransformer", "VisionTransformerDistilled", "VisionTransformerRelPos", "Eva", "Beit"),
+    "Qwen3VitEncoder",
 )
-SWIN = ("SwinTransformer", "SwinTransformerV2")
+SWIN = ("SwinTransformer", "SwinTransformerV2", "SwinTransformerV2Cr")
+WINDOWS = "TinyVit"
+# Modules of timm whose models take images of any size without being told.
+_ANY_SIZE = ["pvt_v2", "tiny_vit"]
 
 
 def create(
@@ -34,7 +39,7 @@ def create(
 
     if ":" not in name and not timm.is_model(name.partition(".")[0]):
         raise ValueError(f"timm has no model {name!r}; timm.list_models() lists them")
-    any_size = timm.models.is_model_in_modules(name.partition(".")[0], ["pvt_v2"])
+    any_size = timm.models.is_model_in_modules(name.partition(".")[0], _ANY_SIZE)
     options: dict[str, Any] = {}
     if image_size and not any_size:
         options = {"img_size": tuple(image_size)}
@@ -53,17 +58,21 @@ def create(
 def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
     """An instantiated model; its images have its one size, unless it takes any."""
     kind = type(model).__name__
-    known = PLAIN + SWIN + POOLED
+    if kind == "Qwen3VitClassifier":
+        return encoder(model.encoder, image_size)
+    known = (*PLAIN, *SWIN, WINDOWS, *POOLED)
     if kind not in known:
         raise ValueError(f"timm's {kind} is not supported: {why_not(model, known)}")
     check_softmax(model)
     if kind in POOLED:
         blocks = pooled_blocks(model, image_size or image_size_of(model))
         return LibraryEncoder(model, blocks, model.forward_features)
-    embed = model.patch_embed
+    if kind == WINDOWS:
+        blocks = _tiny(model, image_size or image_size_of(model))
+        return LibraryEncoder(model, blocks, model.forward_features)
     if kind in SWIN:
-        patch = tuple(embed.patch_size)
-        return LibraryEncoder(model, _swin(model, patch), model.forward_features)
+        return LibraryEncoder(model, _swin(model), model.forward_features)
+    embed = model.patch_embed
     height, width = embed.img_size or image_size or (0, 0)
     rows, columns = embed.grid_size or (0, 0)
     if image_size and not getattr(embed, "strict_img_size", True):
@@ -78,14 +87,29 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
     return LibraryEncoder(model, blocks, model.forward_features, special)
 
 
-def _swin(model: Any, patch: tuple[int, int]) -> list[Block]:
-    rows = model.patch_embed.grid_size[0]
+def _swin(model: Any) -> list[Block]:
+    embed = model.patch_embed
+    grid = TokenGrid(*embed.grid_size, tuple(embed.patch_size))
+    stages = model.stages if hasattr(model, "stages") else model.layers
     blocks = []
-    for block in (block for stage in model.layers for block in stage.blocks):
-        height, width = block.input_resolution
-        scale = rows // height
-        grid = TokenGrid(height, width, (patch[0] * scale, patch[1] * scale))
+    for block in (block for stage in stages for block in stage.blocks):
+        named = "feat_size" if hasattr(block, "feat_size") else "input_resolution"
+        if (grid.rows, grid.columns) != tuple(getattr(block, named)):
+            grid = grid.merged()
         blocks.append(Block(block, grid, tuple(block.window_size), tuple(block.shift_size)))
+    return blocks
+
+
+def _tiny(model: Any, image_size: tuple[int, int]) -> list[Block]:
+    """TinyViT: windows that are not shifted, behind a stage of convolutions."""
+    stride = model.patch_embed.stride
+    grid = first_grid(image_size, (stride, stride))
+    _convolutions, *stages = model.stages
+    blocks = []
+    for stage in stages:
+        grid = grid.merged()
+        sides = ((block, block.window_size) for block in stage.blocks)
+        blocks += [Block(block, grid, (side, side)) for block, side in sides]
     return blocks
 
 
