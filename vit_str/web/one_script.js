@@ -155,13 +155,15 @@ export function oneScript(line, language = "") {
   const ofLine = winner(votesOf(parts));
   const languages = languagesOf(parts, known);
   const undecided = parts.filter(({ script, text }) => !script && [...text].some(scriptOf));
-  for (const part of undecided) {
+  const ofLanguage = known.length ? scriptOfLanguage(known[0]) : null;
+  const wanted = undecided.map((part) => {
     const place = placeOf(part);
     const ofWord = parts.filter((other) => placeOf(other) === place);
-    const ofLanguage = known.length ? scriptOfLanguage(known[0]) : null;
-    const script = scriptOfWord(ofWord, words[place], ofLine);
-    part.text = decided(part.text, script ?? ofLine ?? ofLanguage, languages);
-  }
+    return scriptOfWord(ofWord, words[place], ofLine) ?? ofLine ?? ofLanguage;
+  });
+  undecided.forEach((part, i) => {
+    part.text = decided(part.text, wanted[i], languages);
+  });
   let found = line;
   for (const { index, text } of parts) {
     found = found.slice(0, index) + text + found.slice(index + text.length);
