@@ -80,6 +80,8 @@ def test_words_of_look_alikes_only_follow_their_line(line, wanted):
         ("в Х веке и в ХХ веке", "в X веке и в XX веке"),
         ("в X–XI веках", "в X–XI веках"),
         ("подпись X. Иванов", "подпись Х. Иванов"),  # an initial
+        ("книга «Modern С++ Design», язык С#.", "книга «Modern C++ Design», язык C#."),
+        ("утром 20 °С, днём +25°С.", "утром 20 °C, днём +25°C."),
         ("весит 5 kг, длина 10 cм", "весит 5 кг, длина 10 см"),
         ("weight 5 kg, 10 cm", "weight 5 kg, 10 cm"),
     ],

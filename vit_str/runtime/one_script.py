@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NUMERAL = re.compile(r"(?=..)X{0,3}(IX|I{0,3})")  # those with a V are Latin anyway
 # A ten by itself is no initial, which has a period, and no word of any language.
-_TEN = re.compile(r"[^\w.]*X([^\w.]+[XI]+)?[^\w.]*")
+_LATIN_SIGNS = re.compile(r"[^\w.]*X([^\w.]+[XI]+)?[^\w.]*|\W*C(\+\+|#)\W*|[\W\d]*°C\W*")
 _UNIT = re.compile(r"[kкκMМΜmмGnp]?Ω|[μµ][A-ZΑ-ΩА-Я][^\W\d_]?")  # kΩ, μA, μPa
 _ALIKE = frozenset().union(*SAME_SHAPES.values())
 _SIMILAR = frozenset().union(*SIMILAR_SHAPES.values())
@@ -144,7 +144,7 @@ def _of_word(parts: Sequence[_Part], word: str, of_line: str | None) -> str | No
     script = _winner(_votes(parts))
     if script is not None:
         return script
-    if _TEN.fullmatch(_written(word, SAME_SHAPES[LATIN])):
+    if _LATIN_SIGNS.fullmatch(_written(word, SAME_SHAPES[LATIN])):
         return LATIN
     letters = "".join(part.text for part in parts)
     is_code = letters.isupper() and any(map(str.isdecimal, word))

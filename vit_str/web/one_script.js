@@ -24,7 +24,11 @@ const ALPHABETS = {
 };
 
 // A ten by itself is no initial, which has a period, and no word of any language.
-const TEN = /^[^\p{L}\p{N}_.]*X([^\p{L}\p{N}_.]+[XI]+)?[^\p{L}\p{N}_.]*$/u;
+const LATIN_SIGNS = [
+  /^[^\p{L}\p{N}_.]*X([^\p{L}\p{N}_.]+[XI]+)?[^\p{L}\p{N}_.]*$/u,
+  /^[^\p{L}\p{N}_]*C(\+\+|#)[^\p{L}\p{N}_]*$/u,
+  /^[^\p{L}_]*°C[^\p{L}\p{N}_]*$/u,
+];
 const UNIT = /^([kкκMМΜmмGnp]?Ω|[μµ][A-ZΑ-ΩА-Я]\p{L}?)$/u; // kΩ, μA, μPa
 
 /** From the letters of all scripts to those of each. */
@@ -96,7 +100,8 @@ function votesOf(parts) {
 function scriptOfWord(parts, word, ofLine) {
   const script = winner(votesOf(parts));
   if (script) return script;
-  if (TEN.test(written(word, SAME.Latin))) return LATIN;
+  const inLatin = written(word, SAME.Latin);
+  if (LATIN_SIGNS.some((sign) => sign.test(inLatin))) return LATIN;
   const letters = parts.map(({ text }) => text).join("");
   const isCode = isUpper(letters) && /\p{Nd}/u.test(word);
   const isLatin = ofLine === null || ofLine === LATIN;
