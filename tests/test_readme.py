@@ -16,6 +16,7 @@ import torch
 
 from vit_str.analysis.command import ANALYSES
 from vit_str.cli import COMMANDS, main
+from vit_str.datasets.inspection import bundled_characters
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,6 +29,14 @@ def blocks(language: str) -> list[str]:
 def labels() -> dict[str, str]:
     lines = (ROOT / "data" / "samples" / "labels.tsv").read_text(encoding="utf-8").splitlines()
     return {"data/samples/images/" + line.split("\t")[0]: line.split("\t")[1] for line in lines}
+
+
+def test_the_characters_of_the_bundled_weights_are_counted():
+    """In the README, and in their card, which names the charset too."""
+    count = f"{len(bundled_characters())} characters"
+    card = (ROOT / "data" / "models" / "tiny.md").read_text(encoding="utf-8")
+    assert count in README
+    assert count in card
 
 
 def test_the_samples_read_as_shown(monkeypatch, capsys):

@@ -9,6 +9,7 @@ from PIL import Image
 
 from vit_str.cli import main
 from vit_str.datasets import LabeledWord, Skipped, open_words
+from vit_str.datasets.inspection import bundled_characters
 
 Data = Callable[..., Any]  # `out` and `err` of what it prints
 Row = tuple[str, bytes]
@@ -149,7 +150,7 @@ def test_inspect_says_what_there_is(data, tmp_path):
     assert {
         "    3           2 ########################################",
         "10 different characters; 7 lower case, 2 upper case, 2 digits, 1 other letters, 1 signs",
-        "1 are not among the 261 of the bundled weights: 가",
+        f"1 are not among the {len(bundled_characters())} of the bundled weights: 가",
         "  height               20       20       20       28       30",
     } <= set(lines)
     assert lines[-2:] == [

@@ -238,9 +238,9 @@ def test_the_graphs_of_the_package_fit_its_weights(name):
 
 @pytest.mark.parametrize("name", bundled_names())
 def test_the_graphs_of_the_package_read_in_8_bits_too(name):
-    tolerance = {"tiny": 0.05, "line": 0.1}[name]  # a reader of lines is less sure of signs
     both = [vit_str.load(name, "cpu", backend=backend) for backend in ("onnx", "onnx-int8")]
     assert [reader.engine.number_format for reader in both] == ["float32", "int8"]
+    tolerance = 0.1 if both[0].reads_lines else 0.05  # a reader of lines is less sure of signs
     for image in SAMPLES:
         exact, quantized = (reader.read(image) for reader in both)
         assert quantized.text == exact.text
@@ -271,7 +271,7 @@ def test_there_are_no_graphs_of_other_weights():
         description_digest(load_contents(resolve(name)).description) for name in bundled_names()
     }
     assert {folder.name for folder in GRAPHS.iterdir()} == digests
-    assert sum(path.stat().st_size for path in GRAPHS.rglob("*")) < 450_000
+    assert sum(path.stat().st_size for path in GRAPHS.rglob("*")) < 225_000 * len(digests)
 
 
 def test_weights_of_another_shape_do_not_fit_the_graphs(tmp_path):

@@ -67,6 +67,48 @@ def test_words_of_look_alikes_only_follow_their_line(line, wanted):
 
 
 @pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("пишите на cop@mail.ru и на www.bee.com", "пишите на cop@mail.ru и на www.bee.com"),
+        ("пишите на сор@mail.ru", "пишите на cop@mail.ru"),
+        ("телефоны Nokia, Sony и Opera", "телефоны Nokia, Sony и Opera"),
+        ("купил HTC-карту и USB-C", "купил НТС-карту и USB-C"),
+        ("модель X5 и бумага А4", "модель X5 и бумага А4"),  # as they were read
+        ("номер А123ВC77 найден", "номер А123ВС77 найден"),  # most of it was Cyrillic
+        ("paper А4 is here", "paper A4 is here"),  # Cyrillic is not of a Latin line
+        ("в 90-x годах", "в 90-х годах"),
+        ("в Х веке и в ХХ веке", "в X веке и в XX веке"),
+        ("в X–XI веках", "в X–XI веках"),
+        ("подпись X. Иванов", "подпись Х. Иванов"),  # an initial
+        ("книга «Modern С++ Design», язык С#.", "книга «Modern C++ Design», язык C#."),
+        ("утром 20 °С, днём +25°С.", "утром 20 °C, днём +25°C."),
+        ("весит 5 kг, длина 10 cм", "весит 5 кг, длина 10 см"),
+        ("weight 5 kg, 10 cm", "weight 5 kg, 10 cm"),
+    ],
+)
+def test_addresses_names_codes_numerals_and_units(line, wanted):
+    assert one_script(line) == wanted
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "resistor 10 kΩ, 5 μA, 20 μPa",
+        "резистор 10 kΩ, 4 MΩ, 5 μA",
+        "A = π r",
+        "angle α at the point C",
+    ],
+)
+def test_greek_signs_leave_latin_letters_as_they_are(line):
+    assert one_script(line) == line
+
+
+def test_a_unit_is_written_as_such():
+    assert one_script("10 κΩ, 5 μΑ, 3 МΩ") == "10 kΩ, 5 μA, 3 MΩ"
+    assert one_script("με τη ΜΟΝΗ μας") == "με τη ΜΟΝΗ μας", "words are no units"
+
+
+@pytest.mark.parametrize(
     ("language", "wanted"),
     [
         (None, "TOM"),

@@ -161,6 +161,19 @@ def test_doubtful_crops_go_to_the_surer_reader(weights, word_image, own, languag
     assert other.asked == asked_for
 
 
+@pytest.mark.parametrize(("language", "asked_for"), [(None, 0), ("ru+de", 1)])
+def test_the_other_reader_looks_once_where_it_sees_no_letters_of_its_own(
+    weights, word_image, language, asked_for
+):
+    """Its copy that reads at one look is asked first; `asked` counts full readings."""
+    other = Fixed(weights, reading("Moscow", 0.99))
+    first = Fixed(weights, reading("Moscovv", 0.7), other=lambda: other)
+    first.language = language
+    assert first.read(word_image("one")).text == "Moscovv"
+    assert other.asked == asked_for
+    assert other.at_one_look()._batches.rereader.options.doubtful == 0.0
+
+
 def test_readers_that_see_other_sizes_do_not_read_together(weights, word_image):
     wide = replace(weights, preprocessing=Preprocessing(turn_above=2.0))
     other = Fixed(wide, reading("Москва", 0.9))

@@ -1,6 +1,7 @@
 """Texts of lines: what is drawn, and what of it is read."""
 
 import random
+import re
 
 import pytest
 
@@ -98,3 +99,19 @@ def test_lines_mix_scripts_and_words_do_not():
     assert scripts.count(frozenset({"Cyrillic"})) > 20
     assert any("Greek" in each for each in scripts)
     assert any("ИТОГО" in line or " г." in line or "ΣΥΝΟΛΟ" in line for line in lines)
+
+
+def test_forms_and_initials_are_in_the_script_of_a_line(tmp_path):
+    charset = charset_of("cyrillic-greek")
+    words = tmp_path / "words.txt"
+    words.write_text("город улица пальто жизнь щука яблоко эхо фонарь", encoding="utf-8")
+    texts = LineTexts(charset, Lexicon(charset, words=words), words=words)
+    rng = random.Random(5)
+    lines = [label(texts.line(rng, 30)) for _ in range(3000)]
+    text = "\n".join(lines)
+    assert all(ends_of_script(line) is None for line in lines)
+    assert not re.search("ΣΥΝΟΛΟ|Όνομα|Οδός|Μαρτίου", text)
+    for seen in ("Дата: ", "ИНН ", " января ", "Глава "):
+        assert seen in text, seen
+    initials = re.findall(r"\b([^\W\d_])\. [^\W\d_]\.", text)
+    assert {"Latin", "Cyrillic"} <= scripts_in("".join(initials))

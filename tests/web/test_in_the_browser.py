@@ -293,6 +293,10 @@ def test_words_have_one_script_as_in_python(browser, tiny, serve_files):
     letters = "".join(ALPHABETS.values())
     letters += letters.upper() + "ABCEHIJKMOPTXY" * 8 + "aceijopxy" * 8 + "kmtuvwn" + "  -" * 40
     lines = ["".join(rng.choices(letters, k=24)) for _ in range(300)]
+    codes = "ABCEHXΧХКMМTоо0159.–- -  "
+    lines += ["".join(rng.choices(codes, k=14)) + end for _ in range(50) for end in ("", " на")]
+    lines += ["10 κΩ, 5 μΑ, 20 μPa", "A = π r", "в Х веке", "X. Иванов", "модель X5 и бумага А4"]
+    lines += ["язык С++ и С#.", "днём +25°С."]
     lines += ["COP на TOM", "Кока-COLA", "IT-компания в XX веке", "ja сам њен", "TO είναι NATO"]
     cases = [(line, language) for line in lines for language in ("", "ru", "uk+en", "el")]
     with serve_files(tiny) as address:

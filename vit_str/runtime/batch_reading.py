@@ -52,6 +52,11 @@ class BatchReader:
         options = replace(self.rereader.options, **changes)
         return replace(self, rereader=replace(self.rereader, options=options))
 
+    def at_one_look(self) -> BatchReader:
+        """The same, which reads no image again."""
+        options = replace(self.rereader.options, doubtful=0.0)
+        return replace(self, rereader=replace(self.rereader, options=options))
+
     def read(
         self,
         images: Sequence[DecodedImage],

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from vit_str.runtime.alphabets import (
     ALPHABETS,
+    GREEK,
     LATIN,
     SAME_SHAPES,
     SIMILAR_SHAPES,
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NUMERAL = re.compile(r"(?=..)X{0,3}(IX|I{0,3})")  # those with a V are Latin anyway
+# A ten by itself is no initial, which has a period, and no word of any language.
+_LATIN_SIGNS = re.compile(r"[^\w.]*X([^\w.]+[XI]+)?[^\w.]*|\W*C(\+\+|#)\W*|[\W\d]*°C\W*")
+_UNIT = re.compile(r"[kкκMМΜmмGnp]?Ω|[μµ][A-ZΑ-ΩА-Я][^\W\d_]?")  # kΩ, μA, μPa
 _ALIKE = frozenset().union(*SAME_SHAPES.values())
 _SIMILAR = frozenset().union(*SIMILAR_SHAPES.values())
 
@@ -41,7 +45,8 @@ def one_script(line: str, language: str | None = None) -> str:
     other parts of a word with hyphens, then the line, then the language, and else stays of the
     script that most of its letters have. It becomes Cyrillic or Greek only if the languages that
     have the other letters of the line have these too: Russian has no twin of the I in ``IT``.
-    Roman numerals are Latin.
+    Roman numerals and units such as ``kΩ`` are Latin. Capitals among digits, as in ``X5``, stay of
+    the script that most of them have in a line that is not Latin.
 
     >>> one_script("Mocквa"), one_script("COP на TOM"), one_script("Кока-COLA")
     ('Москва', 'СОР на ТОМ', 'Кока-COLA')
@@ -53,13 +58,13 @@ def one_script(line: str, language: str | None = None) -> str:
     """
     parts = [_Part.of(match) for match in _LETTERS.finditer(line)]
     codes = language_codes(language)
-    of_line = _votes(parts)
+    of_line = _winner(_votes(parts))
+    of_language = script_of_language(codes[0]) if codes else None
     languages = _languages(parts, codes)
-    for _, word in groupby(parts, lambda part: line.count(" ", 0, part.start)):
-        of_word = list(word)
-        wanted = _winner(_votes(of_word)) or _winner(of_line)
-        if wanted is None and codes:
-            wanted = script_of_language(codes[0])
+    words = line.split(" ")
+    for place, group in groupby(parts, lambda part: line.count(" ", 0, part.start)):
+        of_word = list(group)
+        wanted = _of_word(of_word, words[place], of_line) or of_line or of_language
         for part in of_word:
             if part.script is None and scripts_in(part.text):
                 part.text = _decided(part.text, wanted, languages)
@@ -102,8 +107,10 @@ class _Part:
 
     @classmethod
     def of(cls, match: re.Match[str]) -> _Part:
-        """Letters that look alike follow those that tell."""
+        """Letters that look alike follow those that tell; a unit says nothing of its line."""
         text = match[0]
+        if _UNIT.fullmatch(text):
+            return cls(match.start(), _written(text, SIMILAR_SHAPES[LATIN]), None)
         script = _script_that_shows(text)
         if script is not None:
             text = _written(text, SIMILAR_SHAPES[script])
@@ -132,12 +139,30 @@ def _written(text: str, shapes: Mapping[str, str]) -> str:
     return "".join(shapes.get(character, character) for character in text)
 
 
+def _of_word(parts: Sequence[_Part], word: str, of_line: str | None) -> str | None:
+    """The script of the letters of a word, as far as the word itself tells."""
+    script = _winner(_votes(parts))
+    if script is not None:
+        return script
+    if _LATIN_SIGNS.fullmatch(_written(word, SAME_SHAPES[LATIN])):
+        return LATIN
+    letters = "".join(part.text for part in parts)
+    is_code = letters.isupper() and any(map(str.isdecimal, word))
+    if is_code and of_line not in (None, LATIN):
+        return _winner(Counter(filter(None, map(script_of, letters))))
+    return None
+
+
 def _votes(parts: Sequence[_Part]) -> Counter[str | None]:
-    """Letters by script, where the script is known."""
+    """Letters by script, where the script is known.
+
+    A Greek letter by itself may be a sign, as in ``π r``: it votes if no other letters do.
+    """
+    telling = [part for part in parts if part.script is not None]
+    words = [part for part in telling if part.script != GREEK or len(part.text) > 1]
     votes: Counter[str | None] = Counter()
-    for part in parts:
-        if part.script is not None:
-            votes[part.script] += len(part.text)
+    for part in words or telling:
+        votes[part.script] += len(part.text)
     return votes
 
 

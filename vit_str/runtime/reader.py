@@ -29,6 +29,7 @@ from vit_str.runtime.text_decoding import TextDecoder
 from vit_str.runtime.weights_choice import (
     check_same_images,
     choose_weights,
+    has_own_letters,
     is_doubtful,
     is_surer,
     once,
@@ -347,6 +348,12 @@ class Reader:
         other._batches = self._batches.with_rereading(**changes)
         return other
 
+    def at_one_look(self) -> Reader:
+        """The same reader, which reads no image again; with the same engine."""
+        other = copy.copy(self)
+        other._batches = self._batches.at_one_look()
+        return other
+
     def open_other(self) -> None:
         """Open the reader of other scripts now, if there is one, not at the first doubt."""
         if self._other is not None:
@@ -421,19 +428,30 @@ class Reader:
     ) -> list[Reading]:
         """Readings; of doubtful images those of the reader of other scripts where it is surer.
 
-        With languages of several scripts, every image may be of each.
+        With languages of several scripts, every image may be of each. Without, the other reader
+        looks at doubtful images once, and then at those in which it sees letters of its own: most
+        are as doubtful to it.
         """
-        doubtful = list(range(len(readings)))
+        places = list(range(len(readings)))
         if not self.language:
-            doubtful = [place for place in doubtful if is_doubtful(readings[place])]
-        if self._other is None or not doubtful:
+            places = [place for place in places if is_doubtful(readings[place])]
+        if self._other is None or not places:
             return readings
         other = self._other()
         check_same_images(self.preprocessing, other.preprocessing)
+        if not self.language:
+            seen = other.at_one_look().read_decoded([images[place] for place in places])
+            places = [
+                place
+                for place, reading in zip(places, seen, strict=True)
+                if has_own_letters([reading], self.charset)
+            ]
+        if not places:
+            return readings
         again = other.read_decoded(
-            [images[place] for place in doubtful], boxes=boxes, attention=attention
+            [images[place] for place in places], boxes=boxes, attention=attention
         )
-        for place, reading in zip(doubtful, again, strict=True):
+        for place, reading in zip(places, again, strict=True):
             if is_surer([readings[place]], [reading], self.charset):
                 readings[place] = reading
         return readings

@@ -120,9 +120,13 @@ def is_surer(own: Sequence[Reading], other: Sequence[Reading], known: Charset) -
         other: the same of the other reader.
         known: the characters of the first reader.
     """
-    unknown = "".join(known.unknown(reading.text) for reading in other)
-    has_letters = any(character.isalpha() for character in unknown)
-    return has_letters and _sureness(other) > _sureness(own)
+    return has_own_letters(other, known) and _sureness(other) > _sureness(own)
+
+
+def has_own_letters(readings: Sequence[Reading], known: Charset) -> bool:
+    """Whether there are letters in what was read that another reader does not know."""
+    unknown = "".join(known.unknown(reading.text) for reading in readings)
+    return any(character.isalpha() for character in unknown)
 
 
 def _sureness(readings: Sequence[Reading]) -> float:

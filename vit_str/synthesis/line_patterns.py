@@ -47,6 +47,12 @@ _LINES = {
         {WORD} {WORD} ({company})
         {WORD} {WORD} {company}
         {Word} {Word} {company}
+        Глава {two}. {Word} {word}
+        РАЗДЕЛ {digit}. {WORD} {WORD}
+        ООО «{Word}»
+        ТОВ «{Word} {Word}»
+        Κεφάλαιο {digit}. {Word} {word}
+        {WORD} {WORD} Α.Ε.
     """,
     "label": r"""
         {Tag}: {value}
@@ -74,6 +80,23 @@ _LINES = {
         {Tag} No. {value}
         {TAG} #: {number}
         {Tag} / {Tag}
+        Имя: {Word}	Фамилия: {Word}
+        Дата: {date}	Подпись: {leader}
+        Дата рождения: {date}
+        Номер счёта: {number}
+        Адрес: {Word}, {natural}
+        ИНН {number}{three}{three}	КПП {number}
+        Договор № {natural} от {date}
+        Паспорт серия {two} {two} № {three}{three}
+        Прізвище: {Word}	Ім'я: {Word}
+        Дата: {date}	Підпис: {leader}
+        Име: {Word}	Презиме: {Word}
+        Датум: {date}	Потпис: {leader}
+        ЕГН: {number}	Подпис: {leader}
+        Όνομα: {Word}	Επώνυμο: {Word}
+        Ημερομηνία: {date}	Υπογραφή: {leader}
+        ΑΦΜ: {number}	Δ.Ο.Υ. {WORD}
+        Αρ. Πρωτ.: {natural}
     """,
     "receipt": r"""
         {digit} {WORD} {WORD}	{amount}
@@ -377,6 +400,17 @@ _LINES = {
         {Word} {word}, {year} г.
         {year}–{year} гг.
         {day} {word} {year} года
+        {day} января {year} г.
+        {day} мая {year} года, {word} {word}
+        {day} серпня {year} р.
+        {day} октомври {year} г.
+        {day} децембра {year}. године
+        {day} Μαρτίου {year}
+        {day} Αυγούστου {year}, {word} {word}
+        {Word} {A}. {A}.	{A}. {A}. {Word}
+        {roman} век, {roman} в.
+        {roman} століття
+        {roman} αιώνας
         т. {digit}, № {digit}, с. {two}–{two}
         см. рис. {digit}, стр. {two}
         д-р {A}. {Word}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from pathlib import Path
 
-from vit_str.runtime.alphabets import ends_of_script, script_of_text, scripts_in
+from vit_str.runtime.alphabets import LATIN, ends_of_script, script_of_text, scripts_in
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_patterns import (
@@ -76,6 +76,7 @@ class _Mixture:
 
     mixed_lines: float = 0.3  # with words of another script, if the charset has several
     guests: float = 0.25  # of the words in such a line
+    own_letters: float = 0.6  # of the lines in other scripts, whose single letters are theirs too
     any_characters: float = 0.15  # of strings, which no language helps with
 
 
@@ -179,13 +180,16 @@ class LineTexts:
                 lambda: self._frequent_words(language_words(language)),
             )
         self._weights = list(accumulate(each.weight for each in self._languages))
+        self._scripts = list(map(_script, self._languages))
         kinds = self._style.kinds
-        self._patterns = {}
-        for kind in (*kinds, "short"):
-            self._patterns[kind] = self._writable(LINES.get(kind, ()))
+        self._patterns = {
+            (kind, script): self._patterns_of(kind, script)
+            for kind in (*kinds, "short")
+            for script in set(self._scripts)
+        }
         self._kinds = {}
         for kind, share in kinds.items():
-            if kind not in LINES or self._patterns[kind]:
+            if kind not in LINES or all(self._patterns[kind, each] for each in self._scripts):
                 self._kinds[kind] = share
         self._marks = _Marks(
             quotes=self._writable(QUOTES),
@@ -217,15 +221,33 @@ class LineTexts:
                 writable.append(pattern)
         return writable
 
+    def _patterns_of(self, kind: str, script: str | None) -> Sequence[str]:
+        """Patterns whose words are of a script, or Latin as on forms everywhere."""
+        return [
+            pattern
+            for pattern in self._writable(LINES.get(kind, ()))
+            if scripts_in(_FIELD.sub("", pattern)) <= {LATIN, script}
+        ]
+
     def line(self, rng: random.Random, length: float) -> str:
         """A line of about so many characters, with gaps and silent characters in it."""
         while True:
-            (language,) = rng.choices(self._languages, cum_weights=self._weights)
+            (place,) = rng.choices(range(len(self._languages)), cum_weights=self._weights)
+            language, script = self._languages[place], self._scripts[place]
             (kind,) = rng.choices(list(self._kinds), list(self._kinds.values()))
             if length < _LENGTHS.short and rng.random() < _LENGTHS.short_share:
                 kind = "short"
-            guest = self._guest(rng, language) if self._has_scripts else None
-            writer = _Writer(rng, language, self._marks, self._style.capitals, guest)
+            guest = self._guest(rng, script) if self._has_scripts else None
+            has_own_letters = self._has_scripts and rng.random() < _MIXTURE.own_letters
+            writer = _Writer(
+                rng,
+                language,
+                self._marks,
+                script=script,
+                capitals=self._style.capitals,
+                guest=guest,
+                has_own_letters=has_own_letters,
+            )
             text = self._filled(writer, kind, length)
             if rng.random() < self._style.typeset:
                 text = self._typeset(text)
@@ -240,9 +262,10 @@ class LineTexts:
             if self._allowed.issuperset(drawn(text.replace(GAP, " "))) and spoken(text):
                 return text
 
-    def _guest(self, rng: random.Random, language: WordList) -> WordList | None:
+    def _guest(self, rng: random.Random, script: str | None) -> WordList | None:
         """Words of another script, for some of the lines."""
-        others = [each for each in self._languages if _script(each) != _script(language)]
+        languages = zip(self._languages, self._scripts, strict=True)
+        others = [each for each, of_other in languages if of_other != script]
         if not others or rng.random() >= _MIXTURE.mixed_lines:
             return None
         (guest,) = rng.choices(others, [each.weight for each in others])
@@ -261,7 +284,7 @@ class LineTexts:
             return writer.sentence(length)
         if kind == "string":
             return self._string(writer.rng)
-        return writer.fill(writer.rng.choice(self._patterns[kind]))
+        return writer.fill(writer.rng.choice(self._patterns[kind, writer.script]))
 
     def _typeset(self, text: str) -> str:
         """With the apostrophes and dots of books, as far as the charset has them."""
@@ -295,8 +318,10 @@ class _Writer:
     rng: random.Random
     language: WordList
     marks: _Marks
+    script: str | None  # of the words
     capitals: float  # share of words in running text that begin with one
     guest: WordList | None = None  # words of another script, which some are taken from
+    has_own_letters: bool = False  # single letters, as of names and codes, not those of ASCII
 
     def fill(self, pattern: str) -> str:
         """The pattern with all of its fields filled."""
@@ -348,6 +373,9 @@ class _Writer:
         rng = self.rng
         if name in LINES:
             return self.fill(rng.choice(LINES[name]))
+        if name in ("A", "a") and self.has_own_letters:
+            letter = self._word(self.language)[0]
+            return in_capitals(letter) if name == "A" else letter.lower()
         if name in FIELDS:
             return rng.choice(FIELDS[name])
         if name in PATTERNS:
@@ -359,11 +387,15 @@ class _Writer:
         words = self.language
         if self.guest and rng.random() < _MIXTURE.guests:
             words = self.guest
-        (word,) = rng.choices(words.words, cum_weights=words.shares)
+        word = self._word(words)
         if name == "Word":
             return word.capitalize()
         if name == "WORD":
             return in_capitals(word)
+        return word
+
+    def _word(self, words: WordList) -> str:
+        (word,) = self.rng.choices(words.words, cum_weights=words.shares)
         return word
 
     def _leader(self) -> str:

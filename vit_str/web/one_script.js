@@ -23,6 +23,14 @@ const ALPHABETS = {
   el: "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",
 };
 
+// A ten by itself is no initial, which has a period, and no word of any language.
+const LATIN_SIGNS = [
+  /^[^\p{L}\p{N}_.]*X([^\p{L}\p{N}_.]+[XI]+)?[^\p{L}\p{N}_.]*$/u,
+  /^[^\p{L}\p{N}_]*C(\+\+|#)[^\p{L}\p{N}_]*$/u,
+  /^[^\p{L}_]*°C[^\p{L}\p{N}_]*$/u,
+];
+const UNIT = /^([kкκMМΜmмGnp]?Ω|[μµ][A-ZΑ-ΩА-Я]\p{L}?)$/u; // kΩ, μA, μPa
+
 /** From the letters of all scripts to those of each. */
 function shapesOf(rows) {
   const tables = {};
@@ -55,6 +63,7 @@ export function scriptOf(letter) {
 
 const scriptOfLanguage = (code) => (code in ALPHABETS ? scriptOf(ALPHABETS[code][0]) : LATIN);
 const written = (text, table) => [...text].map((letter) => table.get(letter) ?? letter).join("");
+const isUpper = (text) => text === text.toUpperCase() && text !== text.toLowerCase();
 const subset = (letters, alphabet) => [...letters].every((letter) => alphabet.includes(letter));
 
 /** What comes most often, the first of two that come as often; null of nothing. */
@@ -79,7 +88,25 @@ function scriptThatShows(text) {
   return scripts.length === 1 ? scripts[0] : null;
 }
 
-const votesOf = (parts) => parts.flatMap(({ text, script }) => [...text].map(() => script));
+/** Scripts of the letters that tell; a Greek letter by itself may be a sign. */
+function votesOf(parts) {
+  const telling = parts.filter(({ script }) => script);
+  const words = telling.filter(({ text, script }) => script !== "Greek" || [...text].length > 1);
+  const voting = words.length ? words : telling;
+  return voting.flatMap(({ text, script }) => [...text].map(() => script));
+}
+
+/** The script of the letters of a word, as far as the word itself tells. */
+function scriptOfWord(parts, word, ofLine) {
+  const script = winner(votesOf(parts));
+  if (script) return script;
+  const inLatin = written(word, SAME.Latin);
+  if (LATIN_SIGNS.some((sign) => sign.test(inLatin))) return LATIN;
+  const letters = parts.map(({ text }) => text).join("");
+  const isCode = isUpper(letters) && /\p{Nd}/u.test(word);
+  const isLatin = ofLine === null || ofLine === LATIN;
+  return isCode && !isLatin ? winner([...letters].map(scriptOf)) : null;
+}
 
 /** Languages that are not Latin and may be those of a line: they have the letters that tell. */
 function languagesOf(parts, codes) {
@@ -122,20 +149,26 @@ function decided(text, asked, languages) {
 /** A line of text, of which every word has the letters of one script. */
 export function oneScript(line, language = "") {
   const parts = [...line.matchAll(/\p{L}+/gu)].map(({ 0: text, index }) => {
+    if (UNIT.test(text)) return { index, script: null, text: written(text, SIMILAR.Latin) };
     const script = scriptThatShows(text);
     return { index, script, text: script ? written(text, SIMILAR[script]) : text };
   });
   const codes = language.split("+").map((part) => /^([a-z]{2,3})(\*\d+)?$/.exec(part)?.[1]);
   const known = codes.filter(Boolean);
-  const wordOf = ({ index }) => line.slice(0, index).split(" ").length;
+  const words = line.split(" ");
+  const placeOf = ({ index }) => line.slice(0, index).split(" ").length - 1;
   const ofLine = winner(votesOf(parts));
   const languages = languagesOf(parts, known);
   const undecided = parts.filter(({ script, text }) => !script && [...text].some(scriptOf));
-  for (const part of undecided) {
-    const word = parts.filter((other) => wordOf(other) === wordOf(part));
-    const ofLanguage = known.length ? scriptOfLanguage(known[0]) : null;
-    part.text = decided(part.text, winner(votesOf(word)) ?? ofLine ?? ofLanguage, languages);
-  }
+  const ofLanguage = known.length ? scriptOfLanguage(known[0]) : null;
+  const wanted = undecided.map((part) => {
+    const place = placeOf(part);
+    const ofWord = parts.filter((other) => placeOf(other) === place);
+    return scriptOfWord(ofWord, words[place], ofLine) ?? ofLine ?? ofLanguage;
+  });
+  undecided.forEach((part, i) => {
+    part.text = decided(part.text, wanted[i], languages);
+  });
   let found = line;
   for (const { index, text } of parts) {
     found = found.slice(0, index) + text + found.slice(index + text.length);
