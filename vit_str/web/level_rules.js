@@ -2,16 +2,7 @@
 // white is between their columns.
 
 import { least, median, most, pairwise } from "./numbers.js";
-import {
-  ALIGNED_GAP,
-  continuesCell,
-  Grid,
-  isAligned,
-  linesOf,
-  narrowestGap,
-  WIDER,
-  wordSpace,
-} from "./tables.js";
+import { ALIGNED_GAP, continuesCell, Grid, isAligned, linesOf, narrowestGap } from "./tables.js";
 
 const FEWEST_RULES = 3; // above and below the head and below the body
 const RULED_ROWS = 4; // from which on rules are taken to be between all rows,
@@ -78,18 +69,18 @@ function columnsOf(bands, words) {
   );
   const height = median(chosen.map(([, top, , bottom]) => bottom - top));
   const [first, ...others] = chosen.toSorted((one, other) => one[0] - other[0]);
-  const white = []; // between all words
+  const middles = [];
   let reach = first[2];
   for (const [left, , right] of others) {
-    white.push({ middle: (reach + left) / 2, width: left - reach });
+    const middle = (reach + left) / 2;
+    const white = left - reach;
+    const isWide = white >= narrowestGap(lines.length) * height;
+    if (isWide || (white >= ALIGNED_GAP * height && isAligned(lines, middle, height))) {
+      middles.push(middle);
+    }
     reach = Math.max(reach, right);
   }
-  const narrowest = narrowestGap(lines.length) * height;
-  const wide = white.filter(({ width }) => width >= narrowest).map(({ middle }) => middle);
-  const widest = Math.max(narrowest, WIDER * wordSpace(lines, wide));
-  const parts = ({ middle, width }) =>
-    width >= widest || (width >= ALIGNED_GAP * height && isAligned(lines, middle, height));
-  return white.filter(parts).map(({ middle }) => middle);
+  return middles;
 }
 
 /** The table that some bands are, if they are one. */

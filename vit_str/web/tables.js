@@ -8,7 +8,6 @@ const NARROW_GAP = 0.6; // the same of more rows
 export const ALIGNED_GAP = 0.4; // the same where what is right of it begins at one place in all rows
 const ALIGNED = 0.25; // by how much the places differ at most
 const FEWEST_ALIGNED = 3; // rows with words on both sides
-export const WIDER = 1.8; // times the white between words of a cell is that between columns
 const WHITE_IN_CELL = 1.2; // between two words of a cell that covers several columns, at most
 const ROOM = 0.3; // white before a word that a line had no room for
 const TEXT = 3; // words of a line that the next one of its cell goes on with, at least
@@ -77,14 +76,6 @@ export function linesOf(cell, boxes) {
 
 /** White between columns of a table of so many rows, at least, over their height. */
 export const narrowestGap = (rows) => NARROWEST_GAP[rows] ?? NARROW_GAP;
-
-/** The median white between the words of one cell: in justified or typed text it may be wide. */
-export function wordSpace(lines, gaps) {
-  const isParted = ([before, after]) =>
-    gaps.some((gap) => middle(before)[0] < gap && gap < middle(after)[0]);
-  const beside = lines.flatMap(pairwise).filter((pair) => !isParted(pair));
-  return beside.length ? median(beside.map(([before, after]) => after[0] - before[2])) : 0;
-}
 
 /** Whether boxes begin at one place behind some white, in all lines that have some before it. */
 export function isAligned(lines, gap, height) {

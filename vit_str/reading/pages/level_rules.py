@@ -7,14 +7,12 @@ from statistics import median
 
 from vit_str.reading.pages.tables import (
     ALIGNED_GAP,
-    WIDER,
     Grid,
     Sides,
     continues_cell,
     is_aligned,
     lines_of,
     narrowest_gap,
-    word_space,
 )
 from vit_str.runtime.boxes import Box
 
@@ -100,19 +98,16 @@ def _columns(bands: Sequence[_Band], words: Sequence[Sides]) -> list[float]:
     ]
     height = median(words[number][3] - words[number][1] for number in chosen)
     first, *others = sorted(words[number] for number in chosen)
-    white: dict[float, float] = {}  # its width, by its middle
+    middles = []
     reach = first[2]
     for left, _, right, _ in others:
-        white[(reach + left) / 2] = left - reach
+        middle = (reach + left) / 2
+        white = left - reach
+        is_wide = white >= narrowest_gap(len(lines)) * height
+        if is_wide or (white >= ALIGNED_GAP * height and is_aligned(lines, middle, height)):
+            middles.append(middle)
         reach = max(reach, right)
-    least = narrowest_gap(len(lines)) * height
-    wide = [middle for middle, width in white.items() if width >= least]
-    least = max(least, WIDER * word_space(lines, wide))
-    return [
-        middle
-        for middle, width in white.items()
-        if width >= least or (width >= ALIGNED_GAP * height and is_aligned(lines, middle, height))
-    ]
+    return middles
 
 
 def _grid(bands: Sequence[_Band], words: Sequence[Sides]) -> Iterator[Grid]:
