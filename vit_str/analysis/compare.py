@@ -45,7 +45,8 @@ def differences(first: DistanceAnalysis, second: DistanceAnalysis) -> pd.DataFra
         tables += [_compared(*parts, metric, UNITS[metric]) for parts in matched]
         if metric == "distance":
             shares = [_shares_of_uniform(analysis) for analysis in analyses]
-            tables += [_compared(*parts, metric, "share of uniform") for parts in _by_layer(shares)]
+            for parts in _by_layer(shares):
+                tables.append(_compared(*parts, metric, "share of uniform"))
     table = pd.concat(tables, ignore_index=True)
     family = table.groupby(["matching", "metric", "unit"], sort=False)["p"]
     table.insert(table.columns.get_loc("n"), "p_holm", family.transform(holm))
@@ -66,8 +67,10 @@ def _by_layer(values: list[list[Values]]) -> Matched:
     for layers in values:
         means = torch.stack([layer.mean(1, keepdim=True) for layer in layers])
         places = torch.linspace(0, len(layers) - 1, min(depths), dtype=torch.float64)
-        below, above = places.floor().long(), places.ceil().long()
-        at_places.append(torch.lerp(means[below], means[above], (places - below)[:, None, None]))
+        below = places.floor().long()
+        above = places.ceil().long()
+        weights = (places - below)[:, None, None]
+        at_places.append(torch.lerp(means[below], means[above], weights))
     for layer, (first, second) in enumerate(zip(*at_places, strict=True), 1):
         yield matching, layer, first, second
 
@@ -105,7 +108,8 @@ def _compared(
     # A single pair tells nothing of how much pairs differ.
     error = change.std(0) / n**0.5 if n > 1 else torch.zeros_like(mean)
     t = torch.where(error > 0, mean / error, 0.0 * mean)
-    table.insert(table.columns.get_loc("n"), "p", 2 * stdtr(max(n - 1, 1), -t.abs().numpy()))
+    p = 2 * stdtr(max(n - 1, 1), -t.abs().numpy())
+    table.insert(table.columns.get_loc("n"), "p", p)
     return table.rename(columns={"mean": "difference"})
 
 
@@ -129,10 +133,11 @@ _TESTS = (
 
 def report(run: AnalysisRun, norm: str) -> int:
     """Measure both models on the same images, and write their differences and a page."""
-    analyses = [DistanceAnalysis(subject.name, subject.encoder, norm) for subject in run.subjects]
-    for subject, analysis in zip(run.subjects, analyses, strict=True):
+    first, second = (
+        DistanceAnalysis(subject.name, subject.encoder, norm) for subject in run.subjects
+    )
+    for subject, analysis in zip(run.subjects, (first, second), strict=True):
         run.measure(subject, analysis.update)
-    first, second = analyses
     table = differences(first, second)
     write_frame(run.folder / "compare.csv", table)
     n = first.images

@@ -38,7 +38,8 @@ class TokenGrid:
     @classmethod
     def of(cls, encoder: Encoder) -> "TokenGrid":
         """The grid of an encoder of this project."""
-        (rows, columns), (height, width) = encoder.grid, encoder.image_size
+        rows, columns = encoder.grid
+        height, width = encoder.image_size
         return cls(rows, columns, (height / rows, width / columns), encoder.special_tokens)
 
     def __len__(self) -> int:
@@ -65,7 +66,8 @@ class TokenGrid:
 
     def strided(self, rows: int, columns: int) -> "TokenGrid":
         """A grid of every so many rows and columns, whose middles stay those of these tokens."""
-        (height, width), (down, right) = self.patch_size, self.offset
+        height, width = self.patch_size
+        down, right = self.offset
         return replace(
             self,
             rows=-(-self.rows // rows),
@@ -82,7 +84,8 @@ class TokenGrid:
     @property
     def centers(self) -> Float64[Tensor, "token 2"]:
         """Middle (x, y) of every token in reading order."""
-        (height, width), (down, right) = self.patch_size, self.offset
+        height, width = self.patch_size
+        down, right = self.offset
         y = (torch.arange(self.rows, dtype=torch.float64) + 0.5) * height + down
         x = (torch.arange(self.columns, dtype=torch.float64) + 0.5) * width + right
         return torch.stack(torch.meshgrid(x, y, indexing="xy"), -1).reshape(-1, 2)
@@ -123,7 +126,8 @@ class Windows:
         regions = 2 * sides[0][:, None] + sides[1]
         rows, columns = window
         tokens = rearrange(regions, "(a row) (b col) -> (a b) (row col)", row=rows, col=columns)
-        return cls(TokenGrid(rows, columns, grid.patch_size), tokens[:, :, None] == tokens[:, None])
+        of_window = TokenGrid(rows, columns, grid.patch_size)
+        return cls(of_window, allowed=tokens[:, :, None] == tokens[:, None])
 
     @classmethod
     def of_pooled(cls, grid: TokenGrid, keys: TokenGrid) -> "Windows":

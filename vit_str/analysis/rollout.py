@@ -122,13 +122,15 @@ def measure(
 ) -> tuple[pd.DataFrame, list[MappedWord]]:
     """Distances and more by rollout and of single layers, and the first words read with maps."""
     grid = TokenGrid.of(subject.encoder)
-    rolled_out, single = AttentionStatistics(grid, _METRICS), AttentionStatistics(grid, _METRICS)
+    rolled_out = AttentionStatistics(grid, _METRICS)
+    single = AttentionStatistics(grid, _METRICS)
     words: list[MappedWord] = []
     for batch, images in run.batches(subject):
         mixed = encoder_rollout(subject.encoder, images, residual, single.update)
         for layer, maps in enumerate(mixed):
             rolled_out.update_maps(f"{layer}", maps[:, None])
-        if subject.reads and (missing := show - len(words)) > 0:
+        missing = show - len(words)
+        if subject.reads and missing > 0:
             words += mapped_words(subject, batch, images[:missing], residual)
     tables = []
     for prefix, statistics in {"rollout_": rolled_out, "": single}.items():
@@ -163,8 +165,11 @@ def report(run: AnalysisRun, residual: float, show: int) -> int:
     n = int(rows["n"].iloc[0])
     page = run.page("Attention rollout", _LEAD)
     page.heading("By depth")
+    by_depth = distance_by_depth(
+        rows, chance, "rollout_distance", "distance (px)", dotted="distance"
+    )
     page.figure(
-        distance_by_depth(rows, chance, "rollout_distance", "distance (px)", dotted="distance"),
+        by_depth,
         "rollout-distance",
         "Mean distance from a token to the patches that reach it by rollout, in pixels (solid), "
         f"and to the tokens that the layer alone attends to (dotted); n = {n:,} images, bands are "

@@ -24,7 +24,8 @@ class Geometry:
 
     def __init__(self, grid: TokenGrid, keys: TokenGrid, device: torch.device) -> None:
         dtype = torch.float32 if device.type == "mps" else torch.float64
-        centers, of_keys = grid.centers, keys.centers
+        centers = grid.centers
+        of_keys = keys.centers
         along_x = centers[:, :1] - of_keys[: keys.columns, 0]
         along_y = centers[:, 1:] - of_keys[:: keys.columns, 1]
         distances = grid.distances(keys)
@@ -70,7 +71,8 @@ class RowSums:
         if counted is not None and as_it_is:
             weights = weights * counted
         if as_it_is and "distance" in self.metrics:
-            self._add("distance", _weighted(weights, self.geometry.padded_distances[chosen]))
+            distances = self.geometry.padded_distances[chosen]
+            self._add("distance", _weighted(weights, distances))
         if as_it_is and self.metrics == {"distance"}:
             return
         raw = weights[..., special:]
@@ -93,7 +95,8 @@ class RowSums:
         self._sums[name] = self._sums[name] + value if name in self._sums else value
 
     def _add_directions(self, weights: Tensor, chosen: slice) -> None:
-        geometry, metrics = self.geometry, self.metrics
+        geometry = self.geometry
+        metrics = self.metrics
         if metrics.isdisjoint({"distance_x", "distance_y", "rms"}):
             return
         # What a row gives to every column and to every row of the grid is all these need.
@@ -142,7 +145,8 @@ class RowSums:
             self.received = received.nansum(0)
         if "marginal" in means:
             marginal = means.pop("marginal")
-            means["nmi"] = _normalized_information(marginal, means["entropy"], rows.log())
+            of_rows = rows.log()
+            means["nmi"] = _normalized_information(marginal, means["entropy"], of_rows)
         if "mixture" in means:
             divergence = means.pop("mixture") - means["entropy"].mean(1, keepdim=True)
             means["head_divergence"] = divergence.clamp(min=0)
@@ -176,7 +180,8 @@ def _column_sums(values: Float[Tensor, "*any query key"]) -> Float[Tensor, "*any
     if not in_blocks(values):
         return values.sum(-2, dtype=_precise(values))
     count = values.shape[-2] // _BLOCK
-    whole, rest = values[..., : count * _BLOCK, :], values[..., count * _BLOCK :, :]
+    whole = values[..., : count * _BLOCK, :]
+    rest = values[..., count * _BLOCK :, :]
     blocks = whole.reshape(*values.shape[:-2], count, _BLOCK, values.shape[-1]).sum(-2)
     return blocks.sum(-2, dtype=_precise(values)) + rest.sum(-2)
 

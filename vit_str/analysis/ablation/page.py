@@ -6,6 +6,7 @@ in training, something nearer to what they know: see ``WAYS``.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -63,8 +64,11 @@ _CAUTION = (
     "less in distance than those of different layers; sets that take as many heads of each layer "
     "tell distance from depth."
 )
-_FARTHEST, _NEAREST, _RANDOM = "farthest first", "nearest first", "random order"
-_FAR, _NEAR = "farthest of each layer", "nearest of each layer"
+_FARTHEST = "farthest first"
+_NEAREST = "nearest first"
+_RANDOM = "random order"
+_FAR = "farthest of each layer"
+_NEAR = "nearest of each layer"
 _ANY = "random of each layer"
 _OF_A_LAYER = 2  # heads of each layer that are cut together
 _STEPS = 8  # how many heads are cut, between none and all
@@ -84,11 +88,7 @@ def report(run: AnalysisRun, by: str, orders: int) -> int:
             analysis.update(pixels)
         batches.append(pixels)
         labels += batch.labels
-    distances = {
-        Head(layer, head): distance
-        for layer, values in enumerate(analysis.statistics.values("distance"), 1)
-        for head, distance in enumerate(values.mean(0).tolist(), 1)
-    }
+    distances = _distances(analysis)
     cuts = [*_cuts(distances, orders, run.seed), *_matched(distances, orders, run.seed)]
     cuts.insert(0, (WHOLE, ()))
     with console.Progress(len(cuts), alone=True, unit="cut", name=subject.name) as progress:
@@ -101,9 +101,9 @@ def report(run: AnalysisRun, by: str, orders: int) -> int:
     table.insert(4, "distance", [distances.get(Head(*place)) for place in places])
     write_frame(run.folder / "ablation.csv", table)
     words = {"label": labels, WHOLE: whole.texts}
-    words |= {
-        reading.cut: reading.texts for reading in readings if reading.cut.startswith("layer ")
-    }
+    for reading in readings:
+        if reading.cut.startswith("layer "):
+            words[reading.cut] = reading.texts
     write_frame(run.folder / "words.csv", pd.DataFrame(words))
     single = table[table["cut"].str.startswith("layer ")]
     n = len(whole.right)
@@ -130,6 +130,15 @@ def report(run: AnalysisRun, by: str, orders: int) -> int:
     return run.finish(page, n=n, by=by, spearman=_correlation(single))
 
 
+def _distances(analysis: DistanceAnalysis) -> dict[Head, float]:
+    """How far every head looks, mean over images."""
+    distances = {}
+    for layer, values in enumerate(analysis.statistics.values("distance"), 1):
+        for head, distance in enumerate(values.mean(0).tolist(), 1):
+            distances[Head(layer, head)] = distance
+    return distances
+
+
 def _cuts(distances: dict[Head, float], orders: int, seed: int) -> list[Cut]:
     """Every head alone, and the first 1, 2, ... of several orders."""
     nearest = sorted(distances, key=distances.__getitem__)
@@ -141,7 +150,8 @@ def _cuts(distances: dict[Head, float], orders: int, seed: int) -> list[Cut]:
     cuts: list[Cut] = [
         (f"layer {layer}, head {head}", (Head(layer, head),)) for layer, head in distances
     ]
-    cuts += [(name, tuple(order[:count])) for name, order in named for count in counts]
+    for name, order in named:
+        cuts += [(name, tuple(order[:count])) for count in counts]
     return [*cuts, ("every head", tuple(nearest))]
 
 
@@ -153,13 +163,15 @@ def _matched(distances: dict[Head, float], draws: int, seed: int) -> list[Cut]:
     count = min(_OF_A_LAYER, min(map(len, layers.values())) // 2)
     if not count:
         return []
-    far = [head for heads in layers.values() for head in heads[-count:]]
-    near = [head for heads in layers.values() for head in heads[:count]]
+    far = chain.from_iterable(heads[-count:] for heads in layers.values())
+    near = chain.from_iterable(heads[:count] for heads in layers.values())
     cuts: list[Cut] = [(_FAR, tuple(far)), (_NEAR, tuple(near))]
     random = np.random.default_rng(seed)
     for draw in range(1, draws + 1):
-        places = {layer: random.permutation(len(heads)) for layer, heads in layers.items()}
-        drawn = [layers[layer][place] for layer, of in places.items() for place in of[:count]]
+        drawn: list[Head] = []
+        for heads in layers.values():
+            places = random.permutation(len(heads))[:count]
+            drawn += [heads[place] for place in places]
         cuts.append((f"{_ANY} {draw}", tuple(drawn)))
     return cuts
 
@@ -175,11 +187,10 @@ def sets_of_heads(table: pd.DataFrame) -> pd.DataFrame:
     half = sorted(table.loc[table["cut"] == _FARTHEST, "heads"])
     middle = half[len(half) // 2] if half else 0
     matched = table[table["cut"].isin([_FAR, _NEAR])]
-    ordered = table[table["cut"].isin([_FARTHEST, _NEAREST]) & (table["heads"] == middle)]
-    chosen = pd.concat([ordered, matched])[
-        ["cut", "heads", "accuracy", "difference", "low", "high"]
-    ]
-    rows = [chosen]
+    is_ordered = table["cut"].isin([_FARTHEST, _NEAREST])
+    ordered = table[is_ordered & (table["heads"] == middle)]
+    columns = ["cut", "heads", "accuracy", "difference", "low", "high"]
+    rows = [pd.concat([ordered, matched])[columns]]
     for name in (_RANDOM, _ANY):
         drawn = random_sets(table, name)
         drawn = drawn[drawn["heads"] == middle] if name == _RANDOM else drawn
@@ -222,10 +233,20 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
     for row in single.itertuples():
         color = depth_color(row.layer, layers)
         lost = -100 * row.difference
-        ends = [[max(lost + 100 * row.high, 0)], [max(-100 * row.low - lost, 0)]]
-        left.errorbar(row.distance, lost, ends, fmt="none", color=color, elinewidth=0.9, zorder=2)
+        below = max(lost + 100 * row.high, 0)
+        above = max(-100 * row.low - lost, 0)
+        left.errorbar(
+            row.distance,
+            lost,
+            [[below], [above]],
+            fmt="none",
+            color=color,
+            elinewidth=0.9,
+            zorder=2,
+        )
         # Above the intervals of all heads, some of which look as far as others.
-        left.plot(row.distance, lost, "o", zorder=3, **dot_style(color, not row.p_holm < 0.05))
+        dot = dot_style(color, not row.p_holm < 0.05)
+        left.plot(row.distance, lost, "o", zorder=3, **dot)
     for hollow, label in ((False, "p below 0.05 (Holm)"), (True, "p of 0.05 or more")):
         left.plot([], [], "o", label=label, **dot_style(MUTED, hollow))
     left.legend()
