@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +32,40 @@ _READING = (
     "above a table keeps the rows that hold all of the words in it."
 )
 _MODELS = [
-    *("model", "heads by depth", "architecture", "trained", "million parameters", "image"),
-    *("layers", "heads", "mean of layers", "first layer", "last layer", "lowest head"),
-    *("highest head", "near heads"),
+    "model",
+    "heads by depth",
+    "architecture",
+    "trained",
+    "million parameters",
+    "image",
+    "layers",
+    "heads",
+    "mean of layers",
+    "first layer",
+    "last layer",
+    "lowest head",
+    "highest head",
+    "near heads",
 ]
 _LAYERS = [
-    *("model", "layer", "tokens", "windows", "distance (px)", "low", "high", "uniform (px)"),
-    *("3 x 3 (px)", "share of uniform", "entropy (nats)", "uniform (nats)", "NMI", "to itself"),
-    *("to the sink", "to special tokens"),
+    "model",
+    "layer",
+    "tokens",
+    "windows",
+    "distance (px)",
+    "low",
+    "high",
+    "uniform (px)",
+    "3 x 3 (px)",
+    "share of uniform",
+    "entropy (nats)",
+    "uniform (nats)",
+    "NMI",
+    "to itself",
+    "to the sink",
+    "to special tokens",
 ]
+_NEAR = 0.5  # of the distance of uniform attention: nearer heads are counted
 
 
 def report(run: AnalysisRun, norm: str) -> int:
@@ -104,7 +130,9 @@ def _record(run: AnalysisRun, name: str, norm: str) -> Record:
 
 
 def _size(run: AnalysisRun, name: str) -> tuple[int, int] | None:
-    size: tuple[int, int] | None = run.options["image_size"] if is_library_name(name) else None
+    if not is_library_name(name):
+        return None
+    size: tuple[int, int] | None = run.options["image_size"]
     return size
 
 
@@ -141,7 +169,7 @@ def _page(records: Sequence[Record], refused: dict[str, str], norm: str) -> Page
 
 def _model_row(record: Record) -> list[object]:
     layers = record["layers"]
-    heads = [share for layer in layers for share in layer_shares(layer)]
+    heads = list(chain.from_iterable(map(layer_shares, layers)))
     means = [layer_mean(layer) for layer in layers]
     height, width = record["image_size"]
     return [
@@ -158,12 +186,14 @@ def _model_row(record: Record) -> list[object]:
         means[-1],
         min(heads),
         max(heads),
-        sum(share < 0.5 for share in heads),
+        sum(share < _NEAR for share in heads),
     ]
 
 
 def _layer_table(records: Sequence[Record]) -> Table:
-    rows = [_layer_row(record, layer) for record in records for layer in record["layers"]]
+    rows = []
+    for record in records:
+        rows += [_layer_row(record, layer) for layer in record["layers"]]
     return _LAYERS, rows
 
 

@@ -1,6 +1,7 @@
 """The report of ``vit-str analyze characters``: what was found, and what it does not show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,9 @@ from vit_str.analysis.subjects import Subject
 from vit_str.reports.page import Page
 from vit_str.reports.tables import write_frame, write_json
 
+Intervals = Mapping[tuple[str, str, str], str]
+"""Source, group of words and score -> mean with its interval, as text."""
+
 _LEAD = """\
 Where the decoder looked while it wrote each character: its cross-attention over the tokens of the \
 image, the box that follows from it, and how well both agree with where the character is."""
@@ -29,7 +33,8 @@ the image into as many parts as characters were read, and know nothing else; the
 has random weights and writes the text that the trained one read."""
 
 _BY_GROUP = ("iou", "pointing", "center_error")
-_PER_SHEET, _MOST_SHOWN = 6, 60  # words
+_PER_SHEET = 6  # words
+_MOST_SHOWN = 60  # words
 
 
 def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> int:
@@ -58,26 +63,9 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
             records.append(record(word, attended, source))
     rows = board.rows()
     write_frame(run.folder / "characters.csv", rows)
-    height, width = subject.recognizer.encoder.image_size
-    write_json(
-        run.folder / "characters.json",
-        {
-            "model": subject.name,
-            "block": source.counted[0],
-            "head": head,
-            "image_size": {"height": height, "width": width},
-            "unit": "pixels of the model's input; boxes are left, top, right, bottom",
-            "images": records,
-        },
-    )
+    _write_records(run.folder / "characters.json", subject, source, records)
     page = run.page("Where the decoder looked", f"{_LEAD} The model is {subject.name}.")
     page.paragraph(_summary(board, records))
-    here = (rows["block"] == source.counted[0]) & (rows["head"].fillna(0) == (head or 0))
-    compared = rows[(rows["versus"] == "") & (rows["block"].isna() | here)]
-    known = {
-        (row.model, row.group, row.metric): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
-        for row in compared.itertuples()
-    }
     of_boxes = rows[(rows["metric"] == "iou") & (rows["model"] == subject.name)]
     counts = dict(zip(of_boxes["group"], of_boxes["n"], strict=True))
     if counts:
@@ -87,27 +75,13 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
             "Where the characters of these images are is not known, so that nothing can be scored "
             "but whether attention moves in reading direction; --data rendered has true boxes."
         )
+    known = _intervals(rows, source)
     names = [chosen.model for chosen in board.chosen]
     if known:
         page.heading("In numbers")
-        cells: list[list[object]] = [
-            [TITLES[metric], unit, *(known.get((name, "all", metric)) for name in names)]
-            for metric, unit in METRICS.items()
-            if (subject.name, "all", metric) in known
-        ]
-        caption = f"Means over {board.words:,} words with 95 % intervals"
-        page.table(["score", "unit", *names], cells, caption)
-    for metric in _BY_GROUP if counts else ():
-        cells = [
-            [group, counts[group], *(known.get((name, group, metric)) for name in names)]
-            for group in GROUPS
-            if group in counts
-        ]
-        caption = (
-            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or wrong, length "
-            "of the label, line level, rotated (rising by more than half a character) or curved"
-        )
-        page.table(["words", "n", *names], cells, caption)
+        _table_of_scores(page, known, names, board.words)
+    if counts:
+        _tables_by_group(page, known, names, counts)
     _words(page, shown)
     columns, losses = cells_of(not_better(rows))
     return run.finish(
@@ -117,6 +91,62 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
         characters_drawn=board.drawn,
         not_better_than_slices=[dict(zip(columns, loss, strict=True)) for loss in losses],
     )
+
+
+def _write_records(
+    path: Path, subject: Subject, source: Source, records: Sequence[dict[str, Any]]
+) -> None:
+    """Write what was read in every image, and where the decoder looked there."""
+    height, width = subject.recognizer.encoder.image_size
+    block, head = source.counted
+    content = {
+        "model": subject.name,
+        "block": block,
+        "head": head,
+        "image_size": {"height": height, "width": width},
+        "unit": "pixels of the model's input; boxes are left, top, right, bottom",
+        "images": records,
+    }
+    write_json(path, content)
+
+
+def _intervals(rows: pd.DataFrame, source: Source) -> Intervals:
+    """Scores of the chosen block and head, and of what has none."""
+    block, head = source.counted
+    here = (rows["block"] == block) & (rows["head"].fillna(0) == (head or 0))
+    compared = rows[(rows["versus"] == "") & (rows["block"].isna() | here)]
+    return {
+        (row.model, row.group, row.metric): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
+        for row in compared.itertuples()
+    }
+
+
+def _table_of_scores(page: Page, known: Intervals, names: Sequence[str], words: int) -> None:
+    """Every score of all words, a column for each source; the first is of the model."""
+    rows: list[list[object]] = []
+    for metric, unit in METRICS.items():
+        if (names[0], "all", metric) in known:
+            scores = [known.get((name, "all", metric)) for name in names]
+            rows.append([TITLES[metric], unit, *scores])
+    caption = f"Means over {words:,} words with 95 % intervals"
+    page.table(["score", "unit", *names], rows, caption)
+
+
+def _tables_by_group(
+    page: Page, known: Intervals, names: Sequence[str], counts: Mapping[str, int]
+) -> None:
+    """A table for each of some scores, a row for each group of words."""
+    for metric in _BY_GROUP:
+        rows: list[list[object]] = []
+        for group in GROUPS:
+            if group in counts:
+                scores = [known.get((name, group, metric)) for name in names]
+                rows.append([group, counts[group], *scores])
+        caption = (
+            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or wrong, length "
+            "of the label, line level, rotated (rising by more than half a character) or curved"
+        )
+        page.table(["words", "n", *names], rows, caption)
 
 
 def _summary(board: Scoreboard, records: Sequence[dict[str, Any]]) -> str:
@@ -212,15 +242,22 @@ def mapped(subject: Subject, word: Word, attended: CharacterAttention, image: Te
     gradients = gradient_times_input(subject.recognizer, image[None], ids)[0]
     verdict = "" if word.label is None else f"the label is {word.label}"
     title = f"{word.text}    {'read right' if word.right else verdict}    ({word.name})"
-    maps = {"attention": attended.maps, "|gradient × input|": gradients}
-    truth = [] if word.true_boxes is None else word.true_boxes.tolist()
-    return MappedWord(title, word.pixels, word.text, maps, attended.boxes.tolist(), truth)
+    return MappedWord(
+        title=title,
+        pixels=word.pixels,
+        text=word.text,
+        maps={"attention": attended.maps, "|gradient × input|": gradients},
+        boxes=attended.boxes.tolist(),
+        true_boxes=[] if word.true_boxes is None else word.true_boxes.tolist(),
+    )
 
 
 def record(word: Word, attended: CharacterAttention, source: Source) -> dict[str, Any]:
     """One image as plain values, in pixels of the model's input."""
-    known = word.true_boxes
-    true_boxes = {} if known is None else {i: _rounded(known[j]) for i, j in word.true_places()}
+    true_boxes = {}
+    if word.true_boxes is not None:
+        for index, place in word.true_places():
+            true_boxes[index] = _rounded(word.true_boxes[place])
     special = source.of(word.special_mass[source.model]).tolist()
     return {
         "image": word.name,

@@ -64,6 +64,7 @@ _GROUP = (
     "looks least far in its layer."
 )
 _CHOSEN = {"text": "text", "background": "the background around text"}
+_TOKENS = 4  # of each image, whose gradients are measured
 _STAGE = re.compile(r"step-\d+")  # what `vit_str.training.WeightsHistory` calls its files
 _STAGES = 3  # weights of one run, from which on its course is drawn
 _UNITS = {"px": "pixels", "share of diagonal": "shares of the diagonal of the model's input"}
@@ -117,7 +118,8 @@ def report(
     _by_offset(page, shown)
     _in_numbers(page, shown, norm)
     if fields:
-        _by_gradients(page, subjects[0].encoder, pd.concat(by_gradients), fields[subjects[0].name])
+        first = subjects[0]
+        _by_gradients(page, first.encoder, pd.concat(by_gradients), fields[first.name])
     return run.finish(
         page,
         n=results[0].images,
@@ -141,7 +143,7 @@ def _measured(
 
 def _gradients(run: AnalysisRun, subject: Subject, count: int, queries: str) -> GradientFields:
     """Receptive fields of a model on a few of the images."""
-    fields = GradientFields(subject.encoder, 4, run.seed)
+    fields = GradientFields(subject.encoder, _TOKENS, run.seed)
     grid = TokenGrid.of(subject.encoder)
     for batch, pixels in run.batches(subject, count):
         fields.update(pixels, queries_of(batch, grid, queries))
@@ -171,9 +173,8 @@ def _write_details(run: AnalysisRun, results: Sequence[AttentionDistance], image
     """Tables of sinks and of special tokens as queries; on request of all images, and maps."""
     write_frame(run.folder / "sinks.csv", pd.concat([result.sinks() for result in results]))
     names = {subject.name: subject.encoder.special_names for subject in run.subjects}
-    special = [
-        result.special_queries(names[result.model]) for result in results if names[result.model]
-    ]
+    with_special = [result for result in results if names[result.model]]
+    special = [result.special_queries(names[result.model]) for result in with_special]
     if special:
         write_frame(run.folder / "special-queries.csv", pd.concat(special))
     if images:
@@ -196,7 +197,8 @@ def _group_report(run: AnalysisRun, group: AttentionDistance, said: str) -> int:
         f"Attention distance of every head and layer in pixels; 95 % intervals between {n}.",
         vector=True,
     )
-    page.table(*table_of(group.rows[group.rows["head"].isna()]), f"Means over heads, {n}")
+    layers = group.rows[group.rows["head"].isna()]
+    page.table(*table_of(layers), f"Means over heads, {n}")
     return run.finish(page, n=trainings, chance=group.chance)
 
 
@@ -213,8 +215,9 @@ def _by_depth(
         page.paragraph(_finding(result))
     one_size = len({result.analysis.grid.image_size for result in shown}) == 1
     unit = "px" if one_size else "share of diagonal"
+    chance = {result.model: result.chance_distances(unit) for result in shown}
     page.figure(
-        heads_by_depth(rows, {each.model: each.chance_distances(unit) for each in shown}, unit),
+        heads_by_depth(rows, chance, unit),
         "distance-by-depth",
         f"Attention distance of every head (dot; in a browser, the pointer on it shows its number) "
         f"and layer (line, the mean of its heads) in {_UNITS[unit]}, {norm}; bars and bands are "
@@ -274,15 +277,22 @@ def _in_numbers(page: Page, shown: Sequence[AttentionDistance], norm: str) -> No
     page.heading("In numbers")
     page.paragraph(_TERMS)
     for result in shown:
-        page.table(*_layer_table(result.analysis), f"{result.model}: means over heads, {norm}, {n}")
+        caption = f"{result.model}: means over heads, {norm}, {n}"
+        page.table(*_layer_table(result.analysis), caption)
     page.paragraph(_SINKS)
     sinks = pd.concat([result.sinks() for result in shown])
-    largest = sinks.sort_values("share", ascending=False).groupby(["model", "layer"]).head(1)
+    ordered = sinks.sort_values("share", ascending=False)
+    largest = ordered.groupby(["model", "layer"]).head(1)
     largest = largest.sort_values(["model", "layer"])
     page.table(*cells_of(largest), f"Sinks, {norm}, {n}")
 
 
-def _by_gradients(page: Page, encoder: Encoder, rows: pd.DataFrame, fields: GradientFields) -> None:
+def _by_gradients(
+    page: Page,
+    encoder: Encoder,
+    rows: pd.DataFrame,
+    fields: GradientFields,
+) -> None:
     """Gradient distance of all models, which convolutions have too.
 
     Args:
@@ -316,7 +326,9 @@ def _finding(result: AttentionDistance) -> str:
     by_layer = [layer.nanmean(0) for layer in result.analysis.values("distance")]
     heads = torch.cat(by_layer)
     layers = [float(layer.mean()) for layer in by_layer]
-    near = sum(int((layer < even / 2).sum()) for layer, even in zip(by_layer, uniform, strict=True))
+    near = 0
+    for layer, even in zip(by_layer, uniform, strict=True):
+        near += int((layer < even / 2).sum())
     ends = dict.fromkeys(f"{end:.1f}" for end in (min(uniform), max(uniform)))
     return (
         f"{result.model}: from {layers[0]:.1f} px in the first layer to {layers[-1]:.1f} px in "
@@ -332,7 +344,8 @@ def _gallery(analysis: DistanceAnalysis) -> Figure:
     every = torch.ones(1, len(grid), len(grid), dtype=torch.bool)
     uniform = by_offset(uniform_attention(every), grid)[0]
     maps = np.stack([layer.numpy() for layer in analysis.offsets.maps()])
-    return offsets_gallery(maps, uniform.numpy(), grid.patch_size, analysis.offsets.images)
+    n = analysis.offsets.images
+    return offsets_gallery(maps, uniform.numpy(), grid.patch_size, n)
 
 
 def _layer_table(analysis: DistanceAnalysis) -> Table:
