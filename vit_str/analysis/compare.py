@@ -114,8 +114,8 @@ def _compared(
 
 
 _LEAD = (
-    "Both models saw the same images; every difference is the second model minus the first, image "
-    "by image, so that what the images have in common cancels."
+    "Both models saw the same images; every difference is the second model minus the "
+    "first, image by image, so that what the images have in common cancels."
 )
 _MATCHING = {
     "index": "head 1 with head 1 and so on; heads with the same number have nothing in common but "
@@ -126,8 +126,8 @@ _MATCHING = {
 }
 _SHOWN = ("distance", "distance_x", "distance_y", "entropy", "nmi")
 _TESTS = (
-    "p is of a paired t-test; p_holm is corrected for the number of layers (Holm 1979), since of "
-    "many intervals some leave out zero by chance."
+    "p is of a paired t-test; p_holm is corrected for the number of layers (Holm "
+    "1979), since of many intervals some leave out zero by chance."
 )
 
 
@@ -153,9 +153,10 @@ def report(run: AnalysisRun, norm: str) -> int:
         page.figure(
             differences_by_layer(shown, f"matched by {matching}", (first.model, second.model)),
             f"difference-{matching}",
-            f"Attention distance of {second.model} minus that of {first.model} in pixels ({norm}), "
-            f"matched by {matching}: {meaning}. The line is of means of layers. 95 % intervals "
-            f"over n = {n:,} paired images; full dots have p_holm below {SIGNIFICANT}.",
+            f"Attention distance of {second.model} minus that of {first.model} in "
+            f"pixels ({norm}), matched by {matching}: {meaning}. The line is of means "
+            f"of layers. 95 % intervals over n = {n:,} paired images; full dots have "
+            f"p_holm below {SIGNIFICANT}.",
             vector=True,
         )
     page.heading("In numbers")
@@ -174,8 +175,8 @@ def _finding(layers: pd.DataFrame) -> str:
     return (
         f"Of {len(distances)} layers the second model has more distance in "
         f"{(significant['difference'] > 0).sum()} and less in "
-        f"{(significant['difference'] < 0).sum()}, as means over heads with p < {SIGNIFICANT} "
-        "after Holm's correction for the number of layers. The largest difference is "
-        f"{most['difference']:+.1f} px [{most['low']:+.1f}, {most['high']:+.1f}] in layer "
-        f"{most['layer']}."
+        f"{(significant['difference'] < 0).sum()}, as means over heads with p < "
+        f"{SIGNIFICANT} after Holm's correction for the number of layers. The largest "
+        f"difference is {most['difference']:+.1f} px [{most['low']:+.1f}, "
+        f"{most['high']:+.1f}] in layer {most['layer']}."
     )

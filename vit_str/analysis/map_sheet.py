@@ -18,8 +18,9 @@ _TITLE = 0.24  # inches above every row
 _MOST_ROWS = 12  # characters of a word that a sheet shows
 
 CAUTION = (
-    "Attention is not explanation: a map shows where the decoder took features from, not that the "
-    "pixels there decided what it wrote; the map of gradients next to it often differs."
+    "Attention is not explanation: a map shows where the decoder took features from, "
+    "not that the pixels there decided what it wrote; the map of gradients next to it "
+    "often differs."
 )
 """A note for every page with maps."""
 

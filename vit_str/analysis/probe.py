@@ -112,8 +112,8 @@ def probe(
 
     if any(hasattr(m, "_orig_mod") or m._compiled_call_impl for m in model.modules()):
         raise ValueError(
-            f"{type(model).__name__} is compiled, so that its attention cannot be observed: give "
-            "the module as it was before torch.compile"
+            f"{type(model).__name__} is compiled, so that its attention cannot be "
+            "observed: give the module as it was before torch.compile"
         )
     if any(isinstance(module, ScaledDotProductAttention) for module in model.modules()):
         # Without listening to every function of torch.
@@ -136,8 +136,9 @@ def probe(
         yield
     if not recorder.called:
         raise ValueError(
-            f"{type(model).__name__} holds no attention that is supported, or was not run inside "
-            "the `with` block; for a module of your own see register_attention"
+            f"{type(model).__name__} holds no attention that is supported, or was not "
+            "run inside the `with` block; for a module of your own see "
+            "register_attention"
         )
 
 
@@ -222,8 +223,8 @@ class _SoftmaxRecorder(TorchFunctionMode):
         running.softmaxes += 1
         if running.softmaxes > 1:
             raise ValueError(
-                f"{type(running.module).__name__} has more than one softmax, which are put "
-                "together in a way that is not supported; see register_attention"
+                f"{type(running.module).__name__} has more than one softmax, which are "
+                "put together in a way that is not supported; see register_attention"
             )
         self.called = self._busy = True
         try:

@@ -113,14 +113,15 @@ def examples_of(
 
 
 _LEAD = """\
-How alike the layers of one model or several are: linear centered kernel alignment (CKA) is 1 if \
-one layer says what another does, turned, scaled or shifted, and 0 if they have nothing in \
-common."""
+How alike the layers of one model or several are: linear centered kernel alignment \
+(CKA) is 1 if one layer says what another does, turned, scaled or shifted, and 0 if \
+they have nothing in common."""
 
 _CAUTION = """\
-CKA follows the few directions in which features vary most. Layers that are alike in them may \
-differ in what little the decoder reads; and models that have learned nothing share what comes \
-from the images themselves, so likeness of layers is judged against untrained models."""
+CKA follows the few directions in which features vary most. Layers that are alike in \
+them may differ in what little the decoder reads; and models that have learned nothing \
+share what comes from the images themselves, so likeness of layers is judged against \
+untrained models."""
 _MOST_NUMBERS = 16  # at most so many layers: then every cell can hold its number
 _NAME_LENGTH = 26  # characters of a line of the name of a model
 _MOST_LABELS = 32  # layers that are all numbered at the axes; of more, every other one is

@@ -118,8 +118,8 @@ class AttentionStatistics:
         """Of the next batches only these tokens of the grid count as queries; None for all."""
         if queries is not None and (self.windows or queries.shape[1] != len(self.grid)):
             raise ValueError(
-                f"queries are chosen among the {len(self.grid)} tokens of the grid, in models "
-                f"without windows; found {queries.shape[1]}"
+                f"queries are chosen among the {len(self.grid)} tokens of the grid, in "
+                f"models without windows; found {queries.shape[1]}"
             )
         self._queries = queries
 
@@ -295,8 +295,8 @@ class AttentionStatistics:
         if tokens != (len(grid) + special, len(keys) + special):
             pooled = f", and {keys.rows} x {keys.columns} keys" if keys != grid else ""
             raise ValueError(
-                f"attention between {' and '.join(map(str, tokens))} tokens, but the grid has "
-                f"{grid.rows} x {grid.columns} and {special} special{pooled}"
+                f"attention between {' and '.join(map(str, tokens))} tokens, but the "
+                f"grid has {grid.rows} x {grid.columns} and {special} special{pooled}"
             )
         return grid
 

@@ -54,15 +54,15 @@ def read_without(
 
 
 _LEAD = (
-    "Every head of the encoder is cut, alone and with others, while the model reads: it puts out "
-    "{instead}. What reading loses, word by word, says which heads it needs, and whether these are "
-    "the ones that look far."
+    "Every head of the encoder is cut, alone and with others, while the model reads: "
+    "it puts out {instead}. What reading loses, word by word, says which heads it "
+    "needs, and whether these are the ones that look far."
 )
 _CAUTION = (
-    "A cut head leaves the others with features that they never saw in training, so that a loss is "
-    "partly that; and a head that others can stand in for loses nothing. Heads of one layer differ "
-    "less in distance than those of different layers; sets that take as many heads of each layer "
-    "tell distance from depth."
+    "A cut head leaves the others with features that they never saw in training, so "
+    "that a loss is partly that; and a head that others can stand in for loses "
+    "nothing. Heads of one layer differ less in distance than those of different "
+    "layers; sets that take as many heads of each layer tell distance from depth."
 )
 _FARTHEST = "farthest first"
 _NEAREST = "nearest first"
@@ -115,11 +115,11 @@ def report(run: AnalysisRun, by: str, orders: int) -> int:
     page.figure(
         ablation_figure(table, single),
         "ablation",
-        f"Left: words lost when one head is cut, against how far it looks, with 95 % intervals "
-        f"over n = {n:,} words; full dots have p_holm below 0.05 (McNemar's exact test, corrected "
-        "for the number of heads). Right: words read right when more and more heads are cut; the "
-        f"band is from the lowest to the highest of {orders} random orders, diamonds are of as "
-        "many heads of each layer.",
+        "Left: words lost when one head is cut, against how far it looks, with 95 % "
+        f"intervals over n = {n:,} words; full dots have p_holm below 0.05 (McNemar's "
+        "exact test, corrected for the number of heads). Right: words read right when "
+        "more and more heads are cut; the band is from the lowest to the highest of "
+        f"{orders} random orders, diamonds are of as many heads of each layer.",
         vector=True,
     )
     page.note(_CAUTION)
@@ -177,8 +177,9 @@ def _matched(distances: dict[Head, float], draws: int, seed: int) -> list[Cut]:
 
 
 _SETS = (
-    "Half of the heads, or as many of each layer; for random sets the mean and the lowest and "
-    "highest of all draws, for the others the difference with its 95 % interval (Newcombe's)."
+    "Half of the heads, or as many of each layer; for random sets the mean and the "
+    "lowest and highest of all draws, for the others the difference with its 95 % "
+    "interval (Newcombe's)."
 )
 
 
@@ -216,11 +217,12 @@ def _finding(table: pd.DataFrame, single: pd.DataFrame) -> str:
     most = single.loc[single["difference"].idxmin()]
     rho, p = _correlation(single)
     return (
-        f"With all heads {table['accuracy'].iloc[0]:.1%} of the words are read right. Of "
-        f"{len(single)} heads {len(needed)} cost words when cut alone, the most head "
-        f"{most['head']} of layer {most['layer']} ({-100 * most['difference']:.1f} points; it "
-        f"looks {most['distance']:.1f} px far). Distance and words lost have a rank correlation of "
-        f"{rho:.2f} over heads (Spearman, p = {p:.2g})."
+        f"With all heads {table['accuracy'].iloc[0]:.1%} of the words are read right. "
+        f"Of {len(single)} heads {len(needed)} cost words when cut alone, the most "
+        f"head {most['head']} of layer {most['layer']} "
+        f"({-100 * most['difference']:.1f} points; it looks {most['distance']:.1f} px "
+        f"far). Distance and words lost have a rank correlation of {rho:.2f} over "
+        f"heads (Spearman, p = {p:.2g})."
     )
 
 

@@ -53,13 +53,13 @@ class Measured:
             found = record["settings"].get(name)
             if found != value and name == "images":
                 raise ValueError(
-                    f"{path} was measured on other images: those of the folder have changed; "
-                    "give another --out"
+                    f"{path} was measured on other images: those of the folder have "
+                    "changed; give another --out"
                 )
             if found != value:
                 raise ValueError(
-                    f"{path} was measured with {name} {found}, not {value}: give the same "
-                    "options to go on, or another --out"
+                    f"{path} was measured with {name} {found}, not {value}: give the "
+                    "same options to go on, or another --out"
                 )
 
 

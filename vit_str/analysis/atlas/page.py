@@ -20,16 +20,18 @@ from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_json
 
 _LEAD = (
-    "How far the attention heads of many models look. Distances compare as shares of that of "
-    "uniform attention in the same layer, because images, tokens and windows differ."
+    "How far the attention heads of many models look. Distances compare as shares of "
+    "that of uniform attention in the same layer, because images, tokens and windows "
+    "differ."
 )
 _READING = (
-    "A drawing shows every head (dot) and the mean of each layer (line) from the first layer to "
-    "the last, from 0 up; the dashed line is uniform attention, which is 1, the dotted one even "
-    "attention to the 3 x 3 tokens around. Near heads have less than half the distance of uniform "
-    "attention. An untrained model is near 1 in every layer, so a large distance alone says "
-    "nothing about what was learned. Columns are sorted by a click on their title; the field "
-    "above a table keeps the rows that hold all of the words in it."
+    "A drawing shows every head (dot) and the mean of each layer (line) from the first "
+    "layer to the last, from 0 up; the dashed line is uniform attention, which is 1, "
+    "the dotted one even attention to the 3 x 3 tokens around. Near heads have less "
+    "than half the distance of uniform attention. An untrained model is near 1 in "
+    "every layer, so a large distance alone says nothing about what was learned. "
+    "Columns are sorted by a click on their title; the field above a table keeps the "
+    "rows that hold all of the words in it."
 )
 _MODELS = [
     "model",

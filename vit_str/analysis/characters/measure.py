@@ -101,8 +101,8 @@ class Observer:
         is_head = head is None or 1 <= head <= self.heads
         if not (1 <= block <= self.blocks and is_head):
             raise ValueError(
-                f"--block and --head are from 1 to {self.blocks} and {self.heads} in this "
-                f"model, found {block} and {1 if head is None else head}"
+                f"--block and --head are from 1 to {self.blocks} and {self.heads} in "
+                f"this model, found {block} and {1 if head is None else head}"
             )
         return Source(self.subject.name, block - 1, None if head is None else head - 1)
 

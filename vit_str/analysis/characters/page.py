@@ -22,15 +22,17 @@ Intervals = Mapping[tuple[str, str, str], str]
 """Source, group of words and score -> mean with its interval, as text."""
 
 _LEAD = """\
-Where the decoder looked while it wrote each character: its cross-attention over the tokens of the \
-image, the box that follows from it, and how well both agree with where the character is."""
+Where the decoder looked while it wrote each character: its cross-attention over the \
+tokens of the image, the box that follows from it, and how well both agree with where \
+the character is."""
 
 _TRUTH = """\
-True boxes come from the renderer, which drew the characters: the upright box around each glyph's \
-rectangle after slant, rotation and bending. Characters of wrong readings count where an alignment \
-of least edit distance matches them with the same character of the label. Equal-width slices cut \
-the image into as many parts as characters were read, and know nothing else; the untrained model \
-has random weights and writes the text that the trained one read."""
+True boxes come from the renderer, which drew the characters: the upright box around \
+each glyph's rectangle after slant, rotation and bending. Characters of wrong readings \
+count where an alignment of least edit distance matches them with the same character \
+of the label. Equal-width slices cut the image into as many parts as characters were \
+read, and know nothing else; the untrained model has random weights and writes the \
+text that the trained one read."""
 
 _BY_GROUP = ("iou", "pointing", "center_error")
 _PER_SHEET = 6  # words
@@ -72,8 +74,9 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
         _scores(page, board, rows)
     else:
         page.note(
-            "Where the characters of these images are is not known, so that nothing can be scored "
-            "but whether attention moves in reading direction; --data rendered has true boxes."
+            "Where the characters of these images are is not known, so that nothing "
+            "can be scored but whether attention moves in reading direction; --data "
+            "rendered has true boxes."
         )
     known = _intervals(rows, source)
     names = [chosen.model for chosen in board.chosen]
@@ -143,8 +146,9 @@ def _tables_by_group(
                 scores = [known.get((name, group, metric)) for name in names]
                 rows.append([group, counts[group], *scores])
         caption = (
-            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or wrong, length "
-            "of the label, line level, rotated (rising by more than half a character) or curved"
+            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or "
+            "wrong, length of the label, line level, rotated (rising by more than half "
+            "a character) or curved"
         )
         page.table(["words", "n", *names], rows, caption)
 
@@ -157,15 +161,16 @@ def _summary(board: Scoreboard, records: Sequence[dict[str, Any]]) -> str:
     block, head = board.source.counted
     which = "the mean of the heads" if head is None else f"head {head}"
     scored = (
-        f" {board.characters:,} characters of {board.words:,} words could be scored: those that "
-        f"were read right, {board.characters / board.drawn:.1%} of all. The others have no place "
-        "of their own in the text and count nowhere; scores of all characters would be lower."
+        f" {board.characters:,} characters of {board.words:,} words could be scored: "
+        f"those that were read right, {board.characters / board.drawn:.1%} of all. The "
+        "others have no place of their own in the text and count nowhere; scores of "
+        "all characters would be lower."
         if board.drawn
         else ""
     )
     return (
-        f"{len(records):,} images were read{right}.{nothing}{scored} Maps and boxes are of {which} "
-        f"of block {block} of the decoder unless said otherwise."
+        f"{len(records):,} images were read{right}.{nothing}{scored} Maps and boxes "
+        f"are of {which} of block {block} of the decoder unless said otherwise."
     )
 
 
@@ -176,8 +181,8 @@ def _scores(page: Page, board: Scoreboard, rows: pd.DataFrame) -> None:
     page.figure(
         scores_by_length(rows),
         "scores-by-length",
-        "Scores against the length of the label: means over words of the means over their "
-        "characters, with 95 % intervals over n words.",
+        "Scores against the length of the label: means over words of the means over "
+        "their characters, with 95 % intervals over n words.",
         vector=True,
     )
     page.figure(
@@ -189,8 +194,9 @@ def _scores(page: Page, board: Scoreboard, rows: pd.DataFrame) -> None:
     page.figure(
         heads(rows),
         "heads",
-        "Share of the attention that lies in the box of the character, by block and head of the "
-        f"decoder (diamond: mean of its heads), n = {board.words:,} words, 95 % intervals.",
+        "Share of the attention that lies in the box of the character, by block and "
+        f"head of the decoder (diamond: mean of its heads), n = {board.words:,} words, "
+        "95 % intervals.",
     )
 
 
@@ -201,18 +207,19 @@ def verdict(rows: pd.DataFrame) -> str:
     losses = not_better(rows)
     if losses.empty:
         return (
-            f"Attention beats equal-width slices in all {len(compared)} comparisons of a score on "
-            f"a group of words: no 95 % interval of the differences holds zero. {aside}"
+            f"Attention beats equal-width slices in all {len(compared)} comparisons of "
+            "a score on a group of words: no 95 % interval of the differences holds "
+            f"zero. {aside}"
         )
     listed = "; ".join(
-        f"{TITLES[row.metric].lower()} ({row.group}): {signed(row.mean)} [{signed(row.low)}, "
-        f"{signed(row.high)}], n = {row.n:,}"
+        f"{TITLES[row.metric].lower()} ({row.group}): {signed(row.mean)} "
+        f"[{signed(row.low)}, {signed(row.high)}], n = {row.n:,}"
         for row in losses.itertuples()
     )
     return (
-        f"Attention does not beat equal-width slices in {len(losses)} of {len(compared)} "
-        "comparisons of a score on a group of words. Attention minus slices, with 95 % intervals: "
-        f"{listed}. {aside}"
+        f"Attention does not beat equal-width slices in {len(losses)} of "
+        f"{len(compared)} comparisons of a score on a group of words. Attention minus "
+        f"slices, with 95 % intervals: {listed}. {aside}"
     )
 
 
@@ -230,9 +237,10 @@ def _words(page: Page, shown: Sequence[MappedWord]) -> None:
         page.figure(
             map_sheet(shown[start : start + _PER_SHEET]),
             f"overlays-{number}",
-            "Every word with the boxes from attention (in the colors of the characters) and, where "
-            "known, the true ones (white in black). For every character attention, and "
-            "|gradient × input| of its score, summed over the patch; dark is the most of each map.",
+            "Every word with the boxes from attention (in the colors of the "
+            "characters) and, where known, the true ones (white in black). For every "
+            "character attention, and |gradient × input| of its score, summed over the "
+            "patch; dark is the most of each map.",
         )
 
 

@@ -95,8 +95,8 @@ def encoder_in(model: Any, grid: TokenGrid | None, images: Tensor) -> nn.Module:
     if grid or (hasattr(encoder, "grid") and hasattr(encoder, "special_tokens")):
         return encoder
     raise ValueError(
-        f"{type(encoder).__name__} has no attributes grid and special_tokens: give grid=TokenGrid("
-        "rows, columns, (height, width) of a patch, special_tokens)"
+        f"{type(encoder).__name__} has no attributes grid and special_tokens: give "
+        "grid=TokenGrid(rows, columns, (height, width) of a patch, special_tokens)"
     )
 
 

@@ -33,35 +33,36 @@ from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_frame
 
 _LEAD = (
-    "Mean attention distance is how far, in pixels of the model's input, the tokens that a token "
-    "attends to lie from it, weighted by attention. It is small for local heads and large for "
-    "heads that attend across the image."
+    "Mean attention distance is how far, in pixels of the model's input, the tokens "
+    "that a token attends to lie from it, weighted by attention. It is small for local "
+    "heads and large for heads that attend across the image."
 )
 _CAUTION = (
     "How to read it: compare distances with the chance lines. A head with uniform attention has "
     'the distance of the line "uniform", and a model without training is close to that line in '
-    "every layer; so a large distance alone says nothing about what was learned. That a head "
-    "attends to a token does not say that what is there is used."
+    "every layer; so a large distance alone says nothing about what was learned. That "
+    "a head attends to a token does not say that what is there is used."
 )
 _TERMS = (
-    "Entropy is that of the attention of a token, in nats: 0 if it attends to one token only, ln N "
-    "for uniform attention to N tokens. Weighted by values is the distance of attention times the "
-    "norm of the value that it is given to. NMI, the normalized mutual information of query and "
-    "key, is 0 if all tokens attend to the same tokens, and 1 if each attends to one of its own. "
-    "The sink is the token that a head attends to most, on average. Head divergence is the "
-    "Jensen-Shannon divergence of the heads of a layer: 0 if their attention is the same."
+    "Entropy is that of the attention of a token, in nats: 0 if it attends to one "
+    "token only, ln N for uniform attention to N tokens. Weighted by values is the "
+    "distance of attention times the norm of the value that it is given to. NMI, the "
+    "normalized mutual information of query and key, is 0 if all tokens attend to the "
+    "same tokens, and 1 if each attends to one of its own. The sink is the token that "
+    "a head attends to most, on average. Head divergence is the Jensen-Shannon "
+    "divergence of the heads of a layer: 0 if their attention is the same."
 )
 _SINKS = (
-    "The sink of every layer: the head and token of the largest share, on average over queries and "
-    "images; sinks.csv has all heads. Its value norm is over the mean of the head's tokens: with "
-    "less than half of it the head adds little there (no operation), with more it gives one value "
-    "to all (broadcast). A token with less than three times the share of uniform attention is no "
-    "sink."
+    "The sink of every layer: the head and token of the largest share, on average over "
+    "queries and images; sinks.csv has all heads. Its value norm is over the mean of "
+    "the head's tokens: with less than half of it the head adds little there (no "
+    "operation), with more it gives one value to all (broadcast). A token with less "
+    "than three times the share of uniform attention is no sink."
 )
 _GROUP = (
-    "The models are trainings of one architecture: every value is the mean over images of one "
-    "training. Heads have no order that trainings share, so in each of them head 1 is the one that "
-    "looks least far in its layer."
+    "The models are trainings of one architecture: every value is the mean over images "
+    "of one training. Heads have no order that trainings share, so in each of them "
+    "head 1 is the one that looks least far in its layer."
 )
 _CHOSEN = {"text": "text", "background": "the background around text"}
 _TOKENS = 4  # of each image, whose gradients are measured
@@ -164,8 +165,8 @@ def _said(queries: str, result: AttentionDistance) -> str:
         return ""
     return (
         f" Only tokens on {_CHOSEN[queries]} count as queries, "
-        f"{result.analysis.statistics.share_of_queries:.0%} of all; chance lines, offsets and "
-        "gradients are of the same tokens."
+        f"{result.analysis.statistics.share_of_queries:.0%} of all; chance lines, "
+        "offsets and gradients are of the same tokens."
     )
 
 
@@ -219,9 +220,9 @@ def _by_depth(
     page.figure(
         heads_by_depth(rows, chance, unit),
         "distance-by-depth",
-        f"Attention distance of every head (dot; in a browser, the pointer on it shows its number) "
-        f"and layer (line, the mean of its heads) in {_UNITS[unit]}, {norm}; bars and bands are "
-        f"95 % intervals over {n}.",
+        "Attention distance of every head (dot; in a browser, the pointer on it shows "
+        f"its number) and layer (line, the mean of its heads) in {_UNITS[unit]}, "
+        f"{norm}; bars and bands are 95 % intervals over {n}.",
         vector=True,
     )
     page.note(_CAUTION)
@@ -229,10 +230,10 @@ def _by_depth(
         page.figure(
             models_on_one_scale(rows),
             "distance-models",
-            "All models on one scale, heads as dots and means of layers as lines with 95 % "
-            f"intervals over {n}: as a share of uniform attention on the model's "
-            "own tokens, and of the diagonal of its input image, so that models of other image "
-            "sizes compare.",
+            "All models on one scale, heads as dots and means of layers as lines with "
+            f"95 % intervals over {n}: as a share of uniform attention on the model's "
+            "own tokens, and of the diagonal of its input image, so that models of "
+            "other image sizes compare.",
             vector=True,
         )
 
@@ -249,9 +250,9 @@ def _while_learning(
     page.figure(
         along_training(rows, course, first.chance_distances("px")),
         "distance-training",
-        "Attention distance in pixels by the number of images that the weights had been "
-        "trained on, a panel for each layer: its heads (thin lines) and their mean with its "
-        f"95 % interval over n = {first.images:,} images.",
+        "Attention distance in pixels by the number of images that the weights had "
+        "been trained on, a panel for each layer: its heads (thin lines) and their "
+        f"mean with its 95 % interval over n = {first.images:,} images.",
         vector=True,
     )
 
@@ -266,8 +267,8 @@ def _by_offset(page: Page, shown: Sequence[AttentionDistance]) -> None:
         page.figure(
             _gallery(result.analysis),
             f"offsets-{number}",
-            f"{result.model}: mean attention by offset from the query, relative to uniform "
-            "attention.",
+            f"{result.model}: mean attention by offset from the query, relative to "
+            "uniform attention.",
         )
 
 
@@ -331,11 +332,12 @@ def _finding(result: AttentionDistance) -> str:
         near += int((layer < even / 2).sum())
     ends = dict.fromkeys(f"{end:.1f}" for end in (min(uniform), max(uniform)))
     return (
-        f"{result.model}: from {layers[0]:.1f} px in the first layer to {layers[-1]:.1f} px in "
-        f"the last (lowest {min(layers):.1f}, highest {max(layers):.1f}); uniform "
-        f"attention has {' to '.join(ends)} px. Heads are from {float(heads.min()):.1f} px to "
-        f"{float(heads.max()):.1f} px; {near} of {len(heads)} have less than half the distance of "
-        "uniform attention in their layer."
+        f"{result.model}: from {layers[0]:.1f} px in the first layer to "
+        f"{layers[-1]:.1f} px in the last (lowest {min(layers):.1f}, highest "
+        f"{max(layers):.1f}); uniform attention has {' to '.join(ends)} px. Heads are "
+        f"from {float(heads.min()):.1f} px to {float(heads.max()):.1f} px; {near} of "
+        f"{len(heads)} have less than half the distance of uniform attention in their "
+        "layer."
     )
 
 

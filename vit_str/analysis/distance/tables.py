@@ -41,8 +41,8 @@ def check_group(trainings: int) -> None:
     """Refuse a group of fewer trainings than an interval between them needs."""
     if trainings < _TRAININGS:
         raise ValueError(
-            f"intervals between trainings need {_TRAININGS} or more, found {trainings}: give "
-            "more, or measure each by itself"
+            f"intervals between trainings need {_TRAININGS} or more, found "
+            f"{trainings}: give more, or measure each by itself"
         )
 
 
@@ -62,8 +62,8 @@ def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> pd.DataFr
     first = analyses[0]
     if not all(_are_comparable(analysis, first) for analysis in analyses):
         raise ValueError(
-            f"{name}: trainings of one group have the same tokens, windows and masks, on the same "
-            "images"
+            f"{name}: trainings of one group have the same tokens, windows and masks, "
+            "on the same images"
         )
     values = {}
     for metric in first.metrics:

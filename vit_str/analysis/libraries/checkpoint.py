@@ -50,6 +50,6 @@ def check(path: Path, missing: Iterable[str], unknown: Iterable[str]) -> None:
     wrong = [name for name in (*missing, *unknown) if not set(name.split(".")) & set(_HEADS)]
     if wrong:
         raise ValueError(
-            f"{path}: not weights of this model: {len(wrong)} tensors are missing or unknown, "
-            f"such as {', '.join(sorted(wrong)[:3])}"
+            f"{path}: not weights of this model: {len(wrong)} tensors are missing or "
+            f"unknown, such as {', '.join(sorted(wrong)[:3])}"
         )

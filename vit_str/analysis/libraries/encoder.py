@@ -36,8 +36,8 @@ class Block:
         rows, columns = self.window or (1, 1)
         if self.grid.rows % rows or self.grid.columns % columns:
             raise ValueError(
-                f"{self.grid.rows} x {self.grid.columns} tokens do not divide into windows of "
-                f"{rows} x {columns}: attention to padding is not supported"
+                f"{self.grid.rows} x {self.grid.columns} tokens do not divide into "
+                f"windows of {rows} x {columns}: attention to padding is not supported"
             )
 
     def windows(self) -> Windows:
@@ -157,8 +157,8 @@ def probe_layers(
     if len(set(calls.values())) > 1 or 0 in calls.values():
         wrong = min(calls, key=lambda name: calls[name])
         raise ValueError(
-            f"{type(encoder.model).__name__}: attention of {wrong} is not supported: found "
-            f"{calls[wrong]} softmaxes in it"
+            f"{type(encoder.model).__name__}: attention of {wrong} is not supported: "
+            f"found {calls[wrong]} softmaxes in it"
         )
 
 
@@ -175,7 +175,8 @@ class LibraryPreprocessing(Preprocessing):
         pixels = torch.as_tensor(self.transform(image))
         if tuple(pixels.shape) != (3, self.height, self.width):
             raise ValueError(
-                f"preprocessing made {tuple(pixels.shape)} of an image of {image.height} x "
-                f"{image.width}, the model takes (3, {self.height}, {self.width})"
+                f"preprocessing made {tuple(pixels.shape)} of an image of "
+                f"{image.height} x {image.width}, the model takes (3, {self.height}, "
+                f"{self.width})"
             )
         return pixels.to(torch.uint8)

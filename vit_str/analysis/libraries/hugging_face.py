@@ -87,8 +87,8 @@ def _configuration(source: Path | str, local: bool) -> tuple[Any, Any]:
         if not local:
             raise
         raise ValueError(
-            "its configuration is not in the cache; put its config.json beside the checkpoint, or "
-            "name a type such as hf:vit"
+            "its configuration is not in the cache; put its config.json beside the "
+            "checkpoint, or name a type such as hf:vit"
         ) from None
     try:
         load = transformers.AutoImageProcessor.from_pretrained

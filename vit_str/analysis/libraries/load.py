@@ -64,8 +64,8 @@ def load_library_model(
         file = "a folder with its config.json and weights as hf:FOLDER"
         file = file if library == "hf" else "its weights with --checkpoint FILE"
         raise ValueError(
-            f"{name}: not loaded ({reason_of(error)}); without a network give {file}, or look at "
-            f"untrained:{library}:..."
+            f"{name}: not loaded ({reason_of(error)}); without a network give {file}, "
+            f"or look at untrained:{library}:..."
         ) from None
     if image_size is not None:
         size = {"height": image_size[0], "width": image_size[1], "transform": None}

@@ -28,8 +28,9 @@ def linear_keys(grid: TokenGrid) -> TokenGrid:
     """Keys of the linear kind of PVT v2, the same number whatever the number of tokens."""
     if grid.rows % _LINEAR_KEYS or grid.columns % _LINEAR_KEYS:
         raise ValueError(
-            f"{grid.rows} x {grid.columns} tokens are pooled to {_LINEAR_KEYS} x {_LINEAR_KEYS} "
-            "keys of uneven size: give images of a multiple of 224 pixels"
+            f"{grid.rows} x {grid.columns} tokens are pooled to {_LINEAR_KEYS} x "
+            f"{_LINEAR_KEYS} keys of uneven size: give images of a multiple of 224 "
+            "pixels"
         )
     return grid.pooled(grid.rows // _LINEAR_KEYS, grid.columns // _LINEAR_KEYS)
 

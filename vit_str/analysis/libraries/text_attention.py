@@ -131,9 +131,10 @@ def _to_image_tokens(
     special = len(columns) - len(grid)
     if special not in (0, grid.special_tokens):
         raise ValueError(
-            f"{len(columns)} image tokens, but the vision encoder has {grid.rows} x {grid.columns}"
-            f" and {grid.special_tokens} special ones: of a model that merges tokens or cuts the "
-            "image into tiles, give grid=TokenGrid(...) of what it makes of one image"
+            f"{len(columns)} image tokens, but the vision encoder has {grid.rows} x "
+            f"{grid.columns} and {grid.special_tokens} special ones: of a model that "
+            "merges tokens or cuts the image into tiles, give grid=TokenGrid(...) of "
+            "what it makes of one image"
         )
     columns = columns[special:]
     first = int(columns[-1]) + 1

@@ -93,8 +93,8 @@ def _special(model: Any) -> list[str]:
     names = special_names(model)
     if len(names) != model.num_prefix_tokens:
         raise ValueError(
-            f"{type(model).__name__} has {model.num_prefix_tokens} special tokens, of which only "
-            f"these are supported: {', '.join(names) or 'none'}"
+            f"{type(model).__name__} has {model.num_prefix_tokens} special tokens, of "
+            f"which only these are supported: {', '.join(names) or 'none'}"
         )
     return names
 
