@@ -18,8 +18,8 @@ from vit_str import configuration
 from vit_str.models.attention import ScaledDotProductAttention
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
-from vit_str.training.cli import keep_freed_memory
 from vit_str.training.data import RenderedWords
+from vit_str.training.memory import keep_freed_memory
 from vit_str.training.module import MovingAverage, RecognizerTraining
 from vit_str.training.parts import build_parts
 

@@ -112,6 +112,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="model",
         help="images of one line of any length: the same as --model line",
     )
+    _add_page_arguments(parser)
+    _add_ray_arguments(parser)
+
+
+def _add_page_arguments(parser: argparse.ArgumentParser) -> None:
     pages = parser.add_argument_group(
         "whole pictures",
         "Photographs, scans, TIFF and PDF files: words are found, put in reading order and read.\n"
@@ -144,6 +149,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take the text of PDF pages that have some, and read the others",
     )
+
+
+def _add_ray_arguments(parser: argparse.ArgumentParser) -> None:
     ray = parser.add_argument_group(
         "many images",
         "--engine ray reads with several processes, also on a cluster: images, folders of them,\n"

@@ -1,6 +1,5 @@
 """``vit-str train``: Lightning's command line over the parts of this project."""
 
-import ctypes
 import logging
 import sys
 import warnings
@@ -25,6 +24,7 @@ from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
 from vit_str.training.configuration import completed, duration, emulates_bfloat16, move
 from vit_str.training.console import RunProgress, report
 from vit_str.training.initialization import StartFromWeights
+from vit_str.training.memory import keep_freed_memory
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.starting import stop_at_once
 
@@ -36,15 +36,6 @@ _IGNORED_WARNINGS = (
     "The dirpath has changed",  # a run whose folder was moved
     ".*LeafSpec.* is deprecated",  # Lightning's use of torch
 )
-# Names of settings of mallopt(3), with what keeps freed memory.
-_M_TRIM_THRESHOLD = -1
-_M_TOP_PAD = -2
-_M_MMAP_MAX = -4
-_MALLOC_SETTINGS = {
-    _M_MMAP_MAX: 0,
-    _M_TRIM_THRESHOLD: 2**31 - 1,  # bytes, the most that fit
-    _M_TOP_PAD: 512 * 2**20,  # bytes
-}
 
 
 class OneLineParser(LightningArgumentParser):
@@ -286,20 +277,3 @@ def quiet_lightning() -> None:
     """Print only warnings of Lightning; what matters of the rest is said here."""
     for name in ("lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.WARNING)
-
-
-def keep_freed_memory() -> bool:
-    """Let glibc keep freed memory instead of giving it back to the system.
-
-    Every step takes and frees the same large tensors; fresh pages for each of them cost page
-    faults, on a busy machine more than the arithmetic. Returns whether it could be set: only
-    glibc knows these settings (mallopt(3)).
-    """
-    if sys.platform != "linux":
-        return False
-    try:
-        mallopt = ctypes.CDLL("libc.so.6").mallopt
-    except (OSError, AttributeError):
-        return False
-    outcomes = [mallopt(name, value) for name, value in _MALLOC_SETTINGS.items()]
-    return all(outcome == 1 for outcome in outcomes)

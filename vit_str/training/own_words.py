@@ -88,8 +88,6 @@ class OwnWords(LightningDataModule):
         self.rendered_share = rendered_share
         self.validation_limit = validation_limit
         self.preprocessing = _preprocessing(image_size, width_step)
-        augmentation = Augmentation(augment, seed)
-        rules = Rules(self.charset, maximum_length)
         self.mixture = Mixture([open_words(source) for source in sources], shares, seed)
         self.rendered: RenderedWords | None = None
         if rendered_share or rendered_limit:
@@ -105,22 +103,21 @@ class OwnWords(LightningDataModule):
             }
             # Called by their names: the command line finds their options so.
             if width_step:
-                self.rendered = RenderedLines(
-                    real=None,
-                    real_limit=None,
-                    **shared,
-                    **rendered,
-                )
+                self.rendered = RenderedLines(real=None, real_limit=None, **shared, **rendered)
             else:
-                self.rendered = RenderedWords(
-                    real=None,
-                    real_limit=None,
-                    **shared,
-                    **rendered,
-                )
+                self.rendered = RenderedWords(real=None, real_limit=None, **shared, **rendered)
         self.rendered_limit = rendered_limit
         held_out, self._validated = self._hold_out(validation, validation_share)
-        self.crops = Crops(
+        self.crops = self._usable_crops(
+            rules=Rules(self.charset, maximum_length),
+            held_out=held_out,
+            augmentation=Augmentation(augment, seed),
+        )
+        self._skipped: SkippedWords | None = None
+
+    def _usable_crops(self, rules: Rules, held_out: HeldOut, augmentation: Augmentation) -> Crops:
+        """What is trained on; a source without a usable word is refused."""
+        crops = Crops(
             mixture=self.mixture,
             rules=rules,
             held_out=held_out,
@@ -129,7 +126,7 @@ class OwnWords(LightningDataModule):
         )
         for source in self.mixture.sources:
             _check_usable(source, rules, held_out)
-        self._skipped: SkippedWords | None = None
+        return crops
 
     def _hold_out(
         self,
