@@ -51,12 +51,11 @@ class AnalysisRun:
         self.images = images if most is None else self.images
         return batches_of(subject, images, options["batch_size"], options["device"])
 
-    def measure(
-        self, subject: Subject, update: Callable[[Tensor], None], most: int | None = None
-    ) -> None:
-        """Call a function with all batches of images for a model, or with a few of them."""
-        for _, images in self.batches(subject, most):
-            update(images)
+    def measure(self, subject: Subject, *updates: Callable[[Tensor], None]) -> None:
+        """Call functions with all batches of images for a model."""
+        for _, images in self.batches(subject):
+            for update in updates:
+                update(images)
 
     def page(self, title: str, lead: str) -> Page:
         """An empty page that says what images it is about."""

@@ -17,7 +17,9 @@ from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
 ALL = "all"
-_COUNT, _SHOWN = 160, 24  # words, unless the options say another number
+# Words, unless the options say another number
+_COUNT = 160  # of a sheet or a data set
+_SHOWN = 24  # of the sheet of an ingredient
 SEEDS = 1 << 24
 """Seeds from here on repeat the words of smaller ones."""
 
@@ -82,7 +84,12 @@ def run(options: argparse.Namespace) -> int:
         from vit_str.rendering.sheets import write_word_sheet
 
         write_word_sheet(
-            options.sheet, _renderer(options), options.fonts, options.seed, options.start, count
+            path=options.sheet,
+            renderer=_renderer(options),
+            fonts=options.fonts,
+            seed=options.seed,
+            start=options.start,
+            count=count,
         )
         console.write(f"{options.sheet}: {count:,} words")
         return 0
@@ -113,8 +120,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _made_with(options: argparse.Namespace) -> dict[str, Any]:
     """What decides which words a data set holds and how they look, by the names of the options."""
-    values = {f"--{name.replace('_', '-')}": getattr(options, name) for name in _DECISIVE}
-    return {name: _plain(value) for name, value in values.items()}
+    values = {}
+    for name in _DECISIVE:
+        option = "--" + name.replace("_", "-")
+        values[option] = _plain(getattr(options, name))
+    return values
 
 
 def _plain(value: Any) -> Any:
@@ -139,9 +149,12 @@ def _renderer(options: argparse.Namespace, difficulty: float = 1.0) -> "Renderer
     lexicon = Lexicon(charset, options.language, options.words)
     pictures = load_pictures(options.pictures) if options.pictures else None
     atlas = GlyphAtlas.load_or_build(charset, options.fonts)
-    difficulty = difficulty if options.difficulty is None else options.difficulty
+    if options.held_out:
+        atlas = atlas.held_out()
+    if options.difficulty is not None:
+        difficulty = options.difficulty
     return Renderer(
-        (atlas.held_out() if options.held_out else atlas).to(device),
+        atlas.to(device),
         lexicon,
         (options.height, options.width),
         ingredients=Ingredients(**options.ingredients).at(difficulty),
@@ -181,15 +194,36 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _add_output(group: _Group) -> None:
-    group.add_argument("--out", type=Path, metavar="PATH", help="data set; or file for --show")
-    group.add_argument("--sheet", type=Path, metavar="FILE", help="one picture with all words")
+    group.add_argument(
+        "--out",
+        type=Path,
+        metavar="PATH",
+        help="data set; or file for --show",
+    )
+    group.add_argument(
+        "--sheet",
+        type=Path,
+        metavar="FILE",
+        help="one picture with all words",
+    )
     group.add_argument(
         "--show",
         metavar="INGREDIENT",
         help="one picture of what an ingredient does to words; all: a folder with one for each",
     )
-    group.add_argument("--count", type=positive, metavar="N", help="number of words (160)")
-    group.add_argument("--start", type=whole_number, default=0, metavar="N", help="first word (0)")
+    group.add_argument(
+        "--count",
+        type=positive,
+        metavar="N",
+        help="number of words (160)",
+    )
+    group.add_argument(
+        "--start",
+        type=whole_number,
+        default=0,
+        metavar="N",
+        help="first word (0)",
+    )
     group.add_argument(
         "--seed",
         type=_seed,
@@ -198,7 +232,9 @@ def _add_output(group: _Group) -> None:
         help="same seed, same words (1)",
     )
     group.add_argument(
-        "--format", choices=tuple(WRITERS), help="instead of what the name of --out says"
+        "--format",
+        choices=tuple(WRITERS),
+        help="instead of what the name of --out says",
     )
     group.add_argument(
         "--image-format",
@@ -206,18 +242,37 @@ def _add_output(group: _Group) -> None:
         default="png",
         help="png keeps every pixel (default), jpg (quality 95) takes less than half the space",
     )
-    group.add_argument("--boxes", action="store_true", help="store a box for every character")
     group.add_argument(
-        "--shard-size", type=positive, metavar="N", help="words in each tar archive (10000)"
+        "--boxes",
+        action="store_true",
+        help="store a box for every character",
     )
-    group.add_argument("--device", default="cpu", help="auto, cpu, cuda, cuda:1 or mps (cpu)")
+    group.add_argument(
+        "--shard-size",
+        type=positive,
+        metavar="N",
+        help="words in each tar archive (10000)",
+    )
+    group.add_argument(
+        "--device",
+        default="cpu",
+        help="auto, cpu, cuda, cuda:1 or mps (cpu)",
+    )
 
 
 def _add_words(group: _Group) -> None:
     group.add_argument(
-        "--words", type=Path, metavar="FILE", help="text file of words to use instead; any text"
+        "--words",
+        type=Path,
+        metavar="FILE",
+        help="text file of words to use instead; any text",
     )
-    group.add_argument("--language", default="en", metavar="CODE", help="of the words (en)")
+    group.add_argument(
+        "--language",
+        default="en",
+        metavar="CODE",
+        help="of the words (en)",
+    )
     group.add_argument(
         "--charset",
         metavar="NAME|FILE|CHARACTERS",
@@ -227,9 +282,27 @@ def _add_words(group: _Group) -> None:
 
 
 def _add_appearance(group: _Group) -> None:
-    group.add_argument("--fonts", type=Path, nargs="+", metavar="DIR", help="instead of system's")
-    group.add_argument("--pictures", type=Path, nargs="+", metavar="DIR", help="for backgrounds")
-    group.add_argument("--height", type=_pixels, default=32, metavar="N", help="pixels (32)")
+    group.add_argument(
+        "--fonts",
+        type=Path,
+        nargs="+",
+        metavar="DIR",
+        help="instead of system's",
+    )
+    group.add_argument(
+        "--pictures",
+        type=Path,
+        nargs="+",
+        metavar="DIR",
+        help="for backgrounds",
+    )
+    group.add_argument(
+        "--height",
+        type=_pixels,
+        default=32,
+        metavar="N",
+        help="pixels (32)",
+    )
     group.add_argument(
         "--width",
         type=_pixels,
@@ -237,9 +310,16 @@ def _add_appearance(group: _Group) -> None:
         metavar="N",
         help="pixels (128)",
     )
-    group.add_argument("--held-out", action="store_true", help="fonts that training never sees")
     group.add_argument(
-        "--difficulty", type=probability, metavar="D", help="0: clean words, 1: the full mix (1)"
+        "--held-out",
+        action="store_true",
+        help="fonts that training never sees",
+    )
+    group.add_argument(
+        "--difficulty",
+        type=probability,
+        metavar="D",
+        help="0: clean words, 1: the full mix (1)",
     )
     group.add_argument(
         "--ingredients",

@@ -19,9 +19,11 @@ SHARPNESS = 2
 
 _COLORS = 256  # of a figure: lines and areas of few colors take a third of the bytes
 _COLORS_OF_LINES = 20_000  # at most: soft edges of lines and letters; photographs have more
-_QUALITY, _WEBP_SIDE = 85, 16_383  # of an embedded picture; the format has no larger ones
+_QUALITY = 85  # of an embedded picture, of 100
+_WEBP_SIDE = 16_383  # pixels: the format has no larger pictures
 _HOVER = "hover:"
-_SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+_SVG = "http://www.w3.org/2000/svg"
+_LINK = "http://www.w3.org/1999/xlink"
 
 
 def figure_image(figure: Figure) -> Image.Image:
@@ -45,9 +47,11 @@ def _shows_pictures(figure: Figure) -> bool:
 def data_uri(image: Image.Image) -> str:
     """A ``data:`` address with the whole image: as PNG if it has few colors, else as WebP."""
     if image.getcolors(_COLORS) is not None or max(image.size) > _WEBP_SIDE:
-        form, content = "png", png(image)
+        form = "png"
+        content = png(image)
     else:
-        form, content = "webp", _encoded(image, "WEBP", quality=_QUALITY, method=4)
+        form = "webp"
+        content = _encoded(image, "WEBP", quality=_QUALITY, method=4)
     return f"data:image/{form};base64,{base64.b64encode(content).decode()}"
 
 

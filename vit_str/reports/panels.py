@@ -14,7 +14,8 @@ from vit_str.reports.style import MUTED, chance_style, depth_color, figure, plai
 COLUMNS = 3
 """Panels in a row at most."""
 
-_ONE, _SEVERAL = 7.5, 10.5  # inches: the text column of the page, and its widest figure
+_ONE = 7.5  # inches: the text column of the page
+_SEVERAL = 10.5  # inches: its widest figure
 _TITLE_WIDTH = {1: 60, 2: 36, 3: 22, 4: 16}  # letters in a line, by panels in a row
 
 
@@ -57,10 +58,11 @@ def chance_lines(
     """
     for name, value in chance.items():
         values = [value] if isinstance(value, float | int) else value
-        ends = [
-            f"{end:.1f}" if unit == "px" else f"{end:.2f}" for end in (min(values), max(values))
-        ]
-        label = f"{name}: {' to '.join(dict.fromkeys(ends))}{' px' * (unit == 'px')}"
+        digits = 1 if unit == "px" else 2
+        ends = [f"{end:.{digits}f}" for end in (min(values), max(values))]
+        label = f"{name}: {' to '.join(dict.fromkeys(ends))}"
+        if unit == "px":
+            label += " px"
         style = {"label": label, "zorder": 1.5, **chance_style(name)}
         if len(set(ends)) == 1:
             axes.axhline(values[0], **style)

@@ -30,8 +30,19 @@ from matplotlib.typing import ColorType
 
 PLATE = "#ffffff"
 """Ground of every figure, on light and on dark pages alike."""
-INK, MUTED, GRID = "#23262b", "#666c75", "#e7e5df"
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#b0578d", "#b98500", "#3a3f8f", "#4a9fce", "#7a4f2a")
+INK = "#23262b"
+MUTED = "#666c75"
+GRID = "#e7e5df"
+COLORS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#b0578d",
+    "#b98500",
+    "#3a3f8f",
+    "#4a9fce",
+    "#7a4f2a",
+)
 """One for each model, distinct for color-blind readers too (after Okabe and Ito, darkened)."""
 
 LineStyle = dict[str, Any]

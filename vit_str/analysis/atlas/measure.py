@@ -66,8 +66,7 @@ class Measured:
 def measure(run: AnalysisRun, subject: Subject, norm: str) -> Record:
     """Measure the attention of a model on all images."""
     analysis = DistanceAnalysis(subject.name, subject.encoder, norm)
-    for _, pixels in run.batches(subject):
-        analysis.update(pixels)
+    run.measure(subject, analysis.update)
     encoder: Any = subject.encoder
     model = encoder if subject.reads else encoder.model
     return {

@@ -165,11 +165,8 @@ def _measured(run: AnalysisRun, subject: Subject, norm: str) -> PaperFigure:
     covariance = None
     if not isinstance(filters, str):
         covariance = PatchCovariance((filters.shape[2], filters.shape[3]))
-    for _, pixels in run.batches(subject):
-        if distance is not None:
-            distance.update(pixels)
-        if covariance is not None:
-            covariance.update(pixels)
+    wanted = [each.update for each in (distance, covariance) if each is not None]
+    run.measure(subject, *wanted)
     patches = covariance.components() if covariance is not None else None
     return PaperFigure(subject, filters, patches, positions, distance)
 
