@@ -231,6 +231,11 @@ def _add_output(group: _Group) -> None:
         metavar="N",
         help="same seed, same words (1)",
     )
+    _add_storage(group)
+
+
+def _add_storage(group: _Group) -> None:
+    """How a data set is stored, and what draws it."""
     group.add_argument(
         "--format",
         choices=tuple(WRITERS),

@@ -295,7 +295,7 @@ class PageReader:
         turned = [upright(turn_points(line.quadrilateral, -direction)) for line in lines]
         level = leveling(turned)
 
-        def leveled(points: Any) -> np.ndarray:
+        def leveled(points: Any) -> Any:
             return turn_points(np.array(points), -direction) @ level
 
         words = [words_on_page(line.words) for line in lines]
