@@ -1,7 +1,8 @@
 """Damaged images, pages, weights, data sets and patterns through the public functions: what breaks?
 
 --scans and --frames are files that are sound, small, and would take hours to decode; --names are
-files whose names would do something to a terminal; --lists are lists of words.
+files whose names would do something to a terminal, or are as long as names may be; --lists are
+lists of words.
 
 Every case is made from a seed and run in a child process with limits. Reported are errors other
 than those that are promised, what libraries print, crashes, and more than 1 GB or 5 s for a file;
@@ -37,8 +38,13 @@ from safetensors.torch import load_file, save_file
 import vit_str
 from vit_str.console import one_line
 from vit_str.datasets import READERS, Rules, Skipped, open_words
+from vit_str.files import write_atomically
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.reading.pages.command import FORMATS
+from vit_str.reading.pages.output import hocr
+from vit_str.reading.pages.page import Page
 from vit_str.reading.pages.pictures import PageOptions, pictures_in
+from vit_str.reading.pages.results import PageFolder
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.constraints import Pattern
 from vit_str.runtime.image_decoding import DecodedImage, decode, decode_batches
@@ -60,7 +66,8 @@ _OTHERS = (None, True, "", "\x1b[31m\n", "tiny", [], [0, 0], [50_000, 50_000], {
 _LABELS = {"labels.tsv": b"a.png\tone\n\xe9.png\ttwo\n", "labels.csv": b'path,text\na.png,"o,ne"\n'}
 _LABELS["labels.jsonl"] = b'{"path": "a.png", "text": "one", "boxes": [[0, 0, 1, 1]]}\n'
 _NAMED = ["a", "=", "é", "한", "\udcff", "\u200d", "\u202e", "\u2066", "\u2028", "\x9b", "\x1b[2J"]
-_NAMED += ["\n", "\r", "\t", "\x7f", "\x85"]
+_NAMED += ["\n", "\r", "\t", "\x7f", "\x85", 100 * "n", 80 * "é", 60 * "한"]
+_LONGEST_NAME = 255  # bytes
 _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 Run = Callable[[random.Random], object]
 
@@ -127,13 +134,18 @@ def frames(folder: Path) -> Run:
 
 
 def names(folder: Path) -> Run:
-    """What a terminal gets of names with control characters, and what turns text around."""
+    """What becomes of names that are long, or hold control characters or what turns text around.
+
+    A terminal gets none of these characters, and the results of a page can be written.
+    """
     picture = encoded("PNG")[0]
 
     def run(draw: random.Random) -> None:
         name = "".join(draw.choices(_NAMED, k=draw.choice((1, 5, 50))))
+        name = os.fsdecode(os.fsencode(name)[: _LONGEST_NAME - len(".png")])
         path = folder / f"{name}.png"
         path.write_bytes(draw.choice((picture, picture[:50])))
+        write_results(folder, path)
         line = one_line(str(path))
         for source in (path, path.with_suffix(".none")):
             ((_, found),) = next(decode_batches([source], Preprocessing(), 1, 1))
@@ -143,6 +155,20 @@ def names(folder: Path) -> Run:
         assert json.loads(record)["path"] == str(path)
 
     return run
+
+
+def write_results(folder: Path, path: Path) -> None:
+    """Write what ``read --page --out`` does, for a file and another of the same name."""
+    sources = [str(path), str(folder / "other" / path.name)]
+    suffix = FORMATS["hocr"]
+    results = PageFolder(Path(tempfile.mkdtemp(dir=folder)), suffix, {})
+    for source in sources:
+        with write_atomically(results.target(source)) as temporary:
+            temporary.write_text(hocr(source, {1: Page(60, 24, ())}), encoding="utf-8")
+        results.note(results.state(source), 1, 0)
+    again = PageFolder(results.path, suffix, {})
+    assert [again.is_done(source) for source in sources] == [True, True]
+    assert len([*results.path.glob(f"*{suffix}")]) == len(sources)
 
 
 def lists(folder: Path) -> Run:
@@ -324,7 +350,7 @@ def child(target: Any, numbers: range, seed: int, results: Path) -> None:
         printed = Path(folder, "printed")
         os.dup2(os.open(printed, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)
         for number in numbers:
-            signal.alarm(int(20 * _SECONDS))
+            signal.alarm(int(2 * _SECONDS_APART))
             file.write(json.dumps([number, "crashed, or took too long"]) + "\n")
             draw = random.Random(f"{seed} {target.__name__} {number}")
             file.write(json.dumps([number, problem(run, draw, printed)]) + "\n")

@@ -14,10 +14,10 @@ _TIMEOUT = 60.0
 _TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
-def split_cpus() -> tuple[set[int], set[int]]:
-    """CPUs for the server, one, and for the clients, the others if there are any."""
+def split_cpus(count: int = 1) -> tuple[set[int], set[int]]:
+    """CPUs for the server, ``count``, and for the clients, the others if there are any."""
     cpus = sorted(os.sched_getaffinity(0))
-    return {cpus[0]}, set(cpus[1:]) or {cpus[0]}
+    return {*cpus[:count]}, {*cpus[count:]} or {*cpus}
 
 
 class ServerProcess:

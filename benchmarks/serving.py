@@ -1,10 +1,10 @@
-"""How fast ``vit-str serve`` answers, on one CPU, beside reading in one process and RapidOCR.
+"""How fast ``vit-str serve`` answers, beside reading in one process and RapidOCR.
 
-    python benchmarks/serving.py [FILES_OR_FOLDER ...] [--quick]
+    python benchmarks/serving.py [FILES_OR_FOLDER ...] [--threads 1] [--quick]
 
-Everything that reads has one CPU and one thread, clients have the others, the network is loopback.
-Clients wait for their answer before they ask again. A column counts per second of CPU that the
-reader has used, which others at work on the machine disturb less.
+Everything that reads has so many CPUs and threads, clients have the other CPUs, or all if there are
+no others; the network is loopback. Clients wait for their answer before they ask again. A column
+counts per second of CPU that the reader has used, which others at work on the machine disturb less.
 """
 
 import argparse
@@ -37,9 +37,9 @@ def main() -> None:
     if options.quick:
         options.rounds = 1
         options.requests = 64
-    os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ["OMP_NUM_THREADS"] = str(options.threads)
     os.environ["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
-    server_cpus, client_cpus = split_cpus()
+    server_cpus, client_cpus = split_cpus(options.threads)
     files = find_words(options.paths, None).files
     files = [files[index % len(files)] for index in range(options.requests)]
     bodies = [Path(file).read_bytes() for file in files]
@@ -94,6 +94,12 @@ def _parser() -> argparse.ArgumentParser:
         type=positive,
         default=500,
         help="requests at once (500)",
+    )
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        default=1,
+        help="and CPUs, of what reads (1)",
     )
     parser.add_argument("--quick", action="store_true", help="one round of 64 requests")
     parser.add_argument("--without-rapidocr", action="store_true", help="leave it out")

@@ -19,9 +19,9 @@ from vit_str.models.attention import ScaledDotProductAttention
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 from vit_str.training.data import RenderedWords
-from vit_str.training.memory import keep_freed_memory
 from vit_str.training.module import MovingAverage, RecognizerTraining
 from vit_str.training.parts import build_parts
+from vit_str.training.process import keep_freed_memory
 
 _RENDERED_BEFORE = 4
 

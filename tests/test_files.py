@@ -3,7 +3,7 @@ import os
 import pytest
 
 from vit_str.console import one_line
-from vit_str.files import find_files, shortened, write_atomically
+from vit_str.files import find_files, folder_to_fill, shortened, write_atomically
 
 
 def test_a_file_is_written_at_its_end_only(tmp_path):
@@ -44,6 +44,45 @@ def test_an_error_leaves_the_file_of_before(error, tmp_path):
         write_half()
     assert path.read_text() == "before"
     assert os.listdir(tmp_path) == ["kept"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full disk of Linux")
+def test_a_full_disk_is_named_by_its_file(tmp_path):
+    path = tmp_path / "out.txt"
+    with (
+        pytest.raises(OSError, match="No space left") as raised,
+        write_atomically(path),
+        open("/dev/full", "wb", buffering=0) as file,
+    ):
+        file.write(b"more")
+    assert raised.value.filename == str(path)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+@pytest.mark.parametrize("was_there", [True, False])
+def test_a_folder_that_was_not_filled_is_as_before(error, was_there, tmp_path):
+    folder = tmp_path / "page"
+    if was_there:
+        folder.mkdir()
+
+    def write_half():
+        with folder_to_fill(folder, "--out"):
+            (folder / "model").mkdir(parents=True)
+            (folder / "model" / "half.onnx").touch()
+            (folder / "index.html").touch()
+            raise error
+
+    for _ in range(2):
+        with pytest.raises(error):
+            write_half()
+        assert folder.exists() == was_there
+    with folder_to_fill(folder, "--out"):
+        folder.mkdir(exist_ok=True)
+        (folder / "whole").touch()
+    with pytest.raises(ValueError, match="page: there already, and not empty"):
+        write_half()
+    assert os.listdir(folder) == ["whole"]
 
 
 def test_files_of_a_folder_come_before_those_of_its_folders(tmp_path):

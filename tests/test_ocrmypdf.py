@@ -161,6 +161,18 @@ def test_a_page_that_cannot_be_read_is_left_as_it_is(tmp_path):
     assert engine.get_deskew(paths[0], options_of()) == 0
 
 
+def test_a_page_that_is_too_large_stops_no_other(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("vit_str.runtime.images.MAX_PIXELS", 1000)
+    Image.new("RGB", (40, 30), "white").save(tmp_path / "large.png")
+    paths = [tmp_path / name for name in ("large.png", "page.hocr", "page.txt")]
+    engine = plugin.VitStrEngine()
+    assert engine.get_deskew(paths[0], options_of()) == 0
+    assert engine.get_orientation(paths[0], options_of()).confidence == 0
+    engine.generate_hocr(*paths, options_of())
+    assert "bbox 0 0 40 30" in paths[1].read_text()
+    assert "no text" in caplog.text
+
+
 def line(slope=0.0, top=0.0, size=10.0, height=20.0):
     """Three words on a slope; ``height`` is what a detector has drawn around them."""
     return tuple(

@@ -1,7 +1,9 @@
 """Files and folders: atomic writes, names, finding files, locks, the cache folder."""
 
+import errno
 import hashlib
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -9,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 _LONGEST_NAME = 255  # bytes, of nearly all file systems
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors that come without the name of a file
 
 
 @contextmanager
@@ -32,8 +35,40 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
         with temporary.open("rb+") as file:  # on the disk, not only in the memory of the system
             os.fsync(file.fileno())
         temporary.replace(path)
+    except OSError as error:
+        if error.filename is None and error.errno in _FULL:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def folder_to_fill(path: Path, option: str) -> Iterator[None]:
+    """A new or empty folder; after an error, or Ctrl-C, it is as it was, and can be filled again.
+
+    Args:
+        path: of the folder.
+        option: that named it, for the message.
+
+    Raises:
+        ValueError: there is something.
+    """
+    was_there = path.exists()
+    if was_there and (not path.is_dir() or any(path.iterdir())):
+        raise ValueError(f"{option} {path}: there already, and not empty; give a new folder")
+    try:
+        yield
+    except BaseException:
+        for entry in list(path.iterdir()) if path.is_dir() else []:
+            if entry.is_dir():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
+        if not was_there:
+            with suppress(OSError):
+                path.rmdir()
+        raise
 
 
 def default_cache() -> Path:

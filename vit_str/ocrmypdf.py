@@ -83,8 +83,15 @@ class VitStrEngine(OcrEngine):
 
     @staticmethod
     def get_deskew(input_file: Path, options: Any) -> float:
-        """By how many degrees to turn a page to the left until its lines are level."""
-        lines = _reader(options).detector.lines(load_image(input_file))
+        """By how many degrees to turn a page to the left until its lines are level.
+
+        One that cannot be read stays as it is; `generate_hocr` warns of it.
+        """
+        detector = _reader(options).detector
+        try:
+            lines = detector.lines(load_image(input_file))
+        except UnreadableImage:
+            return 0.0
         along = [q[1] - q[0] for q in lines if _is_long(q)]
         angles = [np.arctan2(y, x) for x, y in along]
         return float(np.degrees(np.median(angles or [0.0])))

@@ -11,7 +11,7 @@ import pytest
 
 from vit_str.cli import main
 from vit_str.console import one_line
-from vit_str.reading.options import find_inputs
+from vit_str.reading.options import find_inputs, listed
 
 Run = Callable[..., tuple[int, str, str]]
 BAD = {
@@ -159,6 +159,12 @@ def test_a_list_is_read_as_it_comes(model, words):
         _, err = reading.communicate(timeout=60)
     assert reading.returncode == 1
     assert "missing.png: no such file" in err and "half a line: no such file" in err
+
+
+@pytest.mark.parametrize("content", [b"a\rb\nc\n", b"a\rb\r\nc", b"\xef\xbb\xbfa\rb\n\nc\n"])
+def test_lists_of_every_editor_name_files(content, tmp_path):
+    (tmp_path / "list.txt").write_bytes(content)
+    assert [*listed(str(tmp_path / "list.txt"))] == [["a\rb", "c"]]
 
 
 def test_a_list_of_nothing_is_said(model, tmp_path, run):

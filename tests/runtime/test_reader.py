@@ -33,6 +33,16 @@ def test_load_is_the_public_entrance(weights_path, word_image):
     assert set(reading.text) <= set(Charset().characters)
 
 
+def test_the_second_look_can_be_left_out_for_one_reader(word_image):
+    blurred = word_image("word").resize((12, 5)).resize((96, 40))
+    usual = load("tiny", "cpu")
+    once = usual.with_rereading(doubtful=0.0)
+    fast = load("tiny", "cpu", effort="fast")
+    assert once.engine is usual.engine
+    assert once.read(blurred).confidence == fast.read(blurred).confidence
+    assert usual.read(blurred).confidence != once.read(blurred).confidence
+
+
 def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path):
     torch.manual_seed(0)
     encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
@@ -324,6 +334,19 @@ def test_doubtful_images_are_read_again_at_the_temperature_that_is_asked_for(wei
     expected = Reader(replace(doubtful, temperature=3.0), "cpu", torch.float32).read(images)
     reader = Reader(doubtful, "cpu", torch.float32)
     assert reader.with_temperature(3.0).read(images) == expected != reader.read(images)
+
+
+def test_how_doubtful_images_are_read_again_can_be_changed(weights, word_image):
+    images: list[Source] = [word_image(word) for word in WORDS]
+    once, again = (
+        Reader(replace(weights, preprocessing=Preprocessing(reread_below=p)), "cpu", torch.float32)
+        for p in (0.0, 1.0)
+    )
+    expected = once.read(images)
+    assert again.with_rereading(doubtful=0.0).read(images) == expected != again.read(images)
+    assert again.without_views().read(images) == again.with_rereading(rounds=()).read(images)
+    with pytest.raises(TypeError, match="beam_count"):
+        again.with_rereading(beam_count=3)
 
 
 def test_a_reader_says_what_it_is(reader):

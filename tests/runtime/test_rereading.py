@@ -1,7 +1,9 @@
 """Who is read again, how far, and that what was found first stays as it is."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from vit_str.runtime.interface import Interface, Model
 from vit_str.runtime.rereading import Rereader
 from vit_str.runtime.test_time_augmentation import View
 
+ROOT = Path(__file__).parents[2]
 ROUNDS = ((View(cut=0.05), View(slope=0.2)), (View(blurred=True),))
 
 
@@ -126,3 +129,11 @@ def test_effort_and_weights_say_what_is_doubtful():
     assert rereading_options(never, None).doubtful == 0.0
     with pytest.raises(ValueError, match="reads in one way only"):
         rereading_options(never, "fast")
+
+
+def test_the_docs_name_the_numbers():
+    docs = (ROOT / "docs" / "reading.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \|.*\| ([\d.]+) \|$", docs, re.MULTILINE)
+    options = RereadingOptions()
+    numbers = ("doubtful", "doubtful_after_prior", "doubtful_after_views", "beams", "margin")
+    assert rows == [(name, str(getattr(options, name))) for name in numbers]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import vit_str
 from vit_str.runtime import machine
 from vit_str.runtime.machine import THREADS, cpu_count, thread_count
 
@@ -107,3 +108,28 @@ def test_a_busy_machine_gets_fewer_threads(load, asked, threads, monkeypatch):
     if asked:
         monkeypatch.setenv(machine.THREADS, asked)
     assert machine.threads_for_load() == threads
+
+
+@pytest.mark.parametrize(
+    ("load", "policy", "spins"),
+    [(3.0, None, "1"), (5.0, None, "0"), (5.0, "PASSIVE", "0"), (5.0, "active", "1")],
+)
+def test_threads_do_not_wait_in_loops_on_a_busy_machine(load, policy, spins, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(machine, "_quotas", lambda _: iter([]))
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    if policy:
+        monkeypatch.setenv("OMP_WAIT_POLICY", policy)
+    session = vit_str.load("tiny", "cpu", backend="onnx", threads=2).engine.session("encoder")
+    options = session.get_session_options()
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == spins
+    assert options.get_session_config_entry("session.force_spinning_stop") == "1"
+
+
+@pytest.mark.parametrize(("quotas", "expected"), [([], False), ([1.5], True)])
+def test_a_container_with_a_limit_has_to_share(quotas, expected, monkeypatch):
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    monkeypatch.setattr(machine, "_quotas", lambda _: iter(quotas))
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    assert machine.has_to_share() is expected

@@ -1,4 +1,5 @@
 import asyncio
+import base64
 import io
 import json
 import os
@@ -466,6 +467,13 @@ def test_a_server_that_is_stuck_is_not_ready(site, slow, word):
         time.sleep(0.05)
 
 
+def test_a_path_stays_in_one_line_of_the_log(site, caplog):
+    with caplog.at_level("INFO", "vit_str.serving"):
+        site().get("/a%0AGET%20/forged%1B[2J")
+    (line,) = (each for each in caplog.messages if "forged" in each)
+    assert line.startswith(r"GET /a\nGET /forged\x1b[2J 404 ")
+
+
 def test_a_jpeg_of_endless_scans_is_refused(site, word):
     here = site()
     response = here.post("/v1/read", content=jpeg_of_scans((7000, 7000), 95_000))
@@ -508,6 +516,17 @@ class TestPage:
             assert broken["text"] is None
             assert problem in broken["error"]
         assert site(pixels=100).post("/v1/page", content=picture).status_code == 422
+
+    def test_a_page_as_a_picture(self, site, word):
+        pytest.importorskip("pypdfium2")
+        file = word("Hallo", (300, 60), "PDF")
+        assert "picture" not in site().post("/v1/page", content=file).json()
+        record = site().post("/v1/page?picture=1", content=file).json()
+        assert record["pages"] == 1
+        kind, content = record["picture"].split(",")
+        assert kind == "data:image/jpeg;base64"
+        with Image.open(io.BytesIO(base64.b64decode(content))) as picture:
+            assert picture.size == (record["width"], record["height"])
 
     def test_while_a_pdf_file_is_drawn_others_are_answered(self, site, word, monkeypatch):
         from vit_str.reading.pages import pictures

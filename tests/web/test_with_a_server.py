@@ -5,6 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
+
+from vit_str.serving.previews import data_url
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
 DROP = """async ([name, bytes]) => {
@@ -120,6 +123,26 @@ def test_a_whole_picture_and_a_closer_look(page, stub):
         "/v1/page?language=",
         "/v1/read?n_best=3&language=&boxes=1&attention=1",
     ]
+
+
+def test_pages_of_a_pdf_file_are_drawn_by_the_server(page, stub, tmp_path):
+    _, answers = stub
+    shown = {"picture": data_url(Image.new("RGB", (128, 96), "white")), "pages": 2}
+    answers += [(200, {}, {**PAGE, **shown, "page": number}) for number in (1, 2)]
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7")
+    page.select_option("#kind", "page")
+    card = drop(page, tmp_path / "a.pdf")
+    assert card.locator("img").evaluate("(image) => image.naturalWidth") == 128
+    assert card.locator("img").is_visible()
+    assert not card.get_by_text("Page before").is_visible()
+    card.get_by_text("Next page").click()
+    card.locator(".readout", has_text="3 words, page 2 of 2").wait_for()
+    assert card.get_by_text("Page before").is_visible()
+    assert not card.get_by_text("Next page").is_visible()
+    assert answers.asked == ["/v1/page?language=&picture=1", "/v1/page?language=&page=2&picture=1"]
+    card.get_by_text("Copy JSON").click()
+    card.get_by_text("Copied").wait_for()
+    assert "picture" not in json.loads(page.evaluate("() => navigator.clipboard.readText()"))
 
 
 def test_what_goes_wrong_is_said_in_words(page, stub):

@@ -59,7 +59,8 @@ class ImageSet:
 
     description: str  # for captions
     count: int  # at most
-    images: Callable[[list[str]], Iterator[LabeledImage]]  # all; notes those that are unreadable
+    # All; notes those that are unreadable
+    images: Callable[[list[str]], Iterator[LabeledImage]]
     skipped: list[str] = field(default_factory=list)  # such notes, of the last pass
 
     def batches(self, size: int = 32) -> Iterator[Batch]:
@@ -133,7 +134,11 @@ def batches_of(
         raise ValueError(f"none of {images.description} could be read")
 
 
-def queries_of(batch: Batch, grid: TokenGrid, chosen: str) -> Bool[Tensor, "batch token"] | None:
+def queries_of(
+    batch: Batch,
+    grid: TokenGrid,
+    chosen: str,
+) -> Bool[Tensor, "batch token"] | None:
     """Which tokens of the grid lie on text, or on the background around it.
 
     Args:

@@ -100,7 +100,11 @@ def means_table(values: Float64[Tensor, "case ..."], **columns: Any) -> pd.DataF
 
 
 def of_layers(
-    model: str, metric: str, unit: str, values: Float64[Tensor, "image layer"], norm: str = ""
+    model: str,
+    metric: str,
+    unit: str,
+    values: Float64[Tensor, "image layer"],
+    norm: str = "",
 ) -> pd.DataFrame:
     """A metric that whole layers have, as a table like that of `measurements`."""
     layers = range(1, values.shape[1] + 1)

@@ -61,10 +61,13 @@ class Scores:
     """How well a set of words was read."""
 
     n: int  # words with a label and an image
-    values: dict[str, float]  # metric -> fraction, nan without any word to judge; see `METRICS`
+    # Metric -> fraction, nan without any word to judge; see `METRICS`
+    values: dict[str, float]
     interval: dict[str, Interval]  # metric -> its 95 % interval
-    left_out: dict[str, int]  # metric -> words of `n` whose label is empty under its protocol
-    unreadable: int = 0  # images of `n` that are damaged; they count as read wrong, as empty
+    # Metric -> words of `n` whose label is empty under its protocol
+    left_out: dict[str, int]
+    # Images of `n` that are damaged; they count as read wrong, as empty
+    unreadable: int = 0
     missing: int = 0  # words without an image or a label; not part of `n`
     # Labels of `n` of which 94 characters judge a part only, or nothing: they hold spaces,
     # accents or other scripts, which the full protocol judges

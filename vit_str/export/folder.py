@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from onnx import ModelProto
 
 from vit_str.export.graphs import export_graphs
-from vit_str.files import write_atomically
+from vit_str.files import folder_to_fill, write_atomically
 from vit_str.runtime.graph_files import DESCRIPTION, FORMAT, IDENTITY, VERSION
 from vit_str.runtime.interface import Interface
 from vit_str.runtime.weights_contents import CHECKSUM
@@ -23,8 +23,11 @@ from vit_str.torch_runtime.weights_file import WeightsFile
 
 def write_exported(weights: WeightsFile, out: Path, int8: bool = False) -> None:
     """Write the graphs of a model with their weights and a README; the description comes last."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(f"--out {out}: there already, and not empty; give a new folder")
+    with folder_to_fill(out, "--out"):
+        _write_exported(weights, out, int8)
+
+
+def _write_exported(weights: WeightsFile, out: Path, int8: bool) -> None:
     graphs = export_graphs(weights.recognizer)
     if int8:
         graphs = {name: quantized(graph) for name, graph in graphs.items()}

@@ -6,11 +6,12 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from vit_str.export.folder import write_exported
+from vit_str.files import folder_to_fill
 from vit_str.runtime.alphabets import ALPHABETS
 from vit_str.runtime.prior import TABLE
 from vit_str.runtime.weights_choice import choose_weights, lines_of
@@ -47,13 +48,22 @@ def write_page(
         model: the name or path of the weights, which may stand for weights of other scripts too;
             the page gets them when one of their languages is asked for.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(f"--web {out}: there already, and not empty; give a new folder")
-    files = _runtime(runtime)
+    with folder_to_fill(out, "--web"):
+        _write_page(weights, out, int8, _runtime(runtime), detector, model)
+
+
+def _write_page(
+    weights: WeightsFile,
+    out: Path,
+    int8: bool,
+    runtime: Mapping[str, bytes],
+    detector: Sequence[Path],
+    model: str | Path | None,
+) -> None:
     write_exported(weights, out / "model", int8)
     shutil.copy(TABLE, out / "model")
     (out / "runtime").mkdir()
-    for name, content in files.items():
+    for name, content in runtime.items():
         (out / "runtime" / name).write_bytes(content)
     shutil.copytree(PAGE, out / "web", ignore=shutil.ignore_patterns("index.html", "server.js"))
     if detector:

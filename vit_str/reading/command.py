@@ -62,6 +62,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str read``."""
     parser.description = "Print the text in image files, one line each: path, text, confidence."
     parser.epilog = _EPILOG
+    _add_files_and_formats(parser)
+    add_reader_arguments(parser)
+    parser.add_argument(
+        "--line",
+        action="store_const",
+        const="line",
+        dest="model",
+        help="images of one line of any length: the same as --model line",
+    )
+    _add_page_options(parser)
+    _add_ray_options(parser)
+
+
+def _add_files_and_formats(parser: argparse.ArgumentParser) -> None:
+    """Which images are read, and what is written of them."""
     parser.add_argument(
         "paths",
         nargs="*",
@@ -104,23 +119,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="give the N likeliest texts, in jsonl",
     )
-    add_reader_arguments(parser)
-    parser.add_argument(
-        "--line",
-        action="store_const",
-        const="line",
-        dest="model",
-        help="images of one line of any length: the same as --model line",
-    )
-    _add_page_arguments(parser)
-    _add_ray_arguments(parser)
 
 
-def _add_page_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_page_options(parser: argparse.ArgumentParser) -> None:
     pages = parser.add_argument_group(
         "whole pictures",
-        "Photographs, scans, TIFF and PDF files: words are found, put in reading order and read.\n"
-        "--out is then a folder that gets a file for each picture; the same command resumes.",
+        "Photographs, scans, TIFF and PDF files: words are found, put in reading "
+        "order and read.\n--out is then a folder that gets a file for each picture; "
+        "the same command resumes.",
     )
     pages.add_argument(
         "--page",
@@ -151,11 +157,12 @@ def _add_page_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_ray_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_ray_options(parser: argparse.ArgumentParser) -> None:
     ray = parser.add_argument_group(
         "many images",
-        "--engine ray reads with several processes, also on a cluster: images, folders of them,\n"
-        "tar archives and Parquet files. The same command resumes where it was stopped.",
+        "--engine ray reads with several processes, also on a cluster: images, "
+        "folders of them,\ntar archives and Parquet files. The same command resumes "
+        "where it was stopped.",
     )
     ray.add_argument("--engine", choices=("plain", "ray"), default="plain")
     ray.add_argument(
@@ -242,8 +249,9 @@ def _read_all(
     if pages:
         others = f" and {len(pages) - 1:,} others look" if len(pages) > 1 else " looks"
         console.warn(
-            f"{pages[0]}{others} like a whole picture or a long line: --page finds its words, "
-            "--line reads one line; without them each image is read as one word"
+            f"{pages[0]}{others} like a whole picture or a long line: --page finds "
+            "its words, --line reads one line; without them each image is read as "
+            "one word"
         )
     return 1 if unreadable else 0
 

@@ -1,6 +1,7 @@
 """What several commands share that read: options for the model, and which files are meant."""
 
 import argparse
+import codecs
 import glob
 import os
 import stat
@@ -56,8 +57,8 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
         "--language",
         metavar="CODES|FILE",
         help="whose words to expect where the image leaves doubts, and whose letters: en, en+fr, "
-        "ru, a file of words, or none for serial numbers and codes (default: the languages of the "
-        "model; none with a lexicon, pattern or alphabet)",
+        "ru, a file of words, or none for serial numbers and codes (default: the "
+        "languages of the model; none with a lexicon, pattern or alphabet)",
     )
     choice.add_argument(
         "--beams",
@@ -89,8 +90,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--care",
         choices=("fast", "careful"),
         help="fast: read no doubtful image a second time, and decode in "
-        "parallel if the model can; careful: read doubtful words of pages of print in other views "
-        "too (default: as the model was saved)",
+        "parallel if the model can; careful: read doubtful words of pages of print "
+        "in other views too (default: as the model was saved)",
     )
 
 
@@ -135,8 +136,10 @@ def load_page_reader(
 class Inputs(NamedTuple):
     """What came of the paths on the command line."""
 
-    paths: list[str]  # files in the order given, those of a folder or glob sorted; `-` stays
-    problems: list[tuple[str, str]]  # (path, what is wrong with it) for each that led to no file
+    # Files in the order given, those of a folder or glob sorted; `-` stays
+    paths: list[str]
+    # (path, what is wrong with it) for each that led to no file
+    problems: list[tuple[str, str]]
 
     def add_problem(self, path: str, problem: str) -> None:
         """Note what is wrong with a path."""
@@ -229,7 +232,9 @@ def leading_to_files(groups: Iterator[Inputs]) -> Iterator[Inputs] | None:
 def listed(path: str) -> Iterator[list[str]]:
     """The lines of a file that names inputs, or of standard input for ``-``.
 
-    Those of a regular file come together, those of a pipe as they are written.
+    Those of a regular file come together, those of a pipe as they are written. Editors of Windows
+    begin a file with a byte order mark and end lines with a carriage return; elsewhere names may
+    hold one.
     """
     try:
         is_piped = path == STANDARD_INPUT
@@ -247,12 +252,21 @@ def listed(path: str) -> Iterator[list[str]]:
 def _lines(file: FileIO, path: str) -> Iterator[list[bytes]]:
     """The lines that every look into a file without a buffer finds."""
     rest = b""
+    mark = codecs.BOM_UTF8
     while content := file.read(_LISTED_AT_ONCE):
         complete, end, rest = (rest + content).rpartition(b"\n")
+        if end:
+            complete = complete.removeprefix(mark)
+            mark = b""
         if len(rest) > _LONGEST_PATH:
             raise ValueError(f"--files-from {path}: holds no paths; write one a line")
-        yield (complete + end).splitlines()
-    yield rest.splitlines()
+        yield _split(complete)
+    yield _split(rest.removeprefix(mark))
+
+
+def _split(lines: bytes) -> list[bytes]:
+    """Lines without their ends."""
+    return [line.removesuffix(b"\r") for line in lines.split(b"\n")]
 
 
 def _add(path: str, suffixes: tuple[str, ...], found: Inputs) -> None:

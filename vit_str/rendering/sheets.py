@@ -66,7 +66,12 @@ def write_ingredient_sheet(
     _save(path, cells, 2 * len(STRENGTHS), fonts)
 
 
-def changed_words(renderer: Renderer, name: str, count: int, seed: int) -> list[ShownWord]:
+def changed_words(
+    renderer: Renderer,
+    name: str,
+    count: int,
+    seed: int,
+) -> list[ShownWord]:
     """The words that one ingredient changes most, all else the same."""
     words: list[ShownWord] = []
     usual = renderer.ingredients
@@ -81,7 +86,12 @@ def changed_words(renderer: Renderer, name: str, count: int, seed: int) -> list[
     return words
 
 
-def _changes(renderer: Renderer, name: str, seed: int, index: int) -> Sequence[ShownWord]:
+def _changes(
+    renderer: Renderer,
+    name: str,
+    seed: int,
+    index: int,
+) -> Sequence[ShownWord]:
     batches = []
     for strength in STRENGTHS:
         renderer.ingredients = replace(renderer.ingredients, **{name: strength})

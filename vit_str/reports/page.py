@@ -48,7 +48,13 @@ class Page:
         """Add a remark set apart, such as what a figure does not show."""
         self._add("note", text)
 
-    def figure(self, figure: Figure, name: str, caption: str, vector: bool = False) -> None:
+    def figure(
+        self,
+        figure: Figure,
+        name: str,
+        caption: str,
+        vector: bool = False,
+    ) -> None:
         """Add a figure; `write` puts it next to the page too, as ``<name>.png``.
 
         Args:
@@ -71,7 +77,14 @@ class Page:
     def picture(self, image: Image.Image, caption: str) -> None:
         """Add an image as it is."""
         width, height = image.size
-        self._add("figure", caption, uri=data_uri(image), svg=None, width=width, height=height)
+        self._add(
+            "figure",
+            caption,
+            uri=data_uri(image),
+            svg=None,
+            width=width,
+            height=height,
+        )
 
     def table(
         self,
@@ -105,7 +118,9 @@ class Page:
             Path of the page.
         """
         environment = Environment(
-            loader=PackageLoader("vit_str.reports", "."), autoescape=True, finalize=_printable
+            loader=PackageLoader("vit_str.reports", "."),
+            autoescape=True,
+            finalize=_printable,
         )
         template = environment.get_template("page.html")
         source = environment.loader.get_source(environment, "page.js")[0]  # type: ignore[union-attr]

@@ -27,7 +27,11 @@ def write_frame(path: Path, frame: "pd.DataFrame") -> None:
         frame.to_csv(file, index=False, float_format="%.6g", **text)
 
 
-def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def write_csv(
+    path: Path,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+) -> None:
     """Write a table with a header atomically; None is an empty cell.
 
     Names of files may hold bytes that are not UTF-8: they are escaped.

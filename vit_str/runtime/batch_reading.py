@@ -47,9 +47,9 @@ class BatchReader:
         rereader = replace(self.rereader, decoder=decoder)
         return replace(self, decoder=decoder, rereader=rereader)
 
-    def without_views(self) -> BatchReader:
-        """The same, which reads no other views of doubtful images."""
-        options = replace(self.rereader.options, rounds=())
+    def with_rereading(self, **changes: Any) -> BatchReader:
+        """The same with other `RereadingOptions`."""
+        options = replace(self.rereader.options, **changes)
         return replace(self, rereader=replace(self.rereader, options=options))
 
     def read(

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from vit_str.console import reason_of
 from vit_str.runtime.initializers import STEP, initializer
+from vit_str.runtime.machine import has_to_share
 from vit_str.runtime.ranges import Ranges
 from vit_str.runtime.weights_contents import BUNDLED, CHECKSUM, load_contents
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
+    from onnxruntime import InferenceSession, OrtValue
 
     from vit_str.runtime.initializers import Tensors
 
@@ -39,6 +40,9 @@ STATIC = ".static"
 """Variant of the graphs that is in 8 bits throughout, for weights that know their ranges."""
 
 _ON_ONE_THREAD = ("step", "verify")  # graphs with too little work to share
+# Threads wait for work in a loop, https://onnxruntime.ai/docs/performance/tune-performance/threading.html
+_SPINNING = "session.intra_op.allow_spinning"
+_NO_SPINNING_BETWEEN_RUNS = "session.force_spinning_stop"
 _SILENT = 4  # level of the log of onnxruntime: what is wrong comes as an exception
 
 
@@ -77,13 +81,25 @@ class GraphFiles:
         if tensors is None and self.weights is not None:
             tensors = load_contents(self.weights).tensors
         names = self.values["graphs"]
-        return {name: self._session(name, threads, tensors) for name in names}
+        made = {} if tensors is None else self._initializers(tensors)
+        return {name: self._session(name, threads, made) for name in names}
+
+    def _initializers(self, tensors: Tensors) -> dict[str, OrtValue]:
+        """What the graphs take from a weights file, by name; several may take the same."""
+        from onnxruntime import OrtValue
+
+        files = [f"{name}{self.variant_of(name)}" for name in self.values["graphs"]]
+        names = {name for file in files for name in self.values["tensors"][file]}
+        return {
+            name: OrtValue.ortvalue_from_numpy(initializer(name, tensors, self.ranges))
+            for name in names
+        }
 
     def _session(
         self,
         name: str,
         threads: int,
-        tensors: Tensors | None,
+        initializers: Mapping[str, OrtValue],
     ) -> InferenceSession:
         import onnxruntime
 
@@ -91,10 +107,11 @@ class GraphFiles:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = _SILENT
         options.intra_op_num_threads = 1 if name in _ON_ONE_THREAD else threads
-        if tensors is not None:
+        options.add_session_config_entry(_NO_SPINNING_BETWEEN_RUNS, "1")
+        options.add_session_config_entry(_SPINNING, "0" if has_to_share() else "1")
+        if initializers:
             names = list(self.values["tensors"][path.stem])
-            given = [initializer(name, tensors, self.ranges) for name in names]
-            values = list(map(onnxruntime.OrtValue.ortvalue_from_numpy, given))
+            values = [initializers[name] for name in names]
             options.add_external_initializers(names, values)
         self._check_file(path)
         try:

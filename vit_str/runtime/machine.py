@@ -1,4 +1,7 @@
-"""What this machine has, and how many threads compute."""
+"""What this machine has, and how many threads compute.
+
+Every command begins here: what is slow to import waits until it is asked for.
+"""
 
 import json
 import math
@@ -7,15 +10,13 @@ import platform
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 CPU_DTYPE = "VIT_STR_CPU_DTYPE"
 """In the environment, the number format to compute in on a CPU, one of ``CPU_DTYPES``."""
 CPU_DTYPES = ("float32", "bfloat16", "int8")
 _BUSY = 1.5  # what is running, over the number of processors
+_WAIT_POLICY = "OMP_WAIT_POLICY"  # of threads for each other, as OpenMP has it
 _CHECKOUT = Path(__file__).parents[2]  # the folder of the package, if it lies in one
 THREADS = "OMP_NUM_THREADS"
 """Environment variable with their number, which torch and processes that are started know too."""
@@ -37,6 +38,10 @@ def software() -> dict[str, str]:
 
 def install_hint(extra: str) -> str:
     """The command that installs an extra of this package from where the package came from."""
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
     try:  # PEP 610; packages from an index have no such file
         origin = json.loads(distribution("vit-str").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
@@ -54,6 +59,8 @@ def install_hint(extra: str) -> str:
 
 
 def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:
@@ -95,12 +102,11 @@ def has_static_int8() -> bool:
 def _cpu_info(key: str) -> str:
     """A line about the first processor, as Linux has it; nothing elsewhere."""
     try:
-        content = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file:
+            line = next((line for line in file if line.startswith(key)), "")
     except OSError:
         return ""
-    lines = (line for line in content.splitlines() if line.startswith(key))
-    values = (line.partition(":")[2].strip() for line in lines)
-    return next(values, "")
+    return line.partition(":")[2].strip()
 
 
 def use_threads(count: int) -> None:
@@ -116,19 +122,34 @@ def threads_for_load() -> int | None:
     On one with half as much work again as processors, threads that share a product wait for the
     one that is not running.
     """
-    processors = os.cpu_count() or 1
-    try:
-        crowd = os.getloadavg()[0] / processors
-    except (AttributeError, OSError):  # Windows
-        return None
+    crowd = _crowd()
     if os.environ.get(THREADS) or crowd < _BUSY or cpu_count() == 1:
         return None
     return max(1, int(cpu_count() / crowd))
 
 
+def has_to_share() -> bool:
+    """Whether a thread that waits in a loop takes time that something else could use.
+
+    So it is on a machine that is busy, and where the limit of a container counts what its threads
+    use, whatever for. ``OMP_WAIT_POLICY=ACTIVE`` says that it never is.
+    """
+    if os.environ.get(_WAIT_POLICY, "").upper() == "ACTIVE":
+        return False
+    return _crowd() >= 1 or any(_quotas(Path("/")))
+
+
+def _crowd() -> float:
+    """What is running or waits to, for each processor; 0 where the system does not say."""
+    try:
+        return os.getloadavg()[0] / (os.cpu_count() or 1)
+    except (AttributeError, OSError):  # Windows
+        return 0.0
+
+
 def wait_passively() -> None:
     """Let threads of torch sleep while they wait for each other, if it is not imported yet."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault(_WAIT_POLICY, "PASSIVE")
 
 
 def thread_count() -> int:

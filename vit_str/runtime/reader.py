@@ -332,8 +332,19 @@ class Reader:
 
         The frequency of words still decides between the texts that an image leaves.
         """
+        return self.with_rereading(rounds=())
+
+    def with_rereading(self, **changes: Any) -> Reader:
+        """The same reader, which reads doubtful images again in another way; with the same engine.
+
+        Args:
+            changes: attributes of ``vit_str.runtime.effort.RereadingOptions`` by name.
+
+        Raises:
+            TypeError: there is no such attribute.
+        """
         other = copy.copy(self)
-        other._batches = self._batches.without_views()
+        other._batches = self._batches.with_rereading(**changes)
         return other
 
     def open_other(self) -> None:

@@ -41,6 +41,7 @@ RANGES = "ranges"
 
 _MOST_PIXELS = 1 << 20  # of an image as the model gets it
 _LONGEST_REASON = 300  # characters
+_HASHED_AT_ONCE = 1 << 18  # bytes: parts that stay in the cache take half the time of the whole
 _FOREIGN_STARTS = {
     # Four bytes: "PK" alone also begins a safetensors file whose header has 0x4B50 bytes.
     b"PK\x03\x04": "a PyTorch checkpoint or other zip; give the .safetensors file made for reading",
@@ -229,7 +230,8 @@ def _digest(header: dict[str, Any], data: BinaryIO) -> str:
     said = {name: value for name, value in metadata.items() if name != CHECKSUM}
     described = json.dumps(header | {"__metadata__": said}, sort_keys=True)
     digest = hashlib.sha256(described.encode())
-    digest.update(data.read())
+    while part := data.read(_HASHED_AT_ONCE):
+        digest.update(part)
     return digest.hexdigest()
 
 

@@ -35,6 +35,7 @@ from vit_str.serving.schemas import (
     SearchQuery,
 )
 from vit_str.serving.service import (
+    PageOfUpload,
     ReadingService,
     ReadOptions,
     Upload,
@@ -136,7 +137,8 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
                 raise Refusal(422, "a request reads one whole picture; send several requests")
             search = _search(query, lexicon)
             client = client_of(request.scope)
-            record = await service.read_page(uploads[0], query.page, search, client)
+            options = PageOfUpload(query.page, search, query.picture)
+            record = await service.read_page(uploads[0], options, client)
             content = json.dumps(record, ensure_ascii=False)
             return Response(content, media_type="application/json")
 

@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
         backend=options.backend,
         effort=options.effort,
         limits=Limits(**{name: getattr(options, name) for name in _LIMITS}),
-        origins=tuple(options.cors),
+        origins=tuple(origin.lower().rstrip("/") for origin in options.cors),  # as browsers say it
         hosts=tuple(name.lower() for name in options.allow_host),
         proxies=tuple(options.proxy),
         log=options.log,

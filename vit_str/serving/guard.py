@@ -19,6 +19,7 @@ from prometheus_client import (
 )
 from starlette.responses import JSONResponse
 
+from vit_str.console import one_line
 from vit_str.serving.limits import (
     Capacity,
     Refusal,
@@ -127,7 +128,8 @@ class Guard:
             label = path if path in _PATHS else "other"
             self._metrics.requests.labels(label, status or 500).inc()
             self._metrics.seconds.labels(label).observe(seconds)
-            LOG.info("%s %s %d %.0f ms", scope["method"], path, status, 1000 * seconds)
+            shown = one_line(path)  # what a client has sent, with %0A as a line break
+            LOG.info("%s %s %d %.0f ms", scope["method"], shown, status, 1000 * seconds)
 
     def _check(self, path: str, scope: Scope) -> None:
         """Before anything of the body is looked at."""

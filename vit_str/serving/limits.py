@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 10_000
 """Words that the lexicon of a request may hold."""
-_SITE_PREFIX = 64  # bits of an IPv6 address that a client is given; it chooses the others
+# Bits of an IPv6 address that a client is given; it chooses the others
+_SITE_PREFIX = 64
 _BODIES = 16  # of the greatest size, in memory at the same time
 
 
@@ -28,11 +29,13 @@ class Limits:
 
     body: int = 10_000_000  # bytes of a request
     pixels: int = 50_000_000  # of a picture
-    queue: int = 64  # pictures of words in progress for one client, and the most in a request
+    # Pictures of words in progress for one client, and the most in a request
+    queue: int = 64
     pages: int = 8  # whole pictures in progress, at most half of them for one client
     deadline: float = 30  # seconds from the first line of a request to its answer
     receive: float = 20  # seconds in which a request has to arrive
-    drawing: int = 5  # seconds of the processor to decode a large picture, or draw a page
+    # Seconds of the processor to decode a large picture, or draw a page
+    drawing: int = 5
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer

@@ -9,7 +9,12 @@ class SearchQuery(BaseModel):
     """Which readings a request asks for, see `Search`; nothing and 0 stand for its defaults."""
 
     n_best: int = Field(1, ge=1, le=10, description="likeliest texts to give")
-    beams: int = Field(0, ge=0, le=20, description="texts to keep while writing; 0 for what fits")
+    beams: int = Field(
+        0,
+        ge=0,
+        le=20,
+        description="texts to keep while writing; 0 for what fits",
+    )
     alphabet: str = Field("", max_length=1000, description="read only these characters")
     language: str = Field(
         "",
@@ -33,6 +38,7 @@ class PageQuery(SearchQuery):
     """What a request for a whole picture asks for."""
 
     page: int = Field(1, ge=1, le=1000, description="of a file with several pages")
+    picture: bool = Field(False, description="give the page as a picture too")
 
 
 class Error(BaseModel):
@@ -87,6 +93,11 @@ class PageRecord(BaseModel):
     words: list[Word]
     error: str | None
     page: int
+    pages: int | None = Field(None, description="how many pages a PDF file has")
+    picture: str | None = Field(
+        None,
+        description="data: URL of a JPEG, if it was asked for",
+    )
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {

@@ -37,7 +37,8 @@ KEY = "VIT_STR_KEY"
 """Environment variable: what requests have to carry."""
 STARTING = 60
 """Seconds that a process may take to answer the one that started it."""
-_SETTINGS = "VIT_STR_SERVE"  # environment variable, for the processes that uvicorn starts
+# Environment variable, for the processes that uvicorn starts
+_SETTINGS = "VIT_STR_SERVE"
 _FINISHING = 6  # seconds for requests in progress when the server stops
 _CONNECTIONS = 500  # open at once, in a process
 _CONNECTIONS_OF_ONE = 100  # of them, from one address that is no proxy
@@ -76,7 +77,10 @@ class BoundedConnection(H11Protocol):
         self._closing: asyncio.TimerHandle | None = None
         self.site: str | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(
+        self,
+        transport: asyncio.Transport,
+    ) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._watch()
         self.site = site_of(self.client[0]) if self.client else None
@@ -231,8 +235,8 @@ def _free_port(host: str, port: int) -> int:
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ValueError(
-            f"cannot listen on {host}, port {port} ({reason}); give another --host or --port, or "
-            "stop what listens there"
+            f"cannot listen on {host}, port {port} ({reason}); give another --host "
+            "or --port, or stop what listens there"
         ) from None
 
 

@@ -28,6 +28,7 @@ from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.guard import Metrics
 from vit_str.serving.lanes import Lane, set_at_end
 from vit_str.serving.limits import Capacity, ClientDisconnected, Limits, Refusal
+from vit_str.serving.previews import data_url
 
 if TYPE_CHECKING:
     from vit_str.reading.pages.detection import LineDetector
@@ -39,7 +40,8 @@ _PATIENCE = 0.005
 _SEARCHED_TOGETHER = 8  # with up to 20 beams each
 _DECODERS = 4  # threads, for pictures that are not large
 _DECODERS_OF_ONE = 3  # of them, that a client may have at the same time
-_LARGE_DECODERS = 1  # processes that decode large pictures of words, out of the way of others
+# Processes that decode large pictures of words, out of the way of others
+_LARGE_DECODERS = 1
 _DRAWERS = 2  # processes that draw pages of PDF files, or decode large ones
 _FORMS = 2  # threads that take forms apart
 _OTHERS = 4  # engines with weights of other scripts that are kept
@@ -61,6 +63,14 @@ class ReadOptions(NamedTuple):
     search: Search = Search()
     boxes: bool = False
     attention: bool = False
+
+
+class PageOfUpload(NamedTuple):
+    """What a request for a whole picture asks for."""
+
+    number: int = 1
+    search: Search = Search()
+    picture: bool = False  # give the page as a picture too
 
 
 class _Interruptible(Reader):
@@ -114,7 +124,8 @@ class ReadingService:
         self.pages = Capacity(limits.pages, pages_of_one, "pages", queue("pages").set)
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
         self._page_parts = lru_cache(1)(partial(_open_page_parts, reader))
-        self._decoding = 0  # pictures that are not large, of which reading waits for more
+        # Pictures that are not large, of which reading waits for more
+        self._decoding = 0
         self._apart = ProcessLimits(seconds=limits.drawing)
         self.forms = Lane(_FORMS)
         self._decoders = Lane(_DECODERS, each=_DECODERS_OF_ONE)
@@ -189,7 +200,10 @@ class ReadingService:
         return records  # type: ignore[return-value]
 
     async def read_page(
-        self, upload: Upload, number: int, search: Search, client: str
+        self,
+        upload: Upload,
+        wanted: PageOfUpload,
+        client: str,
     ) -> dict[str, Any]:
         """The record of one page of an upload, see `page_row`."""
         if not reads_pages():
@@ -199,14 +213,14 @@ class ReadingService:
             try:
                 picture = None
                 if await self._decoders.do(client, self._is_costly, upload):
-                    job = upload, number, over
+                    job = upload, wanted.number, over
                     picture = await self._drawers.do(client, self._picture, *job)
-                work = upload, number, search, picture, over
+                work = upload, wanted, picture, over
                 return await self._page_reader.do(client, self._read_page, *work)
             except UnreadableImage as error:
                 self.metrics.pictures.labels("unreadable").inc()
                 row = error_row(upload.name, error.reason)
-                return row | {"words": [], "page": number}
+                return row | {"words": [], "page": wanted.number}
 
     async def _record(
         self,
@@ -317,15 +331,15 @@ class ReadingService:
     def _read_page(
         self,
         upload: Upload,
-        number: int,
-        search: Search,
+        wanted: PageOfUpload,
         picture: Image.Image | None,
         over: Event,
     ) -> dict[str, Any]:
         from vit_str.reading.pages.output import page_row
         from vit_str.reading.pages.reader import PageReader
 
-        picture = picture or self._picture(upload, number, over)
+        search = wanted.search
+        picture = picture or self._picture(upload, wanted.number, over)
         detector, _ = self._page_parts() or (None, None)
         with refused():
             chosen = self._chosen(search)
@@ -337,7 +351,12 @@ class ReadingService:
         page_reader = PageReader(reader, detector, own.lines, other=other)
         page = page_reader.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
-        return page_row(upload.name, page) | {"page": number}
+        row = page_row(upload.name, page) | {"page": wanted.number}
+        if pages := picture.info.get("pages"):
+            row["pages"] = pages
+        if wanted.picture:
+            row["picture"] = data_url(picture)
+        return row
 
     def _picture(self, upload: Upload, number: int, over: Event) -> Image.Image:
         """A page of a file."""

@@ -146,7 +146,8 @@ class TorchSteps(Steps):
 class Hypotheses:
     """The most probable text of each image."""
 
-    labels: Int64[Tensor, "batch position"]  # ids of the characters, `PADDING` after the end
+    # Ids of the characters, `PADDING` after the end
+    labels: Int64[Tensor, "batch position"]
     # Probability of each character, given the image and those before it; 1 after the end
     confidences: Float[Tensor, "batch position"]
     # Probability of the whole text: every character, then the end

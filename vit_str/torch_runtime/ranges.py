@@ -23,7 +23,8 @@ WORDS = 256
 _BATCH = 16
 _APART = 4  # numbers of batches; those of lines in a row have one width
 _SEED = 77
-_LEAST, _LARGEST = 0.01, 0.99  # of the extremes of the images; what is beyond is cut off
+_LEAST = 0.01  # of the extremes of the images; what is beyond is cut off
+_LARGEST = 0.99  # of the extremes of the images; what is beyond is cut off
 _DIGITS = 6  # of an end of a range
 
 Images = UInt8[Tensor, "batch 3 height width"]
@@ -84,7 +85,12 @@ def measure_ranges(
     }
     extremes: dict[str, list[Float[Tensor, "end image"]]] = {}
 
-    def note(name: str, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
+    def note(
+        name: str,
+        inputs: tuple[Any, ...],
+        named: dict[str, Any],
+        output: Any,
+    ) -> None:
         extremes.setdefault(input_of(name), []).append(_extremes(inputs[0]))
         if not isinstance(modules[name], nn.Linear):
             extremes.setdefault(output_of(name), []).append(_extremes(output))

@@ -1,13 +1,10 @@
 """``vit-str train``: Lightning's command line over the parts of this project."""
 
-import logging
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import torch
 from jsonargparse import ActionConfigFile  # type: ignore[attr-defined]
 from jsonargparse.typing import PositiveInt
 from lightning.fabric.plugins import TorchCheckpointIO
@@ -24,18 +21,11 @@ from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
 from vit_str.training.configuration import completed, duration, emulates_bfloat16, move
 from vit_str.training.console import RunProgress, report
 from vit_str.training.initialization import StartFromWeights
-from vit_str.training.memory import keep_freed_memory
 from vit_str.training.module import RecognizerTraining
+from vit_str.training.process import prepare_process
 from vit_str.training.starting import stop_at_once
 
 _STOPPED = 130  # saved, and to be resumed, whichever signal asked for it
-_IGNORED_WARNINGS = (
-    "The '.*_dataloader' does not have many workers",
-    "GPU available but not used",
-    "LightningCLI's args parameter",
-    "The dirpath has changed",  # a run whose folder was moved
-    ".*LeafSpec.* is deprecated",  # Lightning's use of torch
-)
 
 
 class OneLineParser(LightningArgumentParser):
@@ -228,13 +218,7 @@ class TrainingCLI(LightningCLI):
 
 def main(arguments: Sequence[str]) -> int:
     """Train as the arguments say; returns the exit code."""
-    keep_freed_memory()
-    if torch.cuda.is_available():
-        # On a CPU it would hold for all that this process does later.
-        torch.set_float32_matmul_precision("medium")
-    for message in _IGNORED_WARNINGS:
-        warnings.filterwarnings("ignore", message)
-    quiet_lightning()
+    prepare_process()
     try:
         return _train(arguments)
     except CannotStart as error:
@@ -271,9 +255,3 @@ def _reason(error: OSError | SafetensorError) -> str:
     reason = getattr(error, "strerror", None) or error
     file = getattr(error, "filename", None)
     return f"{file}: {reason}" if file else str(reason)
-
-
-def quiet_lightning() -> None:
-    """Print only warnings of Lightning; what matters of the rest is said here."""
-    for name in ("lightning.pytorch", "lightning.fabric"):
-        logging.getLogger(name).setLevel(logging.WARNING)

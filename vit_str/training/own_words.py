@@ -88,6 +88,7 @@ class OwnWords(LightningDataModule):
         self.rendered_share = rendered_share
         self.validation_limit = validation_limit
         self.preprocessing = _preprocessing(image_size, width_step)
+        augmentation = Augmentation(augment, seed)
         self.mixture = Mixture([open_words(source) for source in sources], shares, seed)
         self.rendered: RenderedWords | None = None
         if rendered_share or rendered_limit:
@@ -108,25 +109,21 @@ class OwnWords(LightningDataModule):
                 self.rendered = RenderedWords(real=None, real_limit=None, **shared, **rendered)
         self.rendered_limit = rendered_limit
         held_out, self._validated = self._hold_out(validation, validation_share)
-        self.crops = self._usable_crops(
-            rules=Rules(self.charset, maximum_length),
-            held_out=held_out,
-            augmentation=Augmentation(augment, seed),
-        )
+        self.crops = self._crops(augmentation, held_out, maximum_length)
         self._skipped: SkippedWords | None = None
 
-    def _usable_crops(self, rules: Rules, held_out: HeldOut, augmentation: Augmentation) -> Crops:
-        """What is trained on; a source without a usable word is refused."""
-        crops = Crops(
+    def _crops(self, augmentation: Augmentation, held_out: HeldOut, longest: int) -> Crops:
+        """What is trained on, of sources that all hold something to train on."""
+        rules = Rules(self.charset, longest)
+        for source in self.mixture.sources:
+            _check_usable(source, rules, held_out)
+        return Crops(
             mixture=self.mixture,
             rules=rules,
             held_out=held_out,
             augmentation=augmentation,
             preprocessing=self.preprocessing,
         )
-        for source in self.mixture.sources:
-            _check_usable(source, rules, held_out)
-        return crops
 
     def _hold_out(
         self,

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from lightning.pytorch import LightningDataModule
 
 from vit_str.configuration import Settings
-from vit_str.training.cli import TrainingCLI, quiet_lightning
+from vit_str.training.cli import TrainingCLI
 from vit_str.training.module import RecognizerTraining
+from vit_str.training.process import quiet_lightning
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,8 +104,14 @@ async function read(card) {
     const nBest = Number(at("n-best").value);
     const language = at("language").value;
     const record = await (page
-      ? reader.readPage(card.file, card.name, language, (what) => card.wait(what))
+      ? reader.readPage(card.file, card.name, {
+          language,
+          page: card.page,
+          picture: !shown,
+          report: (what) => card.wait(what),
+        })
       : reader.readWord(card.file, card.name, nBest, language));
+    if (record.picture) await card.draw(record.picture);
     card.show(record, reader.pages ? `Read as ${page ? "one word" : "a whole picture"}` : null);
     if (!reader.pages && shown && isPage(card.image) && record.confidence < 0.5) {
       card.find(".readout").textContent += ". This looks like a whole photograph: cut out one word.";
@@ -116,6 +122,12 @@ async function read(card) {
     say(`${card.name}: ${error.message}`);
     if (error.status === 401) at("key-form").hidden = false;
   }
+}
+
+/** Read another page of the file of a card. */
+function turnTo(card, page) {
+  card.page = page;
+  enqueue(card);
 }
 
 function isPage({ naturalWidth: width, naturalHeight: height }) {
@@ -136,6 +148,8 @@ const handlers = {
     add([new File([await card.cutOut()], name, { type: "image/png" })], "word");
     at("cards").firstElementChild.scrollIntoView({ block: "nearest" });
   },
+  back: (card) => turnTo(card, card.page - 1),
+  next: (card) => turnTo(card, card.page + 1),
   remove(card) {
     cards.delete(card);
     card.remove();

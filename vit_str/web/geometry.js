@@ -2,6 +2,7 @@
 // Their corners go round from where the text begins: the first side runs along it.
 
 import { roundHalfEven } from "./images.js";
+import { inkedColumns } from "./ink.js";
 
 const MOST_PIXELS = 4096; // of a side of a strip
 
@@ -40,8 +41,8 @@ export function turnCorners(corners, quarters) {
   return corners.map(([x, y]) => [x * cos - y * sin, x * sin + y * cos]);
 }
 
-/** Upright quadrilaterals turned about the origin by the median slope of their lines. */
-export function leveled(quadrilaterals) {
+/** What turns corners about the origin by the median slope of upright quadrilaterals. */
+export function leveling(quadrilaterals) {
   const lines = quadrilaterals
     .map(([start, end]) => ({
       slope: Math.atan2(end[1] - start[1], end[0] - start[0]),
@@ -51,9 +52,7 @@ export function leveled(quadrilaterals) {
   let left = lines.reduce((sum, { length }) => sum + length, 0) / 2;
   const middle = lines.find(({ length }) => (left -= length) <= 0);
   const [cos, sin] = [Math.cos(middle?.slope ?? 0), Math.sin(middle?.slope ?? 0)];
-  return quadrilaterals.map((corners) =>
-    corners.map(([x, y]) => [x * cos + y * sin, y * cos - x * sin]),
-  );
+  return (corners) => corners.map(([x, y]) => [x * cos + y * sin, y * cos - x * sin]);
 }
 
 /** What lies inside a quadrilateral, pulled straight at the resolution of the picture. */
@@ -63,6 +62,11 @@ export class Strip {
     [this.width, this.height] = sides.map((side) => Math.min(Math.max(side, 1), MOST_PIXELS));
     this.toPicture = perspective(corners, this.width, this.height);
     this.picture = this.pull(picture);
+  }
+
+  /** Which columns have ink. */
+  get columns() {
+    return (this.inked ??= inkedColumns(this.picture));
   }
 
   /** Where a box of the strip lies in the picture. */

@@ -46,6 +46,16 @@ function opaque(rgba) {
   return rgb;
 }
 
+/** The same in gray, as Pillow converts it: three equal values for each pixel. */
+export function grayed({ width, height, pixels }) {
+  const gray = new Uint8Array(pixels.length);
+  for (let i = 0; i < pixels.length; i += 3) {
+    const light = 19595 * pixels[i] + 38470 * pixels[i + 1] + 7471 * pixels[i + 2];
+    gray.fill((light + 32768) >> 16, i, i + 3);
+  }
+  return { width, height, pixels: gray };
+}
+
 /** Turned by a quarter to the left. */
 export function turnLeft({ width, height, pixels }) {
   const turned = new Uint8Array(pixels.length);

@@ -1,17 +1,90 @@
 // Reading order, by recursive X-Y cut: `vit_str/reading/pages/layout.py`.
 
-const COLUMN_GAP = 1;
-const ROW_GAP = 0.9; // white between two blocks, over the height of a line
-const TEXT_WIDTH = 6; // a column of text has lines at least so wide, over their height
+import { boxAround } from "./geometry.js";
+import { median } from "./numbers.js";
+
+// Over the height of a line.
+const COLUMN_GAP = 1; // white between two columns
+const ROW_GAP = 0.9; // white between two blocks
+const FIRST_GAP = 0.5; // white below lines that are above all columns
+const TEXT_WIDTH = 6; // a column of text has lines at least so wide
+const EDGE_GAP = 1.5; // white between running text and the page
+const MOST_FIRST = 3; // lines above all columns
 const SAME_ROW = 0.5;
 const MOST_ACROSS = 0.25; // of the lines may lie across columns
+
+/**
+ * Blocks of rows of words in reading order; a table between rules is a block of its rows.
+ *
+ * Lines have the box of all of them on the level page and words with their places there.
+ */
+export function arranged(lines, grids) {
+  const inGrids = grids.map(() => []);
+  const outside = []; // words of lines
+  const boxes = [];
+  for (const { box, words } of lines) {
+    const left = words.filter((word) => {
+      const number = grids.findIndex((grid) => grid.holds(word.place));
+      inGrids[number]?.push(word);
+      return number < 0;
+    });
+    if (!left.length) continue;
+    outside.push(left);
+    const [start, top, end, bottom] = around(left.map(({ place }) => place));
+    boxes.push(left.length === words.length ? [start, box[1], end, box[3]] : [start, top, end, bottom]);
+  }
+  const filled = [...grids.keys()].filter((number) => inGrids[number].length);
+  boxes.push(...filled.map((number) => grids[number].box));
+  const partsOf = (block) => withoutTables(block, outside.length);
+  return readingOrder(boxes).flatMap(partsOf).map((part) => {
+    const number = filled[part[0][0] - outside.length];
+    if (number !== undefined) return rowsOfTable(inGrids[number], grids[number]);
+    return part.map((row) => row.flatMap((line) => outside[line]));
+  });
+}
+
+const around = (boxes) =>
+  boxAround(boxes.flatMap(([left, top, right, bottom]) => [[left, top], [right, bottom]]));
+
+/** Parts of a block; each table, whose numbers begin with `tables`, is one of its own. */
+function withoutTables(block, tables) {
+  const parts = [[]];
+  for (const row of block) {
+    const text = row.filter((index) => index < tables);
+    const found = row.filter((index) => index >= tables);
+    if (text.length) parts.at(-1).push(text);
+    for (const index of found) parts.push([[index]]);
+    if (found.length) parts.push([]);
+  }
+  return parts.filter((part) => part.length);
+}
+
+function rowsOfTable(words, grid) {
+  const rows = grid.cells(words.map(({ place }) => place)).map((row) => row.flat());
+  return rows.filter((row) => row.length).map((row) => row.map((index) => words[index]));
+}
 
 /** Blocks of rows of places, of lines with left, top, right and bottom on the upright page. */
 export function readingOrder(boxes) {
   if (!boxes.length) return [];
   const height = median(boxes.map(([, top, , bottom]) => bottom - top));
-  return blocksOf(boxes, [...boxes.keys()], height).map((block) => rowsOf(boxes, block));
+  const [head, body, foot] = withoutEdges(boxes, EDGE_GAP * height);
+  const blocks = [head, ...blocksOf(boxes, body, height), foot];
+  return blocks.filter((block) => block.length).map((block) => rowsOf(boxes, block));
 }
+
+/** A row at the top and one at the bottom that white parts from the rest: no column has them. */
+function withoutEdges(boxes, gap) {
+  const all = [...boxes.keys()];
+  const parts = cut(boxes, all, 1, gap);
+  const ifRow = (part) => (parts.length > 2 && isRow(part.map((line) => boxes[line])) ? part : []);
+  const [head, foot] = [ifRow(parts[0]), ifRow(parts.at(-1))];
+  return [head, all.filter((line) => !head.includes(line) && !foot.includes(line)), foot];
+}
+
+/** Whether all boxes are beside each other. */
+const isRow = (boxes) =>
+  Math.max(...boxes.map(([, top]) => top)) < Math.min(...boxes.map(([, , , bottom]) => bottom));
 
 function blocksOf(boxes, chosen, height) {
   let parts = columnsOf(boxes, chosen, COLUMN_GAP * height);
@@ -31,10 +104,27 @@ function columnsOf(boxes, chosen, gap) {
     if (across.length > MOST_ACROSS * chosen.length) break;
     const columns = cut(boxes, chosen.filter((line) => !across.includes(line)), 0, gap);
     if (columns.length > 1 && columns.every((column) => isText(boxes, column))) {
-      return inBands(boxes, columns, across);
+      const [first, below] = withoutFirst(boxes, columns, (FIRST_GAP / COLUMN_GAP) * gap);
+      return inBands(boxes, below, [...across, ...first]);
     }
   }
   return [chosen];
+}
+
+/**
+ * The few lines that white parts from all columns below, such as a name at the right, and the
+ * columns, which begin at about the same height without them.
+ */
+function withoutFirst(boxes, columns, gap) {
+  const lines = columns.flat().sort((one, other) => boxes[one][1] - boxes[other][1]);
+  for (let count = 1; count <= MOST_FIRST; count++) {
+    const first = lines.slice(0, count);
+    const rest = columns.map((column) => column.filter((line) => !first.includes(line)));
+    const tops = rest.map((column) => Math.min(...column.map((line) => boxes[line][1])));
+    const isApart = Math.max(...first.map((line) => boxes[line][3])) + gap < Math.min(...tops);
+    if (isApart && Math.max(...tops) < Math.min(...tops) + gap) return [first, rest];
+  }
+  return [[], columns];
 }
 
 /** Parts of columns above, between and below the lines across them, and those, from the top. */
@@ -93,10 +183,4 @@ function isShared(one, other, axis) {
   const shared = Math.min(one[axis + 2], other[axis + 2]) - Math.max(one[axis], other[axis]);
   const length = Math.min(one[axis + 2] - one[axis], other[axis + 2] - other[axis]);
   return shared > SAME_ROW * length;
-}
-
-function median(values) {
-  const sorted = values.toSorted((one, other) => one - other);
-  const half = sorted.length / 2;
-  return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
 }

@@ -5,16 +5,19 @@ import { Detector } from "./detection.js";
 import {
   boxAround,
   cornersFrom,
-  leveled,
+  leveling,
   sideLengths,
   Strip,
   turnCorners,
   upright,
 } from "./geometry.js";
+import { gridsOf } from "./grids.js";
 import { decode } from "./images.js";
-import { readingOrder } from "./layout.js";
-import { inStrip, pictureOf, polygonOf, wordsOf } from "./pieces.js";
+import { arranged as inOrder } from "./layout.js";
+import { inStrip, onPage, pictureOf, wordsOf } from "./pieces.js";
+import { withLowQuotes } from "./quotes.js";
 import { Reader } from "./reader.js";
+import { findRules } from "./rules.js";
 
 const LEAST = 0.8; // geometric mean of the confidences of the characters of a word
 const PRINT = 40; // words from which on a picture is one of print
@@ -37,7 +40,7 @@ class PageReader extends BrowserReader {
   pages = "photographs and scans";
 
   /** A whole picture as `vit-str read --page --format jsonl` has it. */
-  async readPage(file, name, language, report) {
+  async readPage(file, name, { language, report }) {
     const picture = await decode(file);
     await (this.opened ??= this.open().catch((error) => {
       this.opened = null; // another picture tries again
@@ -51,7 +54,7 @@ class PageReader extends BrowserReader {
       : await this.readLines(strips, picture, found);
     if (words !== strips) await this.lookAgain(words, lines, language, report);
     for (const line of lines) writeInOneScript(line, strips, language);
-    return pageRecord(name, picture, arranged(sureWords(lines), direction));
+    return pageRecord(name, picture, arranged(sureWords(lines), direction, picture));
   }
 
   /** Load what only whole pictures need, once there is one. */
@@ -114,9 +117,10 @@ class PageReader extends BrowserReader {
   async lookAgain(reader, lines, language, report) {
     const words = lines.flatMap((line) => line.words);
     const doubtful = words.filter((word) => perCharacter([word]) < DOUBTFUL);
+    const rounds = isPrint(lines) ? [] : undefined; // of other views
     for (const [index, word] of doubtful.entries()) {
       report(`Looking closer at ${index + 1} of ${doubtful.length} words …`);
-      const reading = inStrip(word, await reader.read(pictureOf(word), 1, language));
+      const reading = inStrip(word, await reader.read(pictureOf(word), 1, language, rounds));
       if (reading.text.length >= reader.maximumLength) continue; // more than it can write
       const isSurer = HEADSTART * perCharacter([{ reading }]) > perCharacter([word]);
       if (isSurer) word.reading = reading;
@@ -160,23 +164,42 @@ function perCharacter(words) {
 const sureness = ({ words }) => perCharacter(words);
 const mean = (lines) => lines.reduce((sum, line) => sum + sureness(line), 0) / (lines.length || 1);
 
+/** Whether a picture holds as many words as a page of print, and is no photograph of signs. */
+const isPrint = (lines) => lines.reduce((sum, { words }) => sum + words.length, 0) >= PRINT;
+
 /** Lines with the words that are sure enough; three and more of a line of print together. */
 function sureWords(lines) {
-  const isPrint = lines.reduce((sum, { words }) => sum + words.length, 0) >= PRINT;
+  const areOfPrint = isPrint(lines);
   return lines.map((line) => {
-    const together = isPrint && line.words.length >= SENTENCE && sureness(line) >= LEAST;
+    const together = areOfPrint && line.words.length >= SENTENCE && sureness(line) >= LEAST;
     const isSure = (word) => word.reading.text && (together || perCharacter([word]) >= LEAST);
     return { ...line, words: line.words.filter(isSure) };
   });
 }
 
-/** Blocks of rows of words, in reading order. */
-function arranged(lines, direction) {
+/** Blocks of rows of words on the page, in reading order. */
+function arranged(lines, direction, picture) {
   const full = lines.filter(({ words }) => words.length);
-  const turned = full.map(({ corners }) => upright(turnCorners(corners, -direction)));
-  const boxes = leveled(turned).map(boxAround);
-  const wordsOfRow = (row) => row.flatMap((place) => full[place].words);
-  return readingOrder(boxes).map((block) => block.map(wordsOfRow));
+  const turned = (corners) => turnCorners(corners, -direction);
+  const uprightLines = full.map(({ corners }) => upright(turned(corners)));
+  const level = leveling(uprightLines);
+  const placed = full.map(({ words }, i) => ({
+    box: boxAround(level(uprightLines[i])),
+    words: words.map((word) => {
+      const found = onPage(word);
+      return { ...found, place: boxAround(level(turned(found.polygon))) };
+    }),
+  }));
+  const rules = findRules(picture).map((rule) => level(turned(rule)));
+  const places = placed.flatMap(({ words }) => words.map(({ place }) => place));
+  const side = Math.max(picture.width, picture.height);
+  return inOrder(placed, gridsOf(rules, side, places)).map(withMarks);
+}
+
+/** Rows of words with quotation marks that readers have no signs for. */
+function withMarks(rows) {
+  const words = withLowQuotes(rows.flat());
+  return rows.map((row) => words.splice(0, row.length));
 }
 
 function pageRecord(name, { width, height }, blocks) {
@@ -188,19 +211,19 @@ function pageRecord(name, { width, height }, blocks) {
   return { path: name, width, height, text, words, error: null, page: 1 };
 }
 
-function wordRecord(word, block, line) {
-  const { text, confidence, characters } = word.reading;
+function wordRecord({ reading, polygon }, block, line) {
+  const { text, confidence, characters } = reading;
   const tenths = (values) => values.map((value) => rounded(value, 10));
   return {
     text,
     confidence: rounded(confidence),
-    polygon: polygonOf(word).map(tenths),
+    polygon: polygon.map(tenths),
     block,
     line,
     characters: characters.map(({ character, confidence, box }) => ({
       character,
       confidence: rounded(confidence),
-      box: box ? tenths(boxAround(word.strip.polygon(box))) : null,
+      box: box ? tenths(box) : null,
     })),
   };
 }

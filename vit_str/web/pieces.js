@@ -1,6 +1,8 @@
 // Words within the strips of their lines: `vit_str/reading/pages/pieces.py`.
 
+import { boxAround } from "./geometry.js";
 import { resize, roundHalfEven } from "./images.js";
+import { trimmed } from "./ink.js";
 import { crop } from "./margins.js";
 
 const MARGIN = 0.15; // added at the sides of a word, over the height of its line
@@ -8,13 +10,16 @@ const BESIDE = 0.1; // white at the sides of a word with its margin, over the sa
 const ABOVE = 0.12; // and above and below it
 const MOST_BESIDE = 0.3; // white at a side, over the width of the word
 
+const NOTHING = { text: "", confidence: 0, characters: [] };
+
 const product = (characters) => characters.reduce((all, { confidence }) => all * confidence, 1);
 
-/** The words of a line that was read, with margins that do not reach their neighbors. */
+/** The words of a line, with margins that do not reach their neighbors; all of it if none was read. */
 export function wordsOf(strip, { characters }) {
   const { width, height } = strip;
   const margin = roundHalfEven(MARGIN * height);
   const words = cutAtSpaces(characters);
+  if (!words.length) return [{ strip, reading: NOTHING, box: [0, 0, width, height] }];
   const middle = (i) => Math.floor((words[i].right + words[i + 1].left) / 2);
   return words.map(({ left, right, reading }, i) => {
     const first = Math.max(i ? middle(i - 1) : 0, left - margin);
@@ -56,9 +61,24 @@ export function inStrip({ box: [left, top, right, bottom] }, { text, confidence,
   return { text, confidence, characters: placed };
 }
 
-/** Corners of a word on the page, without what detectors give around the letters. */
-export function polygonOf({ strip, box: [left, top, right, bottom] }) {
-  const above = ABOVE * (bottom - top);
+/** A word with its corners on the page, without what detectors give around the letters. */
+export function onPage(word) {
+  const { strip, box, reading } = word;
+  const [left, right] = inkOf(word);
+  const above = ABOVE * (box[3] - box[1]);
+  const within = (x) => Math.min(Math.max(x, left), right);
+  const characters = reading.characters.map((each) => {
+    if (!each.box) return each;
+    const [start, top, end, bottom] = each.box;
+    const inside = [within(start), top, within(end), bottom];
+    return { ...each, box: boxAround(strip.polygon(inside)) };
+  });
+  const polygon = strip.polygon([left, box[1] + above, right, box[3] - above]);
+  return { reading: { ...reading, characters }, polygon };
+}
+
+/** Where the letters of a word begin and end in its strip. */
+function inkOf({ strip, box: [left, top, right, bottom] }) {
   const beside = Math.min(BESIDE * (bottom - top), MOST_BESIDE * (right - left));
-  return strip.polygon([left + beside, top + above, right - beside, bottom - above]);
+  return trimmed(strip.columns, strip.height, left + beside, right - beside);
 }

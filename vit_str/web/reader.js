@@ -26,11 +26,15 @@ export class Reader {
     this.priors = new Map();
   }
 
-  /** What a picture says: the text, its characters with boxes in pixels, and other readings. */
-  async read(picture, nBest, language) {
+  /**
+   * What a picture says: the text, its characters with boxes in pixels, and other readings.
+   *
+   * `rounds` are of views of a doubtful picture; none for words of print.
+   */
+  async read(picture, nBest, language, rounds = ROUNDS_OF_VIEWS) {
     const best = await this.readUpright(picture, nBest);
     if (best.hypotheses[0].confidence < this.model.preprocessing.reread_below) {
-      best.hypotheses = await this.readAgain(best, nBest, language);
+      best.hypotheses = await this.readAgain(best, nBest, language, rounds);
     }
     const [first, ...alternatives] = best.hypotheses.map((each) => {
       const { text, ...rest } = this.spelled(each);
@@ -61,7 +65,7 @@ export class Reader {
   }
 
   /** A doubtful picture: the frequency of words decides, and other views add to what it says. */
-  async readAgain({ seen, hypotheses, pixels }, nBest, language) {
+  async readAgain({ seen, hypotheses, pixels }, nBest, language, rounds) {
     const { height, reread_below: doubtful } = this.model.preprocessing;
     const prior = this.priorOf(language);
     const [beams, margin] = prior ? [Math.max(BEAMS, nBest), MARGIN] : [nBest, Infinity];
@@ -73,7 +77,7 @@ export class Reader {
     };
     let found = merge();
     let unsure = String(found[0].ids) !== String(hypotheses[0].ids); // the prior contradicts the picture
-    for (const round of ROUNDS_OF_VIEWS) {
+    for (const round of rounds) {
       unsure ||= found[0].confidence < limit;
       if (!unsure) break;
       for (const view of round) {

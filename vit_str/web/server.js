@@ -49,9 +49,10 @@ class ServerReader {
     return { ...record, path: name };
   }
 
-  /** A whole picture as `vit-str read --page --format jsonl --boxes` has it. */
-  async readPage(file, name, language) {
-    const record = await this.post(`v1/page?language=${language}`, file, name);
+  /** A page as `vit-str read --page --format jsonl --boxes` has it, with a picture if it is asked for. */
+  async readPage(file, name, { language, page, picture }) {
+    const wanted = `${page > 1 ? `&page=${page}` : ""}${picture ? "&picture=1" : ""}`;
+    const record = await this.post(`v1/page?language=${language}${wanted}`, file, name);
     if (record.error) throw new ServerError(sentence(record.error), 422, false);
     return { ...record, path: name };
   }

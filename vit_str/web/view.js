@@ -8,38 +8,42 @@ const LEVELS = [
   [0, "guess"],
 ];
 
+const PICTURES = ["attention", "picture"]; // of the page, not of what was read
+
 export const percent = (share) => (share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
 const levelOf = (confidence) => LEVELS.find(([least]) => confidence >= least)[1];
 
 /** One line of `vit-str read --format jsonl`. */
 export const jsonLine = (record) =>
-  JSON.stringify(record, (name, value) => (name === "attention" ? undefined : value));
+  JSON.stringify(record, (name, value) => (PICTURES.includes(name) ? undefined : value));
 
-/** The card of a picture; `handlers` has `retry`, `text`, `json`, `kind`, `closer`, `remove`. */
+/** The card of a picture; `handlers` has `retry`, `text`, `json`, `kind`, `closer`, `back`, `next`, `remove`. */
 export class Card {
   constructor(file, name, handlers) {
-    Object.assign(this, { file, name, record: null, problem: null, items: [] });
+    Object.assign(this, { file, name, page: 1, record: null, problem: null, items: [] });
     const copy = document.importNode(document.getElementById("card").content, true);
     this.element = copy.querySelector("article");
     this.find = (selector) => this.element.querySelector(selector);
     this.find(".name").textContent = name;
     this.image = this.find("img");
     this.image.alt = `The picture ${name}`;
-    this.image.src = URL.createObjectURL(file);
-    // Formats that the server reads, and this browser cannot show.
-    this.shown = this.image.decode().then(
-      () => {
-        const { width, height } = sizeOf(this.image);
-        this.find(".stage").style.setProperty("--ratio", width / height);
-        return true;
-      },
-      () => this.element.classList.add("unshown") ?? false,
-    );
+    this.shown = this.draw(URL.createObjectURL(file));
     for (const button of this.element.querySelectorAll("[data-do]")) {
       button.addEventListener("click", () => handlers[button.dataset.do](this, button));
     }
     this.find(".text").addEventListener("keydown", (event) => this.move(event));
     this.shade = getComputedStyle(document.documentElement).getPropertyValue("--attention");
+  }
+
+  /** Show a picture, and say whether the browser can: a server reads formats that it cannot. */
+  async draw(url) {
+    URL.revokeObjectURL(this.image.src);
+    this.image.src = url;
+    const isShown = await this.image.decode().then(() => true, () => false);
+    this.element.classList.toggle("unshown", !isShown);
+    const { width, height } = sizeOf(this.image);
+    if (isShown) this.find(".stage").style.setProperty("--ratio", width / height);
+    return isShown;
   }
 
   remove() {
@@ -72,7 +76,7 @@ export class Card {
     this.problem = error;
     this.find(".problem").hidden = false;
     this.find(".problem").textContent = error.message;
-    this.offer(error.again ? ["retry"] : []);
+    this.offer([...(error.again ? ["retry"] : []), ...(this.page > 1 ? ["back"] : [])]);
   }
 
   finish() {
@@ -95,7 +99,9 @@ export class Card {
     if (!this.items.length) this.find(".text").textContent = "No text found";
     if (this.items.length) this.items[0].node.tabIndex = 0;
     this.find("[data-do=kind]").textContent = other ?? "";
-    this.offer(["text", "json", ...(other ? ["kind"] : [])]);
+    const { page = 1, pages = 1 } = record;
+    const turns = [...(page > 1 ? ["back"] : []), ...(page < pages ? ["next"] : [])];
+    this.offer(["text", "json", ...turns, ...(other ? ["kind"] : [])]);
     this.light(null);
   }
 
@@ -236,4 +242,5 @@ function mark(name, text = "") {
 const sizeOf = (image) => ({ width: image.naturalWidth || 1, height: image.naturalHeight || 1 });
 const wordSummary = ({ text, confidence }) =>
   `${percent(confidence)} sure ${text ? "of the whole text" : "that there is none"}`;
-const pageSummary = ({ words }) => `${words.length} ${words.length === 1 ? "word" : "words"}`;
+const pageSummary = ({ words, page, pages = 1 }) =>
+  `${words.length} ${words.length === 1 ? "word" : "words"}${pages > 1 ? `, page ${page} of ${pages}` : ""}`;

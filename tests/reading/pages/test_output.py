@@ -113,7 +113,7 @@ def test_markdown_has_headings_paragraphs_lists_and_tables():
             line("of the next day.", 10, 100),
             line("Ask at the desk, which is in the hall behind it.", 10, 115),
             line("• one", 10, 130),
-            line("• two", 10, 145),
+            line("b) two", 10, 145),
         ),
         (line("Child|2.50", 10, 170), line("Adult|5.00", 10, 185), line("a|b", 300, 200)),
     )
@@ -123,8 +123,7 @@ def test_markdown_has_headings_paragraphs_lists_and_tables():
         "The museum opens every day at nine, but is sometimes closed for \\*events\\* until the "
         "afternoon of the next day.",
         "Ask at the desk, which is in the hall behind it.",
-        "- one",
-        "- two",
+        "- one\n- b) two",
         "| Child | 2.50 |\n|---|---|\n| Adult | 5.00 |",
         "a b\n",
     ]

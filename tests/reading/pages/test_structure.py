@@ -59,6 +59,28 @@ def test_headings_have_the_levels_of_their_sizes():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("strokes", "levels"), [(16, [1, 2, 2]), (13, [1, 2, 3])])
+def test_headings_with_the_same_strokes_are_of_one_level(strokes, levels):
+    """Sizes of short headings are measured less well than the width of strokes."""
+    found = page(
+        (line("Museums", 10, 20, 26),),
+        (line("When they open", 10, 70, 16),),
+        TEXT,
+        (line("What they cost", 10, 150, 14, weight=strokes),),
+        (line("Three euros for everybody who comes in the morning, five for", 10, 170),),
+    )
+    names = [name for name, _ in texts(found) if name != "Paragraph"]
+    assert names == [f"Heading{level}" for level in levels]
+
+
+def test_the_last_line_of_a_paragraph_may_have_few_letters():
+    """Their size is hard to tell."""
+    text = line("The reading room was closed for repairs, from March until May", 10, 100)
+    assert texts(page((text, line("1931.", 10, 114, size=7.6)))) == [
+        ("Paragraph", "The reading room was closed for repairs, from March until May 1931.")
+    ]
+
+
 def test_a_heading_may_have_two_lines_and_be_only_bold():
     found = page(
         (line("Why the tables were wrong for", 10, 20, 16), line("forty years", 10, 38, 16)),
@@ -115,6 +137,21 @@ def test_the_first_line_of_a_receipt_is_no_running_head():
 def test_captions_are_paragraphs_of_their_own(text):
     lines = (*TEXT[:1], line(text, 10, 114), *TEXT[1:])
     assert ("Paragraph", text) in texts(page(lines))
+
+
+@pytest.mark.parametrize(
+    ("end", "start", "paragraphs"),
+    [
+        ("and nobody moved its old", "stone lion to the school.", 1),
+        ("and nobody moved its lid.", "A stone lion came later.", 2),
+        ("and nobody", "stone lion to the school.", 2),  # there was room for the next word
+    ],
+)
+def test_a_sentence_goes_on_in_the_next_column(end, start, paragraphs):
+    left = (line("The well was at the gate", 10, 100), line(end, 10, 114))
+    right = (line(start, 260, 100), line("Since then it is dry.", 260, 114))
+    found = texts(page(left, right))
+    assert [name for name, _ in found] == ["Paragraph"] * paragraphs
 
 
 def test_lines_that_somebody_ended_are_paragraphs_of_their_own():

@@ -160,6 +160,33 @@ def test_rules_are_found_and_make_a_grid(degrees):
     assert np.abs(np.array(grid.rows) - [300, 360, 420, 600]).max() < 5
 
 
+def test_rules_of_a_small_picture_may_be_thick_and_tilted():
+    """As of a part of a screen, which has more pixels for a rule than a page."""
+    image = Image.new("L", (600, 300), "white")
+    pen = ImageDraw.Draw(image)
+    for place in (40, 120, 200):
+        pen.line((50, place, 550, place), "black", 3)
+        pen.line(
+            (50 + 250 * (place - 40) // 80, 40, 50 + 250 * (place - 40) // 80, 200), "black", 3
+        )
+    rules = find_rules(image.rotate(1, Image.Resampling.BICUBIC, fillcolor="white"))
+    (grid,) = grids(rules, 600)
+    assert (len(grid.columns), len(grid.rows)) == (3, 3)
+
+
+@pytest.mark.parametrize("degrees", [0, 1])
+def test_letters_on_writing_lines_have_no_rules(degrees):
+    """Where lines are near each other, letters nearly reach from one to the next."""
+    image = Image.new("L", (1000, 400), "white")
+    pen = ImageDraw.Draw(image)
+    for line in range(60, 340, 20):
+        pen.line((100, line, 900, line), "black", 2)
+        for stroke in range(150 + line, 750, 37):
+            pen.line((stroke, line - 14, stroke, line), "black", 2)
+    rules = find_rules(image.rotate(degrees, Image.Resampling.BICUBIC, fillcolor="white"))
+    assert len(rules) == 14
+
+
 def test_text_has_no_rules(tmp_path):
     image = Image.new("L", (600, 400), "white")
     draw = ImageDraw.Draw(image)

@@ -21,7 +21,8 @@ WAYS = {
 }
 """What a cut head puts out instead."""
 
-_POOL = 256  # words whose outputs are kept to resample from: more take memory and say no more
+# Words whose outputs are kept to resample from: more take memory and say no more
+_POOL = 256
 
 Fill = Callable[[int, Sequence[int], Tensor], Tensor]
 """Layer (from 1), heads of it (from 0), what all heads put out -> what these put out instead."""
@@ -40,7 +41,11 @@ def zeros(_layer: int, heads: Sequence[int], output: Tensor) -> Tensor:
 
 
 @contextmanager
-def without_heads(encoder: Encoder, heads: Iterable[Head], fill: Fill = zeros) -> Iterator[None]:
+def without_heads(
+    encoder: Encoder,
+    heads: Iterable[Head],
+    fill: Fill = zeros,
+) -> Iterator[None]:
     """Set the output of heads to that of ``fill`` inside the ``with``."""
     layers = list(attention_modules(encoder).values())
     cut = defaultdict(list)
@@ -124,7 +129,13 @@ class HeadOutputs:
         means = self._means(layer)[heads].to(output)
         return means.expand(len(output), *means.shape)
 
-    def _noise(self, first: int, layer: int, heads: Sequence[int], output: Tensor) -> Tensor:
+    def _noise(
+        self,
+        first: int,
+        layer: int,
+        heads: Sequence[int],
+        output: Tensor,
+    ) -> Tensor:
         squares = self._squares[layer] / self._words[layer]
         variances = (squares - self._means(layer).square()).clamp(min=0)
         deviations = variances.sqrt()[heads].to(output)
@@ -133,7 +144,13 @@ class HeadOutputs:
         noise = torch.randn(output.shape, generator=generator)[:, heads].to(output)
         return self._mean(layer, heads, output) + noise * deviations
 
-    def _resampled(self, first: int, layer: int, heads: Sequence[int], output: Tensor) -> Tensor:
+    def _resampled(
+        self,
+        first: int,
+        layer: int,
+        heads: Sequence[int],
+        output: Tensor,
+    ) -> Tensor:
         pool = self._pool[layer]
         generator = torch.Generator().manual_seed(self._seed)
         step = int(torch.randint(1, len(pool), (), generator=generator))

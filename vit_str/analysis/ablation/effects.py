@@ -36,7 +36,8 @@ def effects(whole: Reading, readings: Sequence[Reading]) -> pd.DataFrame:
     n = len(before)
     for reading in (whole, *readings):
         after = np.array(reading.right)
-        lost, gained = int((before & ~after).sum()), int((after & ~before).sum())
+        lost = int((before & ~after).sum())
+        gained = int((after & ~before).sum())
         low, high = difference_interval(int((before & after).sum()), lost, gained, n)
         p = mcnemar(lost, gained)
         layer, head = reading.heads[0] if len(reading.heads) == 1 else (pd.NA, pd.NA)
@@ -62,7 +63,8 @@ def difference_interval(both: int, lost: int, gained: int, n: int) -> Interval:
         n: all words.
     """
     neither = n - both - lost - gained
-    before, after = both + lost, both + gained
+    before = both + lost
+    after = both + gained
     low_before, high_before = wilson_interval(before, n)
     low_after, high_after = wilson_interval(after, n)
     scale = math.sqrt(before * (n - before) * after * (n - after))

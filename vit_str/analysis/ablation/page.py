@@ -6,7 +6,6 @@ in training, something nearer to what they know: see ``WAYS``.
 """
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -54,9 +53,9 @@ def read_without(
 
 
 _LEAD = (
-    "Every head of the encoder is cut, alone and with others, while the model reads: "
-    "it puts out {instead}. What reading loses, word by word, says which heads it "
-    "needs, and whether these are the ones that look far."
+    "Every head of the encoder is cut, alone and with others, while the model reads: it puts out "
+    "{instead}. What reading loses, word by word, says which heads it needs, and whether these are "
+    "the ones that look far."
 )
 _CAUTION = (
     "A cut head leaves the others with features that they never saw in training, so "
@@ -76,50 +75,32 @@ _STEPS = 8  # how many heads are cut, between none and all
 
 def report(run: AnalysisRun, by: str, orders: int) -> int:
     """Cut heads one by one and in several orders, and write tables and a page."""
-    (subject,) = run.subjects
-    analysis = DistanceAnalysis(subject.name, subject.recognizer.encoder, metrics=["distance"])
-    outputs = HeadOutputs(subject.recognizer.encoder, run.seed)
-    batches: list[Tensor] = []
-    labels: list[str] = []
-    for batch, pixels in run.batches(subject):
-        if batch.labels is None:
-            raise ValueError("words need labels: rendered words, or a folder with labels.tsv")
-        with outputs.recorded():
-            analysis.update(pixels)
-        batches.append(pixels)
-        labels += batch.labels
-    distances = _distances(analysis)
-    cuts = [*_cuts(distances, orders, run.seed), *_matched(distances, orders, run.seed)]
-    cuts.insert(0, (WHOLE, ()))
-    with console.Progress(len(cuts), alone=True, unit="cut", name=subject.name) as progress:
-        whole, *readings = [
-            read_without(subject, batches, labels, name, heads, outputs, by)
-            for name, heads in progress.over(cuts)
-        ]
+    labels, distances, (whole, *readings) = _cut_and_read(run, by, orders)
     table = effects(whole, readings)
     places = zip(table["layer"], table["head"], strict=True)
     table.insert(4, "distance", [distances.get(Head(*place)) for place in places])
     write_frame(run.folder / "ablation.csv", table)
     words = {"label": labels, WHOLE: whole.texts}
-    for reading in readings:
-        if reading.cut.startswith("layer "):
-            words[reading.cut] = reading.texts
+    words |= {
+        reading.cut: reading.texts for reading in readings if reading.cut.startswith("layer ")
+    }
     write_frame(run.folder / "words.csv", pd.DataFrame(words))
     single = table[table["cut"].str.startswith("layer ")]
     n = len(whole.right)
     page = run.page(
         "Which heads reading needs",
-        f"{_LEAD.format(instead=WAYS[by])} The model is {subject.name}.",
+        f"{_LEAD.format(instead=WAYS[by])} The model is {run.subjects[0].name}.",
     )
     page.paragraph(_finding(table, single))
     page.figure(
         ablation_figure(table, single),
         "ablation",
         "Left: words lost when one head is cut, against how far it looks, with 95 % "
-        f"intervals over n = {n:,} words; full dots have p_holm below 0.05 (McNemar's "
-        "exact test, corrected for the number of heads). Right: words read right when "
-        "more and more heads are cut; the band is from the lowest to the highest of "
-        f"{orders} random orders, diamonds are of as many heads of each layer.",
+        f"intervals over n = {n:,} words; full dots have p_holm below 0.05 "
+        "(McNemar's exact test, corrected for the number of heads). Right: words "
+        "read right when more and more heads are cut; the band is from the lowest "
+        f"to the highest of {orders} random orders, diamonds are of as many heads of "
+        "each layer.",
         vector=True,
     )
     page.note(_CAUTION)
@@ -130,13 +111,39 @@ def report(run: AnalysisRun, by: str, orders: int) -> int:
     return run.finish(page, n=n, by=by, spearman=_correlation(single))
 
 
-def _distances(analysis: DistanceAnalysis) -> dict[Head, float]:
-    """How far every head looks, mean over images."""
-    distances = {}
-    for layer, values in enumerate(analysis.statistics.values("distance"), 1):
-        for head, distance in enumerate(values.mean(0).tolist(), 1):
-            distances[Head(layer, head)] = distance
-    return distances
+def _cut_and_read(
+    run: AnalysisRun, by: str, orders: int
+) -> tuple[list[str], dict[Head, float], list[Reading]]:
+    """Labels, how far each head looks, and what is read: of the whole model first."""
+    (subject,) = run.subjects
+    analysis = DistanceAnalysis(
+        subject.name,
+        subject.recognizer.encoder,
+        metrics=["distance"],
+    )
+    outputs = HeadOutputs(subject.recognizer.encoder, run.seed)
+    batches: list[Tensor] = []
+    labels: list[str] = []
+    for batch, pixels in run.batches(subject):
+        if batch.labels is None:
+            raise ValueError("words need labels: rendered words, or a folder with labels.tsv")
+        with outputs.recorded():
+            analysis.update(pixels)
+        batches.append(pixels)
+        labels += batch.labels
+    distances = {
+        Head(layer, head): distance
+        for layer, values in enumerate(analysis.statistics.values("distance"), 1)
+        for head, distance in enumerate(values.mean(0).tolist(), 1)
+    }
+    cuts = [*_cuts(distances, orders, run.seed), *_matched(distances, orders, run.seed)]
+    cuts.insert(0, (WHOLE, ()))
+    with console.Progress(len(cuts), alone=True, unit="cut", name=subject.name) as progress:
+        readings = [
+            read_without(subject, batches, labels, name, heads, outputs, by)
+            for name, heads in progress.over(cuts)
+        ]
+    return labels, distances, readings
 
 
 def _cuts(distances: dict[Head, float], orders: int, seed: int) -> list[Cut]:
@@ -150,8 +157,7 @@ def _cuts(distances: dict[Head, float], orders: int, seed: int) -> list[Cut]:
     cuts: list[Cut] = [
         (f"layer {layer}, head {head}", (Head(layer, head),)) for layer, head in distances
     ]
-    for name, order in named:
-        cuts += [(name, tuple(order[:count])) for count in counts]
+    cuts += [(name, tuple(order[:count])) for name, order in named for count in counts]
     return [*cuts, ("every head", tuple(nearest))]
 
 
@@ -163,15 +169,13 @@ def _matched(distances: dict[Head, float], draws: int, seed: int) -> list[Cut]:
     count = min(_OF_A_LAYER, min(map(len, layers.values())) // 2)
     if not count:
         return []
-    far = chain.from_iterable(heads[-count:] for heads in layers.values())
-    near = chain.from_iterable(heads[:count] for heads in layers.values())
+    far = [head for heads in layers.values() for head in heads[-count:]]
+    near = [head for heads in layers.values() for head in heads[:count]]
     cuts: list[Cut] = [(_FAR, tuple(far)), (_NEAR, tuple(near))]
     random = np.random.default_rng(seed)
     for draw in range(1, draws + 1):
-        drawn: list[Head] = []
-        for heads in layers.values():
-            places = random.permutation(len(heads))[:count]
-            drawn += [heads[place] for place in places]
+        places = {layer: random.permutation(len(heads)) for layer, heads in layers.items()}
+        drawn = [layers[layer][place] for layer, of in places.items() for place in of[:count]]
         cuts.append((f"{_ANY} {draw}", tuple(drawn)))
     return cuts
 
@@ -188,10 +192,11 @@ def sets_of_heads(table: pd.DataFrame) -> pd.DataFrame:
     half = sorted(table.loc[table["cut"] == _FARTHEST, "heads"])
     middle = half[len(half) // 2] if half else 0
     matched = table[table["cut"].isin([_FAR, _NEAR])]
-    is_ordered = table["cut"].isin([_FARTHEST, _NEAREST])
-    ordered = table[is_ordered & (table["heads"] == middle)]
-    columns = ["cut", "heads", "accuracy", "difference", "low", "high"]
-    rows = [pd.concat([ordered, matched])[columns]]
+    ordered = table[table["cut"].isin([_FARTHEST, _NEAREST]) & (table["heads"] == middle)]
+    chosen = pd.concat([ordered, matched])[
+        ["cut", "heads", "accuracy", "difference", "low", "high"]
+    ]
+    rows = [chosen]
     for name in (_RANDOM, _ANY):
         drawn = random_sets(table, name)
         drawn = drawn[drawn["heads"] == middle] if name == _RANDOM else drawn
@@ -217,11 +222,11 @@ def _finding(table: pd.DataFrame, single: pd.DataFrame) -> str:
     most = single.loc[single["difference"].idxmin()]
     rho, p = _correlation(single)
     return (
-        f"With all heads {table['accuracy'].iloc[0]:.1%} of the words are read right. "
-        f"Of {len(single)} heads {len(needed)} cost words when cut alone, the most "
-        f"head {most['head']} of layer {most['layer']} "
-        f"({-100 * most['difference']:.1f} points; it looks {most['distance']:.1f} px "
-        f"far). Distance and words lost have a rank correlation of {rho:.2f} over "
+        f"With all heads {table['accuracy'].iloc[0]:.1%} of the words are read "
+        f"right. Of {len(single)} heads {len(needed)} cost words when cut alone, the "
+        f"most head {most['head']} of layer {most['layer']} "
+        f"({-100 * most['difference']:.1f} points; it looks {most['distance']:.1f} "
+        f"px far). Distance and words lost have a rank correlation of {rho:.2f} over "
         f"heads (Spearman, p = {p:.2g})."
     )
 
@@ -235,20 +240,24 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
     for row in single.itertuples():
         color = depth_color(row.layer, layers)
         lost = -100 * row.difference
-        below = max(lost + 100 * row.high, 0)
-        above = max(-100 * row.low - lost, 0)
+        ends = [[max(lost + 100 * row.high, 0)], [max(-100 * row.low - lost, 0)]]
         left.errorbar(
             row.distance,
             lost,
-            [[below], [above]],
+            ends,
             fmt="none",
             color=color,
             elinewidth=0.9,
             zorder=2,
         )
         # Above the intervals of all heads, some of which look as far as others.
-        dot = dot_style(color, not row.p_holm < 0.05)
-        left.plot(row.distance, lost, "o", zorder=3, **dot)
+        left.plot(
+            row.distance,
+            lost,
+            "o",
+            zorder=3,
+            **dot_style(color, not row.p_holm < 0.05),
+        )
     for hollow, label in ((False, "p below 0.05 (Holm)"), (True, "p of 0.05 or more")):
         left.plot([], [], "o", label=label, **dot_style(MUTED, hollow))
     left.legend()
@@ -272,13 +281,19 @@ def _draw_orders(axes: Axes, table: pd.DataFrame) -> None:
         level = dict.fromkeys(("mean", "min", "max"), ends["accuracy"])
         level["heads"] = ends["heads"]
         band = pd.concat([drawn, pd.DataFrame(level)]).sort_values("heads")
-        low, high = 100 * band["min"], 100 * band["max"]
+        low = 100 * band["min"]
+        high = 100 * band["max"]
         axes.fill_between(band["heads"], low, high, color=MUTED, alpha=0.2, linewidth=0)
         axes.plot(band["heads"], 100 * band["mean"], "-", color=MUTED, label=_RANDOM)
     for name, color, matched in ((_FARTHEST, COLORS[1], _FAR), (_NEAREST, COLORS[0], _NEAR)):
         curve = pd.concat([table[table["cut"] == name], ends]).sort_values("heads")
         axes.plot(
-            curve["heads"], 100 * curve["accuracy"], "o-", color=color, label=name, markersize=3.5
+            curve["heads"],
+            100 * curve["accuracy"],
+            "o-",
+            color=color,
+            label=name,
+            markersize=3.5,
         )
         one = table[table["cut"] == matched]
         axes.plot(

@@ -7,7 +7,8 @@ from markupsafe import Markup, escape
 
 from vit_str.reports.style import COLORS, GRID, INK
 
-_WIDTH, _HEIGHT = 220, 64  # pixels
+_WIDTH = 220  # pixels
+_HEIGHT = 64  # pixels
 _EDGE = 5
 _LEAST_TOP = 1.2  # share of uniform attention, so that most models have one scale
 
@@ -69,8 +70,8 @@ def layer_shares(layer: dict[str, Any]) -> list[float]:
 
 def _dot(x: float, y: float, text: str) -> str:
     return (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.8" fill="{COLORS[1]}" fill-opacity="0.55">'
-        f"<title>{escape(text)}</title></circle>"
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.8" fill="{COLORS[1]}" '
+        f'fill-opacity="0.55"><title>{escape(text)}</title></circle>'
     )
 
 

@@ -107,7 +107,11 @@ def heads(rows: pd.DataFrame) -> Figure:
         reach = [[row.mean - row.low], [row.high - row.mean]]
         axes.errorbar(place, row.mean, reach, fmt=mark, color=color)
     for row in others.itertuples():
-        axes.axhline(row.mean, label=_shown(row.model), **_style(row.model, others["model"]))
+        axes.axhline(
+            row.mean,
+            label=_shown(row.model),
+            **_style(row.model, others["model"]),
+        )
     axes.set_xticks(range(len(own)), labels)
     axes.set_xlabel("block of the decoder, head")
     _label(axes, "energy")

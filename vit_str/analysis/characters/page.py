@@ -1,7 +1,7 @@
 """The report of ``vit-str analyze characters``: what was found, and what it does not show."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -18,25 +18,35 @@ from vit_str.analysis.subjects import Subject
 from vit_str.reports.page import Page
 from vit_str.reports.tables import write_frame, write_json
 
-Intervals = Mapping[tuple[str, str, str], str]
-"""Source, group of words and score -> mean with its interval, as text."""
-
 _LEAD = """\
-Where the decoder looked while it wrote each character: its cross-attention over the \
-tokens of the image, the box that follows from it, and how well both agree with where \
-the character is."""
+Where the decoder looked while it wrote each character: its cross-attention over the tokens of the \
+image, the box that follows from it, and how well both agree with where the character is."""
 
 _TRUTH = """\
-True boxes come from the renderer, which drew the characters: the upright box around \
-each glyph's rectangle after slant, rotation and bending. Characters of wrong readings \
-count where an alignment of least edit distance matches them with the same character \
-of the label. Equal-width slices cut the image into as many parts as characters were \
-read, and know nothing else; the untrained model has random weights and writes the \
-text that the trained one read."""
+True boxes come from the renderer, which drew the characters: the upright box around each glyph's \
+rectangle after slant, rotation and bending. Characters of wrong readings count where an alignment \
+of least edit distance matches them with the same character of the label. Equal-width slices cut \
+the image into as many parts as characters were read, and know nothing else; the untrained model \
+has random weights and writes the text that the trained one read."""
 
 _BY_GROUP = ("iou", "pointing", "center_error")
 _PER_SHEET = 6  # words
 _MOST_SHOWN = 60  # words
+
+
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    """What a model did with all images.
+
+    Attributes:
+        board: scores of all words.
+        records: one for each image, for the table of characters.
+        shown: words to draw.
+    """
+
+    board: Scoreboard
+    records: list[dict[str, Any]]
+    shown: list[MappedWord]
 
 
 def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> int:
@@ -49,43 +59,15 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
         raise ValueError(f"--show must be from 0 to {_MOST_SHOWN}, found {show}")
     subject, *others = run.subjects
     observer = Observer(subject, others)
-    source = observer.source(block, head)
-    board = Scoreboard(source, [other.name for other in others], observer.grid)
-    batches = run.batches(subject)
-    assert run.images is not None
-    drawn = {index * run.images.count // max(show, 1) for index in range(show)}
-    records: list[dict[str, Any]] = []
-    shown: list[MappedWord] = []
-    for batch, pixels in batches:
-        for index, word in enumerate(observer.observe(batch, pixels)):
-            board.add(word)
-            attended = word.character_attention(source, board.grid)
-            if len(records) in drawn and word.text:
-                shown.append(mapped(subject, word, attended, pixels[index]))
-            records.append(record(word, attended, source))
+    observed = _observe(run, observer, observer.source(block, head), show)
+    board = observed.board
     rows = board.rows()
     write_frame(run.folder / "characters.csv", rows)
-    _write_records(run.folder / "characters.json", subject, source, records)
+    _write_characters(run, observed, head)
     page = run.page("Where the decoder looked", f"{_LEAD} The model is {subject.name}.")
-    page.paragraph(_summary(board, records))
-    of_boxes = rows[(rows["metric"] == "iou") & (rows["model"] == subject.name)]
-    counts = dict(zip(of_boxes["group"], of_boxes["n"], strict=True))
-    if counts:
-        _scores(page, board, rows)
-    else:
-        page.note(
-            "Where the characters of these images are is not known, so that nothing "
-            "can be scored but whether attention moves in reading direction; --data "
-            "rendered has true boxes."
-        )
-    known = _intervals(rows, source)
-    names = [chosen.model for chosen in board.chosen]
-    if known:
-        page.heading("In numbers")
-        _table_of_scores(page, known, names, board.words)
-    if counts:
-        _tables_by_group(page, known, names, counts)
-    _words(page, shown)
+    page.paragraph(_summary(board, observed.records))
+    _add_scores(page, board, rows, subject.name, head)
+    _words(page, observed.shown)
     columns, losses = cells_of(not_better(rows))
     return run.finish(
         page,
@@ -96,61 +78,116 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
     )
 
 
-def _write_records(
-    path: Path, subject: Subject, source: Source, records: Sequence[dict[str, Any]]
-) -> None:
-    """Write what was read in every image, and where the decoder looked there."""
+def _observe(
+    run: AnalysisRun,
+    observer: Observer,
+    source: Source,
+    show: int,
+) -> _Observed:
+    """Read all images; ``show`` of them, evenly spread, are drawn."""
+    subject, *others = run.subjects
+    board = Scoreboard(source, [other.name for other in others], observer.grid)
+    observed = _Observed(board, records=[], shown=[])
+    batches = run.batches(subject)
+    assert run.images is not None
+    drawn = {index * run.images.count // max(show, 1) for index in range(show)}
+    for batch, pixels in batches:
+        for index, word in enumerate(observer.observe(batch, pixels)):
+            board.add(word)
+            attended = word.character_attention(source, board.grid)
+            if len(observed.records) in drawn and word.text:
+                observed.shown.append(mapped(subject, word, attended, pixels[index]))
+            observed.records.append(record(word, attended, source))
+    return observed
+
+
+def _write_characters(run: AnalysisRun, observed: _Observed, head: int | None) -> None:
+    """Write the texts, boxes and scores of all images."""
+    subject = run.subjects[0]
     height, width = subject.recognizer.encoder.image_size
-    block, head = source.counted
-    content = {
-        "model": subject.name,
-        "block": block,
-        "head": head,
-        "image_size": {"height": height, "width": width},
-        "unit": "pixels of the model's input; boxes are left, top, right, bottom",
-        "images": records,
-    }
-    write_json(path, content)
+    write_json(
+        run.folder / "characters.json",
+        {
+            "model": subject.name,
+            "block": observed.board.source.counted[0],
+            "head": head,
+            "image_size": {"height": height, "width": width},
+            "unit": "pixels of the model's input; boxes are left, top, right, bottom",
+            "images": observed.records,
+        },
+    )
 
 
-def _intervals(rows: pd.DataFrame, source: Source) -> Intervals:
-    """Scores of the chosen block and head, and of what has none."""
-    block, head = source.counted
-    here = (rows["block"] == block) & (rows["head"].fillna(0) == (head or 0))
-    compared = rows[(rows["versus"] == "") & (rows["block"].isna() | here)]
+def _add_scores(
+    page: Page, board: Scoreboard, rows: pd.DataFrame, subject: str, head: int | None
+) -> None:
+    """Figures, and tables of the means over all words and over groups of them."""
+    of_boxes = rows[(rows["metric"] == "iou") & (rows["model"] == subject)]
+    counts = dict(zip(of_boxes["group"], of_boxes["n"], strict=True))
+    if counts:
+        _scores(page, board, rows)
+    else:
+        page.note(
+            "Where the characters of these images are is not known, so that nothing "
+            "can be scored but whether attention moves in reading direction; --data "
+            "rendered has true boxes."
+        )
+    means = _means(rows, board.source.counted[0], head)
+    names = [chosen.model for chosen in board.chosen]
+    if means:
+        page.heading("In numbers")
+        page.table(
+            ["score", "unit", *names],
+            _cells_of_scores(means, names, subject),
+            f"Means over {board.words:,} words with 95 % intervals",
+        )
+    for metric in _BY_GROUP if counts else ():
+        page.table(
+            ["words", "n", *names],
+            _cells_of_groups(means, names, counts, metric),
+            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or "
+            "wrong, length of the label, line level, rotated (rising by more than "
+            "half a character) or curved",
+        )
+
+
+_Means = dict[tuple[str, str, str], str]
+"""(model, group, metric) -> a mean and its interval."""
+
+
+def _means(rows: pd.DataFrame, block: int | None, head: int | None) -> _Means:
+    """Those of one block and head, and of what has neither."""
+    is_chosen = (rows["block"] == block) & (rows["head"].fillna(0) == (head or 0))
+    has_no_block = rows["block"].isna()
+    compared = rows[(rows["versus"] == "") & (has_no_block | is_chosen)]
     return {
         (row.model, row.group, row.metric): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
         for row in compared.itertuples()
     }
 
 
-def _table_of_scores(page: Page, known: Intervals, names: Sequence[str], words: int) -> None:
-    """Every score of all words, a column for each source; the first is of the model."""
-    rows: list[list[object]] = []
-    for metric, unit in METRICS.items():
-        if (names[0], "all", metric) in known:
-            scores = [known.get((name, "all", metric)) for name in names]
-            rows.append([TITLES[metric], unit, *scores])
-    caption = f"Means over {words:,} words with 95 % intervals"
-    page.table(["score", "unit", *names], rows, caption)
+def _cells_of_scores(
+    means: _Means,
+    names: Sequence[str],
+    subject: str,
+) -> list[list[object]]:
+    """A row for each score that the subject has, a column for each model."""
+    return [
+        [TITLES[metric], unit, *(means.get((name, "all", metric)) for name in names)]
+        for metric, unit in METRICS.items()
+        if (subject, "all", metric) in means
+    ]
 
 
-def _tables_by_group(
-    page: Page, known: Intervals, names: Sequence[str], counts: Mapping[str, int]
-) -> None:
-    """A table for each of some scores, a row for each group of words."""
-    for metric in _BY_GROUP:
-        rows: list[list[object]] = []
-        for group in GROUPS:
-            if group in counts:
-                scores = [known.get((name, group, metric)) for name in names]
-                rows.append([group, counts[group], *scores])
-        caption = (
-            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or "
-            "wrong, length of the label, line level, rotated (rising by more than half "
-            "a character) or curved"
-        )
-        page.table(["words", "n", *names], rows, caption)
+def _cells_of_groups(
+    means: _Means, names: Sequence[str], counts: Mapping[str, int], metric: str
+) -> list[list[object]]:
+    """A row for each group of words, a column for each model."""
+    return [
+        [group, counts[group], *(means.get((name, group, metric)) for name in names)]
+        for group in GROUPS
+        if group in counts
+    ]
 
 
 def _summary(board: Scoreboard, records: Sequence[dict[str, Any]]) -> str:
@@ -162,9 +199,9 @@ def _summary(board: Scoreboard, records: Sequence[dict[str, Any]]) -> str:
     which = "the mean of the heads" if head is None else f"head {head}"
     scored = (
         f" {board.characters:,} characters of {board.words:,} words could be scored: "
-        f"those that were read right, {board.characters / board.drawn:.1%} of all. The "
-        "others have no place of their own in the text and count nowhere; scores of "
-        "all characters would be lower."
+        f"those that were read right, {board.characters / board.drawn:.1%} of all. "
+        "The others have no place of their own in the text and count nowhere; "
+        "scores of all characters would be lower."
         if board.drawn
         else ""
     )
@@ -195,8 +232,8 @@ def _scores(page: Page, board: Scoreboard, rows: pd.DataFrame) -> None:
         heads(rows),
         "heads",
         "Share of the attention that lies in the box of the character, by block and "
-        f"head of the decoder (diamond: mean of its heads), n = {board.words:,} words, "
-        "95 % intervals.",
+        f"head of the decoder (diamond: mean of its heads), n = {board.words:,} "
+        "words, 95 % intervals.",
     )
 
 
@@ -207,9 +244,9 @@ def verdict(rows: pd.DataFrame) -> str:
     losses = not_better(rows)
     if losses.empty:
         return (
-            f"Attention beats equal-width slices in all {len(compared)} comparisons of "
-            "a score on a group of words: no 95 % interval of the differences holds "
-            f"zero. {aside}"
+            f"Attention beats equal-width slices in all {len(compared)} comparisons "
+            "of a score on a group of words: no 95 % interval of the differences "
+            f"holds zero. {aside}"
         )
     listed = "; ".join(
         f"{TITLES[row.metric].lower()} ({row.group}): {signed(row.mean)} "
@@ -218,8 +255,8 @@ def verdict(rows: pd.DataFrame) -> str:
     )
     return (
         f"Attention does not beat equal-width slices in {len(losses)} of "
-        f"{len(compared)} comparisons of a score on a group of words. Attention minus "
-        f"slices, with 95 % intervals: {listed}. {aside}"
+        f"{len(compared)} comparisons of a score on a group of words. Attention "
+        f"minus slices, with 95 % intervals: {listed}. {aside}"
     )
 
 
@@ -238,34 +275,32 @@ def _words(page: Page, shown: Sequence[MappedWord]) -> None:
             map_sheet(shown[start : start + _PER_SHEET]),
             f"overlays-{number}",
             "Every word with the boxes from attention (in the colors of the "
-            "characters) and, where known, the true ones (white in black). For every "
-            "character attention, and |gradient × input| of its score, summed over the "
-            "patch; dark is the most of each map.",
+            "characters) and, where known, the true ones (white in black). For "
+            "every character attention, and |gradient × input| of its score, summed "
+            "over the patch; dark is the most of each map.",
         )
 
 
-def mapped(subject: Subject, word: Word, attended: CharacterAttention, image: Tensor) -> MappedWord:
+def mapped(
+    subject: Subject,
+    word: Word,
+    attended: CharacterAttention,
+    image: Tensor,
+) -> MappedWord:
     """A word with attention and gradients of every character."""
     ids = torch.tensor([subject.charset.encode(word.text)], device=image.device)
     gradients = gradient_times_input(subject.recognizer, image[None], ids)[0]
     verdict = "" if word.label is None else f"the label is {word.label}"
     title = f"{word.text}    {'read right' if word.right else verdict}    ({word.name})"
-    return MappedWord(
-        title=title,
-        pixels=word.pixels,
-        text=word.text,
-        maps={"attention": attended.maps, "|gradient × input|": gradients},
-        boxes=attended.boxes.tolist(),
-        true_boxes=[] if word.true_boxes is None else word.true_boxes.tolist(),
-    )
+    maps = {"attention": attended.maps, "|gradient × input|": gradients}
+    truth = [] if word.true_boxes is None else word.true_boxes.tolist()
+    return MappedWord(title, word.pixels, word.text, maps, attended.boxes.tolist(), truth)
 
 
 def record(word: Word, attended: CharacterAttention, source: Source) -> dict[str, Any]:
     """One image as plain values, in pixels of the model's input."""
-    true_boxes = {}
-    if word.true_boxes is not None:
-        for index, place in word.true_places():
-            true_boxes[index] = _rounded(word.true_boxes[place])
+    known = word.true_boxes
+    true_boxes = {} if known is None else {i: _rounded(known[j]) for i, j in word.true_places()}
     special = source.of(word.special_mass[source.model]).tolist()
     return {
         "image": word.name,

@@ -33,7 +33,8 @@ LENGTHS = {
 GROUPS = ("all", "right", "wrong", *LENGTHS, "level", "rotated", "curved")
 """Groups of words, in the order of the tables."""
 # In heights of a character: lines that rise or bow more than this are not level.
-_RISE, _BOW = 0.5, 0.25
+_RISE = 0.5
+_BOW = 0.25
 
 
 COLUMNS = [
@@ -127,7 +128,10 @@ class Scoreboard:
 
     def _matrix(self, source: Source, group: str) -> Float64[Tensor, "word metric"]:
         pairs = zip(self._scores[source], self._groups, strict=True)
-        return torch.tensor([row for row, names in pairs if group in names], dtype=torch.float64)
+        return torch.tensor(
+            [row for row, names in pairs if group in names],
+            dtype=torch.float64,
+        )
 
 
 def groups(word: Word) -> Iterator[str]:

@@ -76,7 +76,11 @@ class GivenImages:
             yield batch.to(device), chosen
             seen = end
 
-    def _image_set(self, subject: Subject, source: str | Path | Iterable[ImageSource]) -> ImageSet:
+    def _image_set(
+        self,
+        subject: Subject,
+        source: str | Path | Iterable[ImageSource],
+    ) -> ImageSet:
         count = _MOST_IMAGES if self.count is None else self.count
         if isinstance(source, str | Path):
             return load_images(subject, str(source), count, self.seed)

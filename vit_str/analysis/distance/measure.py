@@ -96,7 +96,13 @@ class DistanceAnalysis:
         """How many were measured."""
         return len(self.statistics.values(self.statistics.metrics[0])[0])
 
-    def _keep(self, layer: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
+    def _keep(
+        self,
+        layer: str,
+        queries: Tensor,
+        keys: Tensor,
+        mask: Tensor | None,
+    ) -> None:
         per_image = len(self.statistics.windows[layer].allowed) if self.statistics.windows else 1
         maps = map_of(queries, keys, mask)[: self._kept * per_image]
         self.maps.setdefault(layer, []).append(maps.cpu())

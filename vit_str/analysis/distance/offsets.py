@@ -28,7 +28,13 @@ class OffsetMaps:
         self._queries = queries
 
     @torch.no_grad()
-    def update(self, layer: str, queries: Tensor, keys: Tensor, mask: Tensor | None = None) -> None:
+    def update(
+        self,
+        layer: str,
+        queries: Tensor,
+        keys: Tensor,
+        mask: Tensor | None = None,
+    ) -> None:
         """Add a batch of images, see ``probe``."""
         special = self.grid.special_tokens
         seen = self._images.get(layer, 0)
@@ -78,10 +84,13 @@ def by_offset(
         grid: of the tokens.
         counts: of how many images the row of each token is the sum; one by default.
     """
-    rows, columns = grid.rows, grid.columns
+    rows = grid.rows
+    columns = grid.columns
     width = 2 * columns - 1
-    row, column = torch.arange(len(grid)) // columns, torch.arange(len(grid)) % columns
-    down, right = row - row[:, None] + rows - 1, column - column[:, None] + columns - 1
+    row = torch.arange(len(grid)) // columns
+    column = torch.arange(len(grid)) % columns
+    down = row - row[:, None] + rows - 1
+    right = column - column[:, None] + columns - 1
     offsets = (down * width + right).flatten()
     sums = maps.new_zeros(len(maps), (2 * rows - 1) * width)
     sums.index_add_(1, offsets, maps.flatten(1))

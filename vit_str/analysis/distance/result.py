@@ -101,7 +101,12 @@ class AttentionDistance:
         else:
             save_maps(path, *self.analyses)
 
-    def plot(self, ax: "Axes | None" = None, unit: str = "px", color: str | None = None) -> "Axes":
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        unit: str = "px",
+        color: str | None = None,
+    ) -> "Axes":
         """Draw heads by layer (dots) and the means of layers (line), with 95 % intervals.
 
         Args:

@@ -226,7 +226,12 @@ def preprocessing(processor: Any) -> LibraryPreprocessing:
 
 
 def _process(processor: Any, image: Image.Image) -> Tensor:
-    raw = processor(images=image, return_tensors="pt", do_rescale=False, do_normalize=False)
+    raw = processor(
+        images=image,
+        return_tensors="pt",
+        do_rescale=False,
+        do_normalize=False,
+    )
     return raw["pixel_values"][0]
 
 

@@ -87,7 +87,9 @@ def _swin(model: Any, image_size: tuple[int, int]) -> list[Block]:
 
 
 def _block(module: Any, grid: TokenGrid) -> Block:
-    window, shift, size = module.attn.window_size, module.attn.shift_size, (grid.rows, grid.columns)
+    window = module.attn.window_size
+    shift = module.attn.shift_size
+    size = (grid.rows, grid.columns)
     # One window that holds all is not shifted.
     down, across = (0 if w >= n else s for w, s, n in zip(window, shift, size, strict=True))
     return Block(module, grid, tuple(window), (down, across))

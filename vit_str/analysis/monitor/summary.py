@@ -49,7 +49,12 @@ def attention_summary(
     device = torch.device("cpu") if parameter is None else parameter.device
     with _modes_kept(model):
         measured = attention_distance(
-            model, images, grid=grid, metrics=metrics, batch_size=batch_size, device=device
+            model,
+            images,
+            grid=grid,
+            metrics=metrics,
+            batch_size=batch_size,
+            device=device,
         )
     rows = measured.rows
     layers = rows[rows["head"].isna() & rows["metric"].isin(metrics)]

@@ -68,9 +68,22 @@ def distance_by_depth(
         band: LineStyle = {"color": style["color"], "alpha": 0.2, "linewidth": 0}
         axes.fill_between(curve["layer"], curve["low"], curve["high"], **band)
         beside = rows[(rows["model"] == model) & (rows["metric"] == dotted)]
-        axes.plot(beside["layer"], beside["mean"], ":", color=style["color"], linewidth=1.2)
+        axes.plot(
+            beside["layer"],
+            beside["mean"],
+            ":",
+            color=style["color"],
+            linewidth=1.2,
+        )
     if dotted is not None:
-        axes.plot([], [], ":", color=INK, linewidth=1.2, label=f"{dotted}, of the layer alone")
+        axes.plot(
+            [],
+            [],
+            ":",
+            color=INK,
+            linewidth=1.2,
+            label=f"{dotted}, of the layer alone",
+        )
     ticks = layer_ticks(rows["layer"].max())
     axes.set(ylim=(0, None), xticks=ticks, xlabel="layer")
     axes.set_ylabel(y_label)
@@ -99,7 +112,10 @@ def field_gallery(fields: Mapping[str, Sequence[LayerField]]) -> Figure:
         for number, (axes, layer) in enumerate(zip(column, layers, strict=False), 1):
             _draw_field(axes, layer)
             title = f"layer {number}: {layer.distance:.1f} px"
-            axes.set_title(title if number > 1 else f"{plain_lines(model, 24)}\n{title}", **style)
+            axes.set_title(
+                title if number > 1 else f"{plain_lines(model, 24)}\n{title}",
+                **style,
+            )
     return sheet
 
 
@@ -110,7 +126,16 @@ def _draw_field(axes: Axes, layer: LayerField) -> None:
     axes.imshow(shares, HEAT, _NORM, extent=extent, interpolation="nearest")
     for box, style in ((layer.cell, "-"), (layer.bounds, "--")):
         # What lies past the border of the image cannot be seen; the frame is drawn on the border.
-        top, left = max(box[0], 0), max(box[1], 0)
-        across, down = min(box[3], width) - left, min(box[2], height) - top
-        frame = Rectangle((left, top), across, down, fill=False, edgecolor=INK, linestyle=style)
+        top = max(box[0], 0)
+        left = max(box[1], 0)
+        across = min(box[3], width) - left
+        down = min(box[2], height) - top
+        frame = Rectangle(
+            (left, top),
+            across,
+            down,
+            fill=False,
+            edgecolor=INK,
+            linestyle=style,
+        )
         axes.add_patch(frame)

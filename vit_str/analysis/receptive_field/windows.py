@@ -41,7 +41,8 @@ class ReceptiveField:
 
     def of_unit(self, row: int, column: int) -> tuple[int, int, int, int]:
         """Top, left, bottom and right of what a unit sees, parts outside of the image included."""
-        top, left = self.start[0] + row * self.stride[0], self.start[1] + column * self.stride[1]
+        top = self.start[0] + row * self.stride[0]
+        left = self.start[1] + column * self.stride[1]
         return top, left, top + self.size[0], left + self.size[1]
 
 
@@ -65,14 +66,16 @@ def _fields_of_windows(encoder: LibraryEncoder) -> list[ReceptiveField]:
     axes = []
     for axis in range(2):
         first = encoder.blocks[0].grid
-        count, length = (first.rows, first.columns)[axis], round(first.patch_size[axis])
+        count = (first.rows, first.columns)[axis]
+        length = round(first.patch_size[axis])
         spans = [(i * length, (i + 1) * length) for i in range(count)]
         middles = []
         for block in encoder.blocks:
             cells = (block.grid.rows, block.grid.columns)[axis]
             merged = len(spans) // cells
             spans = [_joined(spans[i * merged : (i + 1) * merged]) for i in range(cells)]
-            window, shift = (block.window or (cells, cells))[axis], block.shift[axis]
+            window = (block.window or (cells, cells))[axis]
+            shift = block.shift[axis]
             # Cells before the first window have come round from the other end, behind a mask.
             of_cell = [(((i - shift) % cells) // window, i < shift) for i in range(cells)]
             seen = {

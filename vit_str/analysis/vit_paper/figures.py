@@ -103,14 +103,23 @@ def filter_mosaic(
     colors = 0.5 + 0.5 * filters / np.where(largest > 0, largest, 1)
     if colors.shape[1] != 3:  # as of radar or of gray pictures
         colors = colors.mean(1, keepdims=True).repeat(3, axis=1)
-    scale = max(1, round(16 / max(colors.shape[2:])))  # so that gaps are thinner than filters
+    # So that gaps are thinner than filters
+    scale = max(1, round(16 / max(colors.shape[2:])))
     colors = colors.repeat(scale, axis=2).repeat(scale, axis=3)
     gap = max(1, round(_GAP * max(colors.shape[2:])))
     missing = SHOWN_FILTERS - len(colors)
-    cells = np.pad(colors, ((0, missing), (0, 0), (0, gap), (0, gap)), constant_values=1.0)
+    cells = np.pad(
+        colors,
+        ((0, missing), (0, 0), (0, gap), (0, gap)),
+        constant_values=1.0,
+    )
     if missing:
         cells[len(colors) :] = 1.0
-    return rearrange(cells, "(row column) c h w -> (row h) (column w) c", row=FILTER_ROWS)
+    return rearrange(
+        cells,
+        "(row column) c h w -> (row h) (column w) c",
+        row=FILTER_ROWS,
+    )
 
 
 def _draw_positions(
@@ -136,7 +145,14 @@ def _draw_positions(
     mosaic, middles_down, middles_across = position_mosaic(maps)
     lowest = min(0.0, float(np.nanmin(mosaic)))
     aspect = patch_size[0] / patch_size[1]
-    shown = axes.imshow(mosaic, HEAT, vmin=lowest, vmax=1, interpolation="nearest", aspect=aspect)
+    shown = axes.imshow(
+        mosaic,
+        HEAT,
+        vmin=lowest,
+        vmax=1,
+        interpolation="nearest",
+        aspect=aspect,
+    )
     axes.set_anchor("N")
     axes.set_yticks(middles_down, [str(index + 1) for index in down])
     axes.set_xticks(middles_across, [str(index + 1) for index in across])
@@ -145,7 +161,14 @@ def _draw_positions(
     axes.tick_params(length=0)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
-    bar = axes.figure.colorbar(shown, ax=axes, aspect=22, pad=0.02, shrink=0.8, anchor=(0, 1))
+    bar = axes.figure.colorbar(
+        shown,
+        ax=axes,
+        aspect=22,
+        pad=0.02,
+        shrink=0.8,
+        anchor=(0, 1),
+    )
     bar.outline.set_visible(False)
 
 
@@ -168,7 +191,11 @@ def _evenly(count: int) -> list[int]:
     return [int(index) for index in np.unique(chosen)]
 
 
-def _draw_distances(axes: Axes, rows: pd.DataFrame | str, uniform: Sequence[float]) -> None:
+def _draw_distances(
+    axes: Axes,
+    rows: pd.DataFrame | str,
+    uniform: Sequence[float],
+) -> None:
     if isinstance(rows, str):
         _say(axes, rows)
         return
@@ -177,17 +204,34 @@ def _draw_distances(axes: Axes, rows: pd.DataFrame | str, uniform: Sequence[floa
     chance_lines(axes, {"uniform": uniform})
     for head in table.heads(model).itertuples():
         (dot,) = axes.plot(
-            head.layer, head.mean, "o", color=COLORS[0], markersize=4.5, markeredgecolor=PLATE
+            head.layer,
+            head.mean,
+            "o",
+            color=COLORS[0],
+            markersize=4.5,
+            markeredgecolor=PLATE,
         )
         on_hover(dot, hover_text(head))
     means = table.layer_means(model)
-    axes.plot(means["layer"], means["mean"], color=INK, linewidth=1.0, label="mean of the layer")
+    axes.plot(
+        means["layer"],
+        means["mean"],
+        color=INK,
+        linewidth=1.0,
+        label="mean of the layer",
+    )
     axes.set_xlim(0.5, table.layers + 0.5)
     axes.set_ylim(0, 1.08 * max([*uniform, table.highest()]))
     axes.set_xticks(layer_ticks(table.layers))
     axes.set_xlabel("layer")
     axes.grid(visible=False, axis="x")
-    axes.legend(loc="lower right", frameon=True, framealpha=0.85, edgecolor="none", fontsize=7)
+    axes.legend(
+        loc="lower right",
+        frameon=True,
+        framealpha=0.85,
+        edgecolor="none",
+        fontsize=7,
+    )
 
 
 def _say(axes: Axes, reason: str) -> None:

@@ -90,7 +90,10 @@ def explained(similarity: Similarities, grid: TokenGrid) -> dict[str, float]:
     return {name: _explained(values, of[others]) for name, of in classes.items()}
 
 
-def _explained(values: Float64[Tensor, " pair"], classes: Float64[Tensor, " pair"]) -> float:
+def _explained(
+    values: Float64[Tensor, " pair"],
+    classes: Float64[Tensor, " pair"],
+) -> float:
     number = torch.unique(classes, return_inverse=True)[1]
     counts = torch.bincount(number).double()
     means = torch.bincount(number, values) / counts

@@ -174,8 +174,8 @@ def _fit(options: argparse.Namespace) -> int:
     console.write(json.dumps(values, indent=2) if options.json else _text(values))
     if is_at_edge:
         console.warn(
-            "no temperature that was tried is extreme enough: look at the labels, or calibrate "
-            f"{out} once more"
+            "no temperature that was tried is extreme enough: look at the labels, "
+            f"or calibrate {out} once more"
         )
     _write(source, out, file, values)
     console.warn(f"wrote {out}")
@@ -215,7 +215,8 @@ def _text(values: Mapping[str, Any]) -> str:
             )
     lines = [
         f"temperature {values['temperature']:.3f} [{low:.3f}, {high:.3f}], fitted to "
-        f"{values['words']:,} words, right exactly as written; before {values['before']:.3f}",
+        f"{values['words']:,} words, right exactly as written; before "
+        f"{values['before']:.3f}",
         *console.aligned(rows),
         "right, mean confidence and error in percent [95 % interval]; loss in nats per word",
     ]

@@ -26,7 +26,8 @@ FACTORS = np.geomspace(0.4, 2.5, 9)
 LEAST_WORDS = 50  # to fit a temperature to
 _SUREST = 1 - 1e-12  # a wrong word that is surer costs 28 nats, not infinitely many
 _DEGREE = 4  # of the polynomial that smooths the loss over the logarithm of the factor
-_FINE = np.geomspace(FACTORS[0], FACTORS[-1], 184)  # 1 % apart, finer than words can tell
+# 1 % apart, finer than words can tell
+_FINE = np.geomspace(FACTORS[0], FACTORS[-1], 184)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +152,9 @@ def fit(tried: Sequence[JudgedWords]) -> Fit:
     counts = [int(words.right.sum()) for words in tried]
     if n < LEAST_WORDS or max(counts) == n or min(counts) == 0:
         raise ValueError(
-            f"a temperature needs {LEAST_WORDS} words or more, some read right and some wrong, "
-            f"found {n} to fit to (half of them all) with "
-            f"{max(counts)} right; give more words, or harder ones"
+            f"a temperature needs {LEAST_WORDS} words or more, some read right and "
+            f"some wrong, found {n} to fit to (half of them all) with {max(counts)} "
+            "right; give more words, or harder ones"
         )
     losses = np.stack([words.losses for words in tried], axis=1)
     counts_of_words = (np.bincount(places, minlength=n) for places in resamples(n))

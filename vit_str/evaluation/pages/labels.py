@@ -42,8 +42,8 @@ def labeled_pictures(folder: Path) -> list[tuple[Path, Path]]:
     pictures = find_files(folder / "images", SUFFIXES)
     if not pictures:
         raise ValueError(
-            f"expected pictures in {folder / 'images'}, found none; labels of whole pictures are "
-            "a folder with images/ and labels/"
+            f"expected pictures in {folder / 'images'}, found none; labels of whole "
+            "pictures are a folder with images/ and labels/"
         )
     files = find_files(folder / "labels", (".txt", ".csv"))
     labels = {path.stem: path for path in files}

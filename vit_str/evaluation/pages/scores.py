@@ -46,7 +46,8 @@ class PageScore:
     # Words in both the labels and the page, found words and labelled words, without places
     bag: tuple[int, int, int]
     plain_bag: tuple[int, int, int]  # the same of their letters and digits alone
-    label_outcomes: tuple[LabelOutcome, ...] = field(repr=False)  # what became of each judged label
+    # What became of each judged label
+    label_outcomes: tuple[LabelOutcome, ...] = field(repr=False)
 
 
 def score_page(page: Page, labels: Sequence[Label]) -> PageScore:

@@ -92,7 +92,8 @@ class AcceptedWords:
     """The surest words, if the others are rejected."""
 
     coverage: float  # share of words that was to be kept
-    confidence: float  # of the least sure of them; nan if that one is damaged, or without any word
+    # Of the least sure of them; nan if that one is damaged, or without any word
+    confidence: float
     n: int  # words that are kept
     shares: Mapping[str, Share]  # metric of `SHOWN` -> accuracy of what is kept
 

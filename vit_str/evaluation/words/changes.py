@@ -43,9 +43,10 @@ def write_changes(
     before, after = comparison.names
     page = Page(
         f"{after} against {before}: words won and lost",
-        f"Won: read right by {after} only. Lost: read right by {before} only. Words that both read "
-        "right, or both wrong, are in the table alone. Differences with 95 % intervals over words; "
-        "p is the chance of so uneven a split of won and lost if both were equally good.",
+        f"Won: read right by {after} only. Lost: read right by {before} only. Words "
+        "that both read right, or both wrong, are in the table alone. Differences "
+        "with 95 % intervals over words; p is the chance of so uneven a split of "
+        "won and lost if both were equally good.",
     )
     rows: list[Sequence[object]] = []
     for name, first in comparison.first.items():

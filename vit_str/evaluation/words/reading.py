@@ -80,6 +80,6 @@ def remarks(name: str, words: ReadWords) -> Iterator[str]:
     quoted = sum(map(_is_quoted, words.labels))
     if quoted > 1 and 2 * quoted > len(words.labels):
         yield (
-            f"{name}: {quoted:,} of {len(words.labels):,} labels are in quotes, which count as "
-            "characters; only .csv files have quotes around labels"
+            f"{name}: {quoted:,} of {len(words.labels):,} labels are in quotes, "
+            "which count as characters; only .csv files have quotes around labels"
         )

@@ -91,8 +91,8 @@ class Report:
                 )
         if self.overall.reduced:
             yield (
-                f"{self.overall.reduced:,} labels with spaces, accents or other scripts: "
-                "judged whole in full only"
+                f"{self.overall.reduced:,} labels with spaces, accents or other "
+                "scripts: judged whole in full only"
             )
         if self.overall.unreadable:
             yield f"{self.overall.unreadable:,} damaged images: counted as read wrong"

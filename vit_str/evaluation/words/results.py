@@ -28,7 +28,8 @@ class ReadWords:
     confidences: list[float | None]
     # One line for every word that has no image or no label
     missing: list[str] = field(default_factory=list)
-    damaged: list[str] = field(default_factory=list)  # one line for every image that cannot be read
+    # One line for every image that cannot be read
+    damaged: list[str] = field(default_factory=list)
     # Of the images; None where it is not known
     sizes: list[ImageSize | None] = field(default_factory=list)
     # Numbers of the words in their set, the place of each in its data set

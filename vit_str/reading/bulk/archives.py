@@ -20,7 +20,8 @@ Report = Callable[[str, str], object]
 class ImageRef(NamedTuple):
     """Where an image is."""
 
-    name: str  # what the output calls it: its path, or archive/member, or file.parquet/row
+    # What the output calls it: its path, or archive/member, or file.parquet/row
+    name: str
     path: str  # of the image file, or of the archive
     start: int | None = None  # byte in a tar archive, or row of a Parquet file
     size: int = 0  # bytes in a tar archive
@@ -115,8 +116,8 @@ def _choose_column(path: str, schema: Any, column: str | None) -> str:
     if column is None and len(of_bytes) == 1:
         return str(of_bytes[0])
     raise ValueError(
-        f"{path}: say with --column which of {', '.join(schema.names)} holds images as bytes; "
-        f"those with bytes are {', '.join(of_bytes) or 'none'}"
+        f"{path}: say with --column which of {', '.join(schema.names)} holds images "
+        f"as bytes; those with bytes are {', '.join(of_bytes) or 'none'}"
     )
 
 

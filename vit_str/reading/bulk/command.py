@@ -91,8 +91,8 @@ def _check_ray(options: argparse.Namespace) -> None:
     chosen = (options.lexicon, options.pattern, options.alphabet, options.beams)
     if options.n_best > 1 or any(option is not None for option in chosen):
         raise ValueError(
-            "--engine ray gives the likeliest of all texts: leave out --n-best, --beams, "
-            "--lexicon, --pattern and --alphabet"
+            "--engine ray gives the likeliest of all texts: leave out --n-best, "
+            "--beams, --lexicon, --pattern and --alphabet"
         )
     out = Path(options.out).resolve()
     for path in map(Path, options.paths):

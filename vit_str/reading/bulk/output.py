@@ -95,8 +95,8 @@ def _compare(record: Path, settings: Mapping[str, Any]) -> None:
     for name, value in settings.items():
         if before.get(name) != value:
             raise ValueError(
-                f"{record.parent} was begun with {name} {before.get(name)}, not {value}; take "
-                "what it was begun with, or another --out"
+                f"{record.parent} was begun with {name} {before.get(name)}, not "
+                f"{value}; take what it was begun with, or another --out"
             )
 
 

@@ -215,8 +215,9 @@ class PartReader:
         try:
             if ray.get(self._attempts.begin.remote(number)) > _ATTEMPTS:
                 raise RuntimeError(
-                    f"{images[0].name} and those after it: workers died {_ATTEMPTS} times, for "
-                    "want of memory or by an image that no decoder survives"
+                    f"{images[0].name} and those after it: workers died {_ATTEMPTS} "
+                    "times, for want of memory or by an image that no decoder "
+                    "survives"
                 )
             rows = read_images(self._reader, images, self._job, self._threads)
         except Exception as error:  # whatever it is must not cost the other parts
@@ -230,8 +231,8 @@ def read_images(
     """A row for every image: what it says, or why it cannot be read."""
     if not any(os.path.exists(image.path) for image in images):
         raise OSError(
-            f"{images[0].path} and {len(images) - 1} others are not there; all machines must see "
-            "the images under the same path"
+            f"{images[0].path} and {len(images) - 1} others are not there; all "
+            "machines must see the images under the same path"
         )
     rows = []
     outcomes = reader.stream(

@@ -3,8 +3,9 @@
 See `limited_process`. It takes the ``path`` of the file, ``ranges`` of pages, ``resolution`` in
 dots per inch, ``password``, ``text``, whether text of the file is wanted, and most ``pixels`` of a
 page. For every page it answers with the RGB pixels and ``{"size": [width, height], "lines": [...],
-"left_out": 0}``, the last the number of images that PDFium could not decode; or with
-``{"error": "..."}``. It imports no more than it needs, to start fast.
+"left_out": 0, "pages": 1}``, the last two the number of images that PDFium could not decode, and
+that of all pages of the file; or with ``{"error": "..."}``. It imports no more than it needs, to
+start fast.
 """
 
 from itertools import islice
@@ -41,7 +42,7 @@ def main() -> None:
         except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
             answer({"error": f"page {number + 1} cannot be drawn ({error})"})
         else:
-            answer(header, pixels)
+            answer(header | {"pages": len(document)}, pixels)
 
 
 def _page(page: Any, wanted: dict[str, Any]) -> tuple[dict[str, Any], bytes]:

@@ -1,7 +1,7 @@
 """Pages as Markdown."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reading.pages.structure import Heading, Item, Paragraph, Part, Running, parts_of
@@ -10,23 +10,39 @@ from vit_str.reading.pages.tables import Row, Table
 
 def markdown(pages: Sequence[Page]) -> str:
     """The text of pages, which are set apart by a rule, without what runs above and below it."""
-    texts = ("\n\n".join(_marked(parts)) for parts in parts_of(pages))
+    texts = map(_page, parts_of(pages))
     return "\n\n---\n\n".join(texts) + "\n"
 
 
-def _marked(parts: Sequence[Part]) -> Iterator[str]:
+def _page(parts: Sequence[Part]) -> str:
+    """Parts with an empty line between them, but between the items of a list."""
+    text = ""
+    before: Part | None = None
     for part in parts:
-        if isinstance(part, Heading):
-            yield f"{'#' * part.level} {_joined(part.rows)}"
-        elif isinstance(part, Item):
-            mark = part.mark if part.mark[0].isdigit() else "-"
-            yield f"{mark} {_joined(part.rows)}"
-        elif isinstance(part, Table):
-            yield _table(part)
-        elif isinstance(part, Paragraph):
-            yield _joined(part.rows)
-        else:
-            assert isinstance(part, Running)
+        if isinstance(part, Running):
+            continue
+        are_items = isinstance(before, Item) and isinstance(part, Item)
+        gap = "\n" if are_items else "\n\n"
+        text += gap + _marked(part) if text else _marked(part)
+        before = part
+    return text
+
+
+def _marked(part: Heading | Item | Paragraph | Table) -> str:
+    if isinstance(part, Heading):
+        return f"{'#' * part.level} {_joined(part.rows)}"
+    if isinstance(part, Item):
+        return f"{_mark(part.mark)} {_joined(part.rows)}"
+    if isinstance(part, Table):
+        return _table(part)
+    return _joined(part.rows)
+
+
+def _mark(mark: str) -> str:
+    """The mark of an item: Markdown has numbers and bullets, letters stand behind one."""
+    if mark[0].isdigit():
+        return mark
+    return f"- {mark}" if any(map(str.isalnum, mark)) else "-"
 
 
 def _joined(rows: Sequence[Row]) -> str:

@@ -151,6 +151,7 @@ def _picture_of(header: dict[str, Any], pixels: bytes, path: str) -> Image.Image
     picture = Image.frombytes("RGB", tuple(header["size"]), pixels)
     picture.info["lines"] = header.get("lines", ())
     picture.info["left_out"] = header.get("left_out", 0)
+    picture.info["pages"] = header.get("pages")
     return picture
 
 

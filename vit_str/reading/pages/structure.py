@@ -22,14 +22,18 @@ _HEADING = 1.15  # size of a heading over that of the text
 _HEAVIER = 1.1  # weight of a heading over that of the text
 _BOLD = 1.22  # weight of a bold line over that of the text
 _LEAST_OF_BOLD = 0.93  # size of a bold heading over that of the text
-_SAME_LEVEL = 0.9  # share of the highest heading of a level that all of it have
+_SAME_LEVEL = 0.9  # share of the size of the largest heading of a level that all of it have
+_LEAST_OF_LEVEL = 0.85  # the same of headings whose strokes are as wide: these are told better
+_SAME_STROKES = 0.95
 _LOWEST_LEVEL = 6
 _LONGEST_HEADING = 16  # words of a line
 _SHORTEST_HEADING = 3  # letters
 _PRINT = 0.94  # confidence of the characters of a printed heading, at least
 _COLUMN = 1.5  # white between two columns
 _MOST_COLUMNS = 2  # such white: one may be behind the number of a heading
-_OTHER_SIZE = 0.86  # share of the height of a row that the next of its paragraph has
+_OTHER_SIZE = 0.86  # share of the size of a row that the next of its paragraph has
+_OTHER_SIZE_IN_DOUBT = 0.7  # the same of few letters, whose size is hard to tell, and in a sentence
+_FEW_LETTERS = 8
 _PARAGRAPH_GAP = 0.3  # more white between paragraphs than between most lines
 _INDENT = 3.0  # that the first line of a paragraph may have
 _NARROW = 0.8  # share of the width of most of the text that other blocks of it have
@@ -38,6 +42,8 @@ _FITS = 0.7  # white that is left beside the next word where it would have fitte
 _MARGIN = 0.075  # share of the height of a page at its top and bottom where running text may be
 _RUNNING_GAP = 1.5  # white between running text and the page
 _LONGEST_RUNNING = 14  # words
+_LONG_ROW = 5  # words
+_SENTENCE_ENDS = (".", "!", "?", ":")
 _CAPTION = re.compile(r"(?:fig(?:ure|ura)?|abb(?:ildung)?|tab(?:le|elle|leau|la)?)\.?$", re.I)
 
 
@@ -108,13 +114,13 @@ class _Type:
         height: of its rows, in pixels.
         size: of its letters.
         weight: of its strokes.
-        levels: the least size of the headings of each level, the largest first.
+        levels: the size and weight of the largest heading of each level, the largest first.
     """
 
     height: float
     size: float
     weight: float
-    levels: tuple[float, ...] = ()
+    levels: tuple[tuple[float, float], ...] = ()
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> "_Type":
@@ -125,11 +131,11 @@ class _Type:
         values = np.array([(row.height, row.size, row.weight) for row in rows])
         height, size, weight = np.median(np.repeat(values, counts, 0), 0).tolist()
         text = cls(height, size, weight)
-        sizes = sorted({row.size for row in rows if text.is_larger(row)}, reverse=True)
-        levels: list[float] = []
-        for each in sizes:
-            if not levels or each < levels[-1]:
-                levels.append(_SAME_LEVEL * each)
+        larger = filter(text.is_larger, rows)
+        levels: list[tuple[float, float]] = []
+        for row in sorted(larger, key=lambda row: row.size, reverse=True):
+            if not levels or not _is_of_level(row, *levels[-1]):
+                levels.append((row.size, row.weight))
         return cls(height, size, weight, tuple(levels))
 
     def is_larger(self, row: Row) -> bool:
@@ -149,7 +155,13 @@ class _Type:
         """Of a heading that is larger than the text; 0 for all others."""
         if not self.is_larger(row):
             return 0
-        return next(n for n, least in enumerate(self.levels, 1) if row.size >= least)
+        return next(n for n, type_ in enumerate(self.levels, 1) if _is_of_level(row, *type_))
+
+
+def _is_of_level(row: Row, size: float, weight: float) -> bool:
+    """Whether a heading is of the level whose largest heading has a size and a weight."""
+    has_same_strokes = min(row.weight, weight) > _SAME_STROKES * max(row.weight, weight)
+    return row.size >= (_LEAST_OF_LEVEL if has_same_strokes else _SAME_LEVEL) * size
 
 
 def _letters(row: Row) -> int:
@@ -251,7 +263,8 @@ def _ruled(sheet: _Sheet) -> dict[int, Table | None]:
         places = [
             place
             for place, row in enumerate(sheet.rows)
-            if grid.holds((row.left + row.right) / 2, (row.top + row.bottom) / 2)
+            if place not in found
+            and grid.holds((row.left + row.right) / 2, (row.top + row.bottom) / 2)
         ]
         if places:
             found |= dict.fromkeys(places)
@@ -338,18 +351,44 @@ def _begins_part(
     distance = row.top - before.bottom
     if level:
         return distance > row.height or row.top < before.top
-    alike = min(row.size, before.size) / max(row.size, before.size)
     left, right = edges[sheet.blocks[last]]
+    if _goes_on_in_next_column(before, row):
+        return not _are_alike(before, row) or _would_fit(before, row.words[0], right)
     return (
         sheet.blocks[place] != sheet.blocks[last]
         or distance > apart + _PARAGRAPH_GAP * text.height
-        or alike < _OTHER_SIZE
+        or not _are_alike(before, row)
         or _begins_item(row)
         or _is_caption(row)
         or abs(row.left - before.left) > _INDENT * text.height
-        or _would_fit(before, row.words[0], right)
+        or (_would_fit(before, row.words[0], right) and not _goes_on_with(before, row))
         or _are_set_to_the_right(before, row, left, text)
     )
+
+
+def _are_alike(before: Row, row: Row) -> bool:
+    """Whether the type of two rows has one size, as far as it can be told."""
+    are_few = min(_letters(before), _letters(row)) < _FEW_LETTERS
+    is_doubtful = are_few or _goes_on_with(before, row)
+    least = _OTHER_SIZE_IN_DOUBT if is_doubtful else _OTHER_SIZE
+    return min(row.size, before.size) >= least * max(row.size, before.size)
+
+
+def _goes_on_in_next_column(before: Row, row: Row) -> bool:
+    """Whether a column ends within a sentence, and a row at the right goes on with it."""
+    is_next_column = row.top < before.top and row.left > before.right
+    return is_next_column and _is_within_sentence(before, row)
+
+
+def _goes_on_with(before: Row, row: Row) -> bool:
+    """Whether a row goes on with the sentence of a long one before it, however ragged they are."""
+    return len(before.words) >= _LONG_ROW and _is_within_sentence(before, row)
+
+
+def _is_within_sentence(before: Row, row: Row) -> bool:
+    """Whether a sentence does not end between two rows, as small letters say."""
+    ends = before.words[-1].text.endswith(_SENTENCE_ENDS)
+    return not ends and row.words[0].text[:1].islower()
 
 
 def _are_set_to_the_right(before: Row, row: Row, left: float, text: _Type) -> bool:

@@ -28,14 +28,14 @@ _FEWEST_ALIGNED = 3  # rows with words on both sides
 _MOST_APART = 3.5  # white between two rows of a table
 _TIGHT = 0.45  # white between the lines of one cell, at most
 _OTHER_TABLE = 1.5  # times the white between rows: other columns below that are another table
-_WIDER = 1.8  # times the white between words of a cell is that between columns
+WIDER = 1.8  # times the white between words of a cell is that between columns
 _WHITE_IN_CELL = 1.2  # between two words of a cell that covers several columns, at most
 _ROOM = 0.3  # white before a word that a line had no room for
 _TEXT = 3  # words of a line that the next one of its cell goes on with, at least
 _LOOSER = 1.6  # times that between rows that are lines of one cell is that between other rows
 
 
-_MARK = re.compile(r"[-–—•·*+▪■●○□→✓]|\(?(?:\d{1,3}|[a-z])[.)]|\(?[A-Z]\)")
+_MARK = re.compile(r"[-–—•·°*+▪■●○□→✓]|\(?(?:\d{1,3}|[a-z])[.)]|\(?[A-Z]\)")
 """A bullet, a dash, a number or a letter before an item of a list."""
 
 
@@ -149,9 +149,9 @@ def _table_from(rows: Sequence[Row]) -> tuple[int, Table | None]:
     kept = _Columns()
     for row in chosen:
         kept = kept.with_row(row)
-    space = _word_space(chosen, kept.gaps(least))
     boxes = [[word.box for word in row.words] for row in chosen]
-    gaps = kept.gaps(max(least, _WIDER * space))
+    space = word_space(boxes, kept.gaps(least))
+    gaps = kept.gaps(max(least, WIDER * space))
     if gaps:
         aligned = kept.gaps(ALIGNED_GAP * height)
         gaps += [gap for gap in aligned if gap not in gaps and is_aligned(boxes, gap, height)]
@@ -162,13 +162,13 @@ def _table_from(rows: Sequence[Row]) -> tuple[int, Table | None]:
     return count, Table(tuple(_with_lines_of_cells(chosen, cells)))
 
 
-def _word_space(rows: Sequence[Row], gaps: Sequence[float]) -> float:
-    """The median white between the words of one cell: in justified text it may be wide."""
+def word_space(lines: Sequence[Sequence[Sides]], gaps: Sequence[float]) -> float:
+    """The median white between the words of one cell: in justified or typed text it may be wide."""
     spaces = [
-        after.box.left - before.box.right
-        for row in rows
-        for cell in _cells(row.words, gaps)
-        for before, after in pairwise(cell)
+        after[0] - before[2]
+        for line in lines
+        for before, after in pairwise(line)
+        if not any(_middle(before)[0] < gap < _middle(after)[0] for gap in gaps)
     ]
     return median(spaces) if spaces else 0.0
 
