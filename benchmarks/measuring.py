@@ -109,6 +109,28 @@ def described_parser(
     return parser
 
 
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what a benchmark of training trains: a configuration, threads, the size of a batch."""
+    config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
+    parser.add_argument(
+        "--config",
+        type=Path,
+        default=config,
+        help=f"YAML file ({config.name})",
+    )
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        default=1,
+        help="of a CPU, pinned (1)",
+    )
+    parser.add_argument(
+        "--batch-size",
+        type=positive,
+        help="words in a step (the config's)",
+    )
+
+
 def write_json(path: Path | None, results: dict[str, Any]) -> None:
     """Write the machine and the results, if there is a place to."""
     if path is not None:

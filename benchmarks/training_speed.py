@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 from measuring import (
-    REPOSITORY,
+    add_run_arguments,
     described_parser,
     interleave,
     median_and_range,
@@ -95,30 +95,13 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__, rounds=3)
-    config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    parser.add_argument(
-        "--config",
-        type=Path,
-        default=config,
-        help=f"YAML file ({config.name})",
-    )
+    add_run_arguments(parser)
     parser.add_argument(
         "--device",
         choices=list(_LADDERS),
         default=device,
         help=f"({device})",
-    )
-    parser.add_argument(
-        "--threads",
-        type=positive,
-        default=1,
-        help="of a CPU, pinned (1)",
-    )
-    parser.add_argument(
-        "--batch-size",
-        type=positive,
-        help="words in a step (the config's)",
     )
     parser.add_argument(
         "--steps",

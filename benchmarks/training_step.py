@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 from measuring import (
-    REPOSITORY,
+    add_run_arguments,
     described_parser,
     pin,
     print_machine,
@@ -286,25 +286,8 @@ def _is_cpu_time(wanted: Measurement) -> bool:
 
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__)
-    config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
-    parser.add_argument(
-        "--config",
-        type=Path,
-        default=config,
-        help=f"YAML file ({config.name})",
-    )
+    add_run_arguments(parser)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="(cpu)")
-    parser.add_argument(
-        "--threads",
-        type=positive,
-        default=1,
-        help="of a CPU, pinned (1)",
-    )
-    parser.add_argument(
-        "--batch-size",
-        type=positive,
-        help="words in a step (the config's)",
-    )
     parser.add_argument(
         "--steps",
         type=positive,

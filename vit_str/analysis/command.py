@@ -11,29 +11,39 @@ from vit_str.console import add_batch_size, add_device
 from vit_str.files import check_folder
 
 _DISTANCE = """\
-Writes report.html (the pointer on a dot shows its head), distance.csv, summary.json, and the
-figures as PNG, for papers also as SVG and PDF. Several models are drawn on one scale; weights
-called step-*, as training keeps them with vit_str.training.WeightsHistory, as distance against
+Writes report.html (the pointer on a dot shows its head), distance.csv, summary.json, \
+and the
+figures as PNG, for papers also as SVG and PDF. Several models are drawn on one scale; \
+weights
+called step-*, as training keeps them with vit_str.training.WeightsHistory, as \
+distance against
 training, a panel for each layer.
 
 examples:
   vit-str analyze distance tiny untrained:tiny --data photos/ --out out/
-  vit-str analyze distance timm:vit_base_patch16_224 torchvision:swin_t --data photos/ --out out/
-  vit-str analyze distance runs/vit_deep_transformer/history/step-*.safetensors --out out/
+  vit-str analyze distance timm:vit_base_patch16_224 torchvision:swin_t --data photos/ \
+--out out/
+  vit-str analyze distance runs/vit_deep_transformer/history/step-*.safetensors --out \
+out/
 
 In Python and in notebooks: vit_str.analysis.attention_distance(model, images)
 """
 
 _ATLAS = """\
-WEIGHTS may be patterns ('timm:swin*', 'untrained:timm:vit_tiny*'), or 'families': one small model
-of each family of timm and torchvision that is supported, which is the default. Writes report.html,
-to sort and to filter, atlas.json, and a file for each model in models/: models that are there are
-not measured again, so that the command goes on where it was interrupted. A model that cannot be
+WEIGHTS may be patterns ('timm:swin*', 'untrained:timm:vit_tiny*'), or 'families': one \
+small model
+of each family of timm and torchvision that is supported, which is the default. Writes \
+report.html,
+to sort and to filter, atlas.json, and a file for each model in models/: models that \
+are there are
+not measured again, so that the command goes on where it was interrupted. A model that \
+cannot be
 measured is listed with the reason.
 
 examples:
   vit-str analyze atlas --count 50 --data photos/ --out atlas/
-  vit-str analyze atlas untrained:families 'timm:deit3_*' --count 50 --data photos/ --out atlas/
+  vit-str analyze atlas untrained:families 'timm:deit3_*' --count 50 --data photos/ \
+--out atlas/
 """
 
 
@@ -41,19 +51,15 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
     """Which models and images, where to compute and where to write."""
     if analysis.models is None:
         for name in ("first", "second"):
-            parser.add_argument(
-                name,
-                metavar=name.upper(),
-                help="a model, as for distance",
-            )
+            parser.add_argument(name, metavar=name.upper(), help="a model, as for distance")
     else:
         parser.add_argument(
             "models",
             nargs=analysis.models,
             metavar="WEIGHTS",
             help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; of other "
-            "libraries timm:NAME, hf:NAME or torchvision:NAME, with the weights "
-            "that these find in their caches or fetch from their hubs, or "
+            "libraries timm:NAME, hf:NAME or torchvision:NAME, with the weights that "
+            "these find in their caches or fetch from their hubs, or "
             "untrained:timm:NAME, for which nothing is fetched",
         )
     parser.add_argument(
@@ -71,19 +77,8 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
         help="of the images that models of timm:, hf: or torchvision: are given, if they take any "
         "but their usual ones; images are resized to it without cropping",
     )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        metavar="DIR",
-        help="where to write",
-    )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=1,
-        help="same seed, same results (1)",
-    )
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    parser.add_argument("--seed", type=int, default=1, help="same seed, same results (1)")
     parser.add_argument(
         "--data",
         default="rendered",
@@ -95,11 +90,7 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
         "--count", type=int, default=count, metavar="N", help=f"most images ({count})"
     )
     parser.add_argument(
-        "--fonts",
-        type=Path,
-        nargs="+",
-        metavar="DIR",
-        help="to render with, not the system's",
+        "--fonts", type=Path, nargs="+", metavar="DIR", help="to render with, not the system's"
     )
     add_batch_size(parser)
     add_device(parser)
@@ -117,11 +108,7 @@ def _norm(parser: argparse.ArgumentParser) -> None:
 
 def _show(parser: argparse.ArgumentParser, count: int = 4) -> None:
     parser.add_argument(
-        "--show",
-        type=int,
-        default=count,
-        metavar="N",
-        help=f"words to draw with maps ({count})",
+        "--show", type=int, default=count, metavar="N", help=f"words to draw with maps ({count})"
     )
 
 
@@ -151,9 +138,7 @@ def _distance(parser: argparse.ArgumentParser) -> None:
         "between trainings",
     )
     parser.add_argument(
-        "--per-image",
-        action="store_true",
-        help="write the values of every image: per-image.csv",
+        "--per-image", action="store_true", help="write the values of every image: per-image.csv"
     )
     parser.add_argument(
         "--maps",
@@ -183,27 +168,17 @@ def _ablation(parser: argparse.ArgumentParser) -> None:
 
 def _characters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--block",
-        type=int,
-        metavar="N",
-        help="of the decoder, from 1 (default: the last)",
+        "--block", type=int, metavar="N", help="of the decoder, from 1 (default: the last)"
     )
     parser.add_argument(
-        "--head",
-        type=int,
-        metavar="N",
-        help="of the block, from 1 (default: the mean of all)",
+        "--head", type=int, metavar="N", help="of the block, from 1 (default: the mean of all)"
     )
     _show(parser, 12)
 
 
 def _receptive_field(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--queries",
-        type=int,
-        default=4,
-        metavar="N",
-        help="tokens measured in each image (4)",
+        "--queries", type=int, default=4, metavar="N", help="tokens measured in each image (4)"
     )
 
 
@@ -237,8 +212,7 @@ class Analysis(NamedTuple):
     """A subcommand; ``report`` in ``page.py`` of its folder takes options of its own by name."""
 
     purpose: str
-    # Its own options
-    add_arguments: Callable[[argparse.ArgumentParser], None] | None = None
+    add_arguments: Callable[[argparse.ArgumentParser], None] | None = None  # its own options
     models: int | str | None = "+"  # as ``nargs``; None for a first and a second
     images: int = 200  # most images, if not said otherwise
     with_untrained: bool = False
@@ -301,12 +275,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, analysis in ANALYSES.items():
         purpose = analysis.purpose
         description = f"{purpose[0].upper()}{purpose[1:]}."
-        added = analyses.add_parser(
-            name,
-            help=purpose,
-            description=description,
-            allow_abbrev=False,
-        )
+        added = analyses.add_parser(name, help=purpose, description=description, allow_abbrev=False)
         _add_common(added, analysis)
         if analysis.add_arguments:
             analysis.add_arguments(added)

@@ -45,7 +45,8 @@ def differences(first: DistanceAnalysis, second: DistanceAnalysis) -> pd.DataFra
         tables += [_compared(*parts, metric, UNITS[metric]) for parts in matched]
         if metric == "distance":
             shares = [_shares_of_uniform(analysis) for analysis in analyses]
-            tables += [_compared(*parts, metric, "share of uniform") for parts in _by_layer(shares)]
+            for parts in _by_layer(shares):
+                tables.append(_compared(*parts, metric, "share of uniform"))
     table = pd.concat(tables, ignore_index=True)
     family = table.groupby(["matching", "metric", "unit"], sort=False)["p"]
     table.insert(table.columns.get_loc("n"), "p_holm", family.transform(holm))
@@ -68,7 +69,8 @@ def _by_layer(values: list[list[Values]]) -> Matched:
         places = torch.linspace(0, len(layers) - 1, min(depths), dtype=torch.float64)
         below = places.floor().long()
         above = places.ceil().long()
-        at_places.append(torch.lerp(means[below], means[above], (places - below)[:, None, None]))
+        weights = (places - below)[:, None, None]
+        at_places.append(torch.lerp(means[below], means[above], weights))
     for layer, (first, second) in enumerate(zip(*at_places, strict=True), 1):
         yield matching, layer, first, second
 
@@ -106,13 +108,14 @@ def _compared(
     # A single pair tells nothing of how much pairs differ.
     error = change.std(0) / n**0.5 if n > 1 else torch.zeros_like(mean)
     t = torch.where(error > 0, mean / error, 0.0 * mean)
-    table.insert(table.columns.get_loc("n"), "p", 2 * stdtr(max(n - 1, 1), -t.abs().numpy()))
+    p = 2 * stdtr(max(n - 1, 1), -t.abs().numpy())
+    table.insert(table.columns.get_loc("n"), "p", p)
     return table.rename(columns={"mean": "difference"})
 
 
 _LEAD = (
-    "Both models saw the same images; every difference is the second model minus "
-    "the first, image by image, so that what the images have in common cancels."
+    "Both models saw the same images; every difference is the second model minus the "
+    "first, image by image, so that what the images have in common cancels."
 )
 _MATCHING = {
     "index": "head 1 with head 1 and so on; heads with the same number have nothing in common but "
@@ -130,10 +133,11 @@ _TESTS = (
 
 def report(run: AnalysisRun, norm: str) -> int:
     """Measure both models on the same images, and write their differences and a page."""
-    analyses = [DistanceAnalysis(subject.name, subject.encoder, norm) for subject in run.subjects]
-    for subject, analysis in zip(run.subjects, analyses, strict=True):
+    first, second = (
+        DistanceAnalysis(subject.name, subject.encoder, norm) for subject in run.subjects
+    )
+    for subject, analysis in zip(run.subjects, (first, second), strict=True):
         run.measure(subject, analysis.update)
-    first, second = analyses
     table = differences(first, second)
     write_frame(run.folder / "compare.csv", table)
     n = first.images
@@ -150,9 +154,9 @@ def report(run: AnalysisRun, norm: str) -> int:
             differences_by_layer(shown, f"matched by {matching}", (first.model, second.model)),
             f"difference-{matching}",
             f"Attention distance of {second.model} minus that of {first.model} in "
-            f"pixels ({norm}), matched by {matching}: {meaning}. The line is of "
-            f"means of layers. 95 % intervals over n = {n:,} paired images; full "
-            f"dots have p_holm below {SIGNIFICANT}.",
+            f"pixels ({norm}), matched by {matching}: {meaning}. The line is of means "
+            f"of layers. 95 % intervals over n = {n:,} paired images; full dots have "
+            f"p_holm below {SIGNIFICANT}.",
             vector=True,
         )
     page.heading("In numbers")
@@ -172,7 +176,7 @@ def _finding(layers: pd.DataFrame) -> str:
         f"Of {len(distances)} layers the second model has more distance in "
         f"{(significant['difference'] > 0).sum()} and less in "
         f"{(significant['difference'] < 0).sum()}, as means over heads with p < "
-        f"{SIGNIFICANT} after Holm's correction for the number of layers. The "
-        f"largest difference is {most['difference']:+.1f} px [{most['low']:+.1f}, "
+        f"{SIGNIFICANT} after Holm's correction for the number of layers. The largest "
+        f"difference is {most['difference']:+.1f} px [{most['low']:+.1f}, "
         f"{most['high']:+.1f}] in layer {most['layer']}."
     )

@@ -38,7 +38,8 @@ class TokenGrid:
     @classmethod
     def of(cls, encoder: Encoder) -> "TokenGrid":
         """The grid of an encoder of this project."""
-        (rows, columns), (height, width) = encoder.grid, encoder.image_size
+        rows, columns = encoder.grid
+        height, width = encoder.image_size
         return cls(rows, columns, (height / rows, width / columns), encoder.special_tokens)
 
     def __len__(self) -> int:
@@ -65,7 +66,8 @@ class TokenGrid:
 
     def strided(self, rows: int, columns: int) -> "TokenGrid":
         """A grid of every so many rows and columns, whose middles stay those of these tokens."""
-        (height, width), (down, right) = self.patch_size, self.offset
+        height, width = self.patch_size
+        down, right = self.offset
         return replace(
             self,
             rows=-(-self.rows // rows),
@@ -82,15 +84,13 @@ class TokenGrid:
     @property
     def centers(self) -> Float64[Tensor, "token 2"]:
         """Middle (x, y) of every token in reading order."""
-        (height, width), (down, right) = self.patch_size, self.offset
+        height, width = self.patch_size
+        down, right = self.offset
         y = (torch.arange(self.rows, dtype=torch.float64) + 0.5) * height + down
         x = (torch.arange(self.columns, dtype=torch.float64) + 0.5) * width + right
         return torch.stack(torch.meshgrid(x, y, indexing="xy"), -1).reshape(-1, 2)
 
-    def differences(
-        self,
-        keys: "TokenGrid | None" = None,
-    ) -> Float64[Tensor, "query key 2"]:
+    def differences(self, keys: "TokenGrid | None" = None) -> Float64[Tensor, "query key 2"]:
         """(x, y) from every token to every other, or to every one of other ``keys``."""
         return (keys or self).centers[None] - self.centers[:, None]
 
@@ -115,29 +115,19 @@ class Windows:
     # window at the border holds tokens from opposite sides of the image, which may not attend to
     # each other
     allowed: Bool[Tensor, "window query key"]
-    # Of the keys, if they lie elsewhere than the queries
-    pooled: TokenGrid | None = None
+    pooled: TokenGrid | None = None  # of the keys, if they lie elsewhere than the queries
 
     @classmethod
-    def of(
-        cls,
-        grid: TokenGrid,
-        window: tuple[int, int],
-        shift: tuple[int, int],
-    ) -> "Windows":
+    def of(cls, grid: TokenGrid, window: tuple[int, int], shift: tuple[int, int]) -> "Windows":
         """Cut a grid into windows of some rows and columns, after it was rolled by ``shift``."""
         sides = []
         for count, step in zip((grid.rows, grid.columns), shift, strict=True):
             sides.append((torch.arange(count) >= count - step).long())
         regions = 2 * sides[0][:, None] + sides[1]
         rows, columns = window
-        tokens = rearrange(
-            regions,
-            "(a row) (b col) -> (a b) (row col)",
-            row=rows,
-            col=columns,
-        )
-        return cls(TokenGrid(rows, columns, grid.patch_size), tokens[:, :, None] == tokens[:, None])
+        tokens = rearrange(regions, "(a row) (b col) -> (a b) (row col)", row=rows, col=columns)
+        of_window = TokenGrid(rows, columns, grid.patch_size)
+        return cls(of_window, allowed=tokens[:, :, None] == tokens[:, None])
 
     @classmethod
     def of_pooled(cls, grid: TokenGrid, keys: TokenGrid) -> "Windows":
@@ -150,10 +140,7 @@ class Windows:
         return self.pooled or self.grid
 
 
-def neighborhood(
-    grid: TokenGrid,
-    keys: TokenGrid | None = None,
-) -> Bool[Tensor, "query key"]:
+def neighborhood(grid: TokenGrid, keys: TokenGrid | None = None) -> Bool[Tensor, "query key"]:
     """The 3 x 3 keys around each token, cut at the border."""
     sides = torch.tensor((keys or grid).patch_size[::-1], dtype=torch.float64)
     steps = grid.differences(keys).abs() / sides

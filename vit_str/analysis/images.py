@@ -98,10 +98,12 @@ def load_images(
         size = preprocessing.height, preprocessing.width
         renderer = Renderer(atlas, Lexicon(charset), size)
         description = f"{count:,} rendered words in held-out fonts (seed {seed})"
-        return ImageSet(description, count, partial(_rendered, renderer, charset, count, seed))
+        rendered = partial(_rendered, renderer, charset, count, seed)
+        return ImageSet(description, count, rendered)
     chosen = _chosen(Path(data), count)
     description = f"{len(chosen):,} images of {one_line(Path(data).resolve().name)}"
-    return ImageSet(description, len(chosen), partial(read_images, chosen, preprocessing))
+    of_folder = partial(read_images, chosen, preprocessing)
+    return ImageSet(description, len(chosen), of_folder)
 
 
 def images_hash(folder: Path, count: int) -> str:

@@ -11,16 +11,16 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from vit_str.reports.style import COLORS, HEAT, INK, MUTED, LineStyle, figure, plain, styled
+from vit_str.reports.style import COLORS, HEAT, INK, MUTED, figure, plain, styled
 
-_WIDTH = 10.5  # inches, of the sheet and above every row
-_TITLE = 0.24  # inches, of the sheet and above every row
+_WIDTH = 10.5  # inches, of the sheet
+_TITLE = 0.24  # inches above every row
 _MOST_ROWS = 12  # characters of a word that a sheet shows
 
 CAUTION = (
-    "Attention is not explanation: a map shows where the decoder took features "
-    "from, not that the pixels there decided what it wrote; the map of gradients "
-    "next to it often differs."
+    "Attention is not explanation: a map shows where the decoder took features from, "
+    "not that the pixels there decided what it wrote; the map of gradients next to it "
+    "often differs."
 )
 """A note for every page with maps."""
 
@@ -47,10 +47,17 @@ def map_sheet(words: Sequence[MappedWord]) -> Figure:
     rows = sum(min(len(word.text), _MOST_ROWS) for word in words)
     _, height, width = words[0].pixels.shape
     tall = 0.88 * _WIDTH / columns * height / width  # of a panel, in inches
-    sheet = figure(_WIDTH, rows * (tall + _TITLE))
+    in_all = rows * (tall + _TITLE)
+    sheet = figure(_WIDTH, in_all)
     sheet.set_layout_engine("none")  # the other one takes minutes for hundreds of panels
-    room = {"left": 0.005, "right": 0.995, "bottom": 0.0, "wspace": 0.13}
-    room |= {"top": 1 - _TITLE / (rows * (tall + _TITLE)), "hspace": _TITLE / tall}
+    room = {
+        "left": 0.005,
+        "right": 0.995,
+        "bottom": 0.0,
+        "wspace": 0.13,
+        "top": 1 - _TITLE / in_all,
+        "hspace": _TITLE / tall,
+    }
     grid = sheet.subplots(rows, columns, squeeze=False, gridspec_kw=room)
     for axes in grid.flat:
         axes.set_axis_off()
@@ -76,39 +83,41 @@ def _draw_word(grid: np.ndarray, word: MappedWord) -> None:
         if word.boxes:
             _frame(grid[0, 0], word.boxes[row], color, 1.4)
         for axes, (method, maps) in zip(axes_of_row[1:], word.maps.items(), strict=False):
-            shares = (maps[row] / maps[row].max().clamp(min=1e-12)).float().cpu().numpy()
-            axes.imshow(0.45 * image.mean(2) + 140, "gray", vmin=0, vmax=255)
-            extent = (-0.5, width - 0.5, height - 0.5, -0.5)
-            axes.imshow(
-                shares,
-                HEAT,
-                alpha=0.85 * np.sqrt(shares),
-                vmin=0,
-                extent=extent,
-            )
+            _draw_map(axes, maps[row], image)
             if not row:
-                axes.set_title(
-                    plain(method),
-                    loc="right",
-                    fontsize=8,
-                    fontweight="normal",
-                )
+                axes.set_title(plain(method), loc="right", fontsize=8, fontweight="normal")
                 axes.title.set_color(MUTED)
-        label: LineStyle = {"ha": "right", "va": "center", "fontsize": 11, "in_layout": False}
         axes_of_row[1].text(
             -0.03 * width,
             height / 2,
             plain(word.text[row]),
             color=color,
-            **label,
+            ha="right",
+            va="center",
+            fontsize=11,
+            in_layout=False,
         )
+
+
+def _draw_map(axes: Axes, values: Float[Tensor, "row column"], image: np.ndarray) -> None:
+    """A map over a pale image, the more opaque the larger its values."""
+    height, width = image.shape[:2]
+    shares = (values / values.max().clamp(min=1e-12)).float().cpu().numpy()
+    axes.imshow(0.45 * image.mean(2) + 140, "gray", vmin=0, vmax=255)
+    extent = (-0.5, width - 0.5, height - 0.5, -0.5)
+    axes.imshow(shares, HEAT, alpha=0.85 * np.sqrt(shares), vmin=0, extent=extent)
 
 
 def _frame(axes: Axes, box: Sequence[float], color: str, linewidth: float) -> None:
     """The edges of a box, whose sides are in pixels of the image."""
     left, top, right, bottom = box
-    corner = (left - 0.5, top - 0.5)
-    size = (right - left, bottom - top)
-    axes.add_patch(
-        Rectangle(corner, *size, fill=False, edgecolor=color, linewidth=linewidth, clip_on=False)
+    frame = Rectangle(
+        xy=(left - 0.5, top - 0.5),
+        width=right - left,
+        height=bottom - top,
+        fill=False,
+        edgecolor=color,
+        linewidth=linewidth,
+        clip_on=False,
     )
+    axes.add_patch(frame)

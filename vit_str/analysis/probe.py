@@ -121,12 +121,7 @@ def probe(
         # Without listening to every function of torch.
         known = {name: module for name, module in model.named_modules() if _registered(module)}
 
-        def call(
-            name: str,
-            positional: tuple[Any, ...],
-            named: dict[str, Any],
-            _: object,
-        ) -> None:
+        def call(name: str, positional: tuple[Any, ...], named: dict[str, Any], _: object) -> None:
             inputs = _registered(known[name])
             assert inputs is not None
             pass_on(name, *inputs(known[name], *positional, **named))
@@ -143,16 +138,13 @@ def probe(
         yield
     if not recorder.called:
         raise ValueError(
-            f"{type(model).__name__} holds no attention that is supported, or was "
-            "not run inside the `with` block; for a module of your own see "
+            f"{type(model).__name__} holds no attention that is supported, or was not "
+            "run inside the `with` block; for a module of your own see "
             "register_attention"
         )
 
 
-def layer_outputs(
-    encoder: Encoder,
-    images: Float[Tensor, "batch channel height width"],
-) -> Outputs:
+def layer_outputs(encoder: Encoder, images: Float[Tensor, "batch channel height width"]) -> Outputs:
     """What every layer puts out, on its rows and columns and without special tokens."""
     outputs: Outputs = []
 
@@ -214,13 +206,7 @@ class _SoftmaxRecorder(TorchFunctionMode):
         """Note that a module begins to run."""
         self._running.append(_Running(module))
 
-    def leave(
-        self,
-        _: nn.Module,
-        positional: Any,
-        named: dict[str, Any],
-        __: Any,
-    ) -> None:
+    def leave(self, _: nn.Module, positional: Any, named: dict[str, Any], __: Any) -> None:
         """Note that it has ended, and record its inputs if its class is registered."""
         ended = self._running.pop()
         if ended.inputs is not None and not self._in_registered():
@@ -239,9 +225,8 @@ class _SoftmaxRecorder(TorchFunctionMode):
         running.softmaxes += 1
         if running.softmaxes > 1:
             raise ValueError(
-                f"{type(running.module).__name__} has more than one softmax, which "
-                "are put together in a way that is not supported; see "
-                "register_attention"
+                f"{type(running.module).__name__} has more than one softmax, which are "
+                "put together in a way that is not supported; see register_attention"
             )
         self.called = self._busy = True
         try:
@@ -298,11 +283,7 @@ def _fused(
 def _scores(module: Any, scores: Tensor) -> Attended:
     """From what goes into a softmax: scores are a bias on queries and keys of zeros."""
     if scores.ndim == 3:  # heads along the batch
-        scores = rearrange(
-            scores,
-            "(b h) query key -> b h query key",
-            h=module.num_heads,
-        )
+        scores = rearrange(scores, "(b h) query key -> b h query key", h=module.num_heads)
     if scores.ndim != 4:
         raise ValueError(f"attention of {scores.ndim} dimensions is not supported, 4 are")
     queries = scores.new_zeros(*scores.shape[:3], 1)

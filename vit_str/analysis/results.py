@@ -35,7 +35,8 @@ class AnalysisRun:
     def subjects(self) -> list[Subject]:
         """The models, all loaded when they are first asked for."""
         checkpoint = self.options["checkpoint"]
-        return load_subjects(self.names, self.seed, checkpoint, self.options["image_size"])
+        image_size = self.options["image_size"]
+        return load_subjects(self.names, self.seed, checkpoint, image_size)
 
     def batches(
         self, subject: Subject, most: int | None = None
@@ -50,18 +51,17 @@ class AnalysisRun:
         self.images = images if most is None else self.images
         return batches_of(subject, images, options["batch_size"], options["device"])
 
-    def measure(
-        self, subject: Subject, update: Callable[[Tensor], None], most: int | None = None
-    ) -> None:
-        """Call a function with all batches of images for a model, or with a few of them."""
-        for _, images in self.batches(subject, most):
-            update(images)
+    def measure(self, subject: Subject, *updates: Callable[[Tensor], None]) -> None:
+        """Call functions with all batches of images for a model."""
+        for _, images in self.batches(subject):
+            for update in updates:
+                update(images)
 
     def page(self, title: str, lead: str) -> Page:
         """An empty page that says what images it is about."""
-        return Page(
-            title, f"{lead} Measured on {self.images.description}." if self.images else lead
-        )
+        if self.images:
+            lead = f"{lead} Measured on {self.images.description}."
+        return Page(title, lead)
 
     def finish(self, page: Page, **results: Any) -> int:
         """Write the page and ``summary.json``, and print where the page is; returns the exit code.
@@ -89,8 +89,14 @@ class AnalysisRun:
 
 def means_table(values: Float64[Tensor, "case ..."], **columns: Any) -> pd.DataFrame:
     """Means over cases with 95 % intervals, a row for each value of a case, after ``columns``."""
-    mean, low, high = (part.flatten().numpy() for part in mean_over(values)[:3])
-    return pd.DataFrame({**columns, "mean": mean, "low": low, "high": high, "n": len(values)})
+    means = mean_over(values)
+    numbers = {
+        "mean": means.mean.flatten().numpy(),
+        "low": means.low.flatten().numpy(),
+        "high": means.high.flatten().numpy(),
+        "n": len(values),
+    }
+    return pd.DataFrame(columns | numbers)
 
 
 def of_layers(
@@ -109,12 +115,14 @@ def of_layers(
 
 def table_of(measurements: pd.DataFrame) -> Table:
     """The table of a page, without what is the same in all rows."""
-    return cells_of(measurements[["model", "layer", "metric", "unit", "mean", "low", "high"]])
+    shown = ["model", "layer", "metric", "unit", "mean", "low", "high"]
+    return cells_of(measurements[shown])
 
 
 def cells_of(frame: pd.DataFrame) -> Table:
     """A pandas table as one of a page, what is missing empty."""
-    return list(frame), frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+    cells = frame.astype(object).where(frame.notna(), None)
+    return list(frame), cells.to_numpy().tolist()
 
 
 def _description(subject: Subject) -> dict[str, Any]:

@@ -129,7 +129,8 @@ def measure(
         mixed = encoder_rollout(subject.encoder, images, residual, single.update)
         for layer, maps in enumerate(mixed):
             rolled_out.update_maps(f"{layer}", maps[:, None])
-        if subject.reads and (missing := show - len(words)) > 0:
+        missing = show - len(words)
+        if subject.reads and missing > 0:
             words += mapped_words(subject, batch, images[:missing], residual)
     tables = []
     for prefix, statistics in {"rollout_": rolled_out, "": single}.items():
@@ -143,15 +144,15 @@ def measure(
 
 
 _LEAD = """\
-Attention of one layer tells which tokens a token takes from; rollout multiplies the attention of \
-all layers up to it, with the skip connections, and tells which patches reach the token as far as \
-attention decides."""
+Attention of one layer tells which tokens a token takes from; rollout multiplies the \
+attention of all layers up to it, with the skip connections, and tells which patches \
+reach the token as far as attention decides."""
 
 _METHOD = """\
-Every layer is taken as residual * I + (1 - residual) * A, A the mean of its heads. What values \
-and feed-forward layers do is left out, and a token that looks everywhere alike moves rollout \
-towards even, whatever it does with what it sees. Rollout of a model without training is a chance \
-line."""
+Every layer is taken as residual * I + (1 - residual) * A, A the mean of its heads. \
+What values and feed-forward layers do is left out, and a token that looks everywhere \
+alike moves rollout towards even, whatever it does with what it sees. Rollout of a \
+model without training is a chance line."""
 
 
 def report(run: AnalysisRun, residual: float, show: int) -> int:
@@ -164,12 +165,15 @@ def report(run: AnalysisRun, residual: float, show: int) -> int:
     n = int(rows["n"].iloc[0])
     page = run.page("Attention rollout", _LEAD)
     page.heading("By depth")
+    by_depth = distance_by_depth(
+        rows, chance, "rollout_distance", "distance (px)", dotted="distance"
+    )
     page.figure(
-        distance_by_depth(rows, chance, "rollout_distance", "distance (px)", dotted="distance"),
+        by_depth,
         "rollout-distance",
-        "Mean distance from a token to the patches that reach it by rollout, in "
-        "pixels (solid), and to the tokens that the layer alone attends to "
-        f"(dotted); n = {n:,} images, bands are 95 % intervals.",
+        "Mean distance from a token to the patches that reach it by rollout, in pixels "
+        "(solid), and to the tokens that the layer alone attends to (dotted); n = "
+        f"{n:,} images, bands are 95 % intervals.",
         vector=True,
     )
     page.paragraph(_METHOD)
@@ -183,8 +187,8 @@ def report(run: AnalysisRun, residual: float, show: int) -> int:
             page.figure(
                 map_sheet(words),
                 f"words-{number}",
-                f"{name}: for every character that it read the cross-attention of "
-                "the last decoder block, the same through the encoder by rollout, "
-                "and gradients; dark is the most of each map.",
+                f"{name}: for every character that it read the cross-attention of the "
+                "last decoder block, the same through the encoder by rollout, and "
+                "gradients; dark is the most of each map.",
             )
     return run.finish(page, n=n, chance=chance)

@@ -71,7 +71,8 @@ class RowSums:
         if counted is not None and as_it_is:
             weights = weights * counted
         if as_it_is and "distance" in self.metrics:
-            self._add("distance", _weighted(weights, self.geometry.padded_distances[chosen]))
+            distances = self.geometry.padded_distances[chosen]
+            self._add("distance", _weighted(weights, distances))
         if as_it_is and self.metrics == {"distance"}:
             return
         raw = weights[..., special:]
@@ -144,7 +145,8 @@ class RowSums:
             self.received = received.nansum(0)
         if "marginal" in means:
             marginal = means.pop("marginal")
-            means["nmi"] = _normalized_information(marginal, means["entropy"], rows.log())
+            of_rows = rows.log()
+            means["nmi"] = _normalized_information(marginal, means["entropy"], of_rows)
         if "mixture" in means:
             divergence = means.pop("mixture") - means["entropy"].mean(1, keepdim=True)
             means["head_divergence"] = divergence.clamp(min=0)

@@ -11,7 +11,7 @@ is exact, whatever the batches.
 
 from collections.abc import Sequence
 from itertools import combinations_with_replacement, product
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -28,6 +28,7 @@ from vit_str.reports.style import HEAT, INK, PLATE, figure, plain_lines, styled
 from vit_str.reports.tables import write_csv
 
 Features = Float[Tensor, "example dim"]
+_FEWEST_EXAMPLES = 4  # the unbiased estimator divides by n - 3
 
 
 class LayerSimilarity:
@@ -53,19 +54,22 @@ class LayerSimilarity:
             squares = x.square().sum(1, keepdim=True)
             extended.append(torch.cat([x, squares, torch.ones_like(squares)], 1))
         for i, j in combinations_with_replacement(range(len(layers)), 2):
-            self._products[i, j] = self._products.get((i, j), 0) + extended[i].T @ extended[j]
+            products = extended[i].T @ extended[j]
+            self._products[i, j] = self._products.get((i, j), 0) + products
 
     def cka(self) -> Float64[Tensor, "layer layer"]:
         """CKA of every layer with every other.
 
         The unbiased estimator is not raised by few examples, and can be slightly negative.
         """
-        if self.examples < 4:
+        if self.examples < _FEWEST_EXAMPLES:
             raise ValueError(f"CKA needs four examples or more, found {self.examples}")
         layers = len(self._centers)
         criterion = torch.zeros(layers, layers, dtype=torch.float64)
         for (i, j), products in self._products.items():
-            criterion[i, j] = criterion[j, i] = unbiased_criterion(products, self.examples)
+            value = unbiased_criterion(products, self.examples)
+            criterion[i, j] = value
+            criterion[j, i] = value
         scale = criterion.diagonal().clamp(min=0).sqrt()
         return criterion / torch.outer(scale, scale)
 
@@ -94,8 +98,7 @@ def unbiased_criterion(products: Float64[Tensor, "first second"], n: int) -> Ten
 
 
 def examples_of(
-    outputs: Sequence[Float[Tensor, "batch dim row column"]],
-    unit: Literal["tokens", "images"],
+    outputs: Sequence[Float[Tensor, "batch dim row column"]], unit: Literal["tokens", "images"]
 ) -> list[Features]:
     """What layers say about every token, or about every image as the mean over its tokens.
 
@@ -103,21 +106,25 @@ def examples_of(
     """
     if unit == "images":
         return [output.mean((2, 3)) for output in outputs]
-    grid = min(output.shape[2] for output in outputs), min(output.shape[3] for output in outputs)
-    pooled = [F.adaptive_avg_pool2d(output, grid) for output in outputs]
+    rows = min(output.shape[2] for output in outputs)
+    columns = min(output.shape[3] for output in outputs)
+    pooled = [F.adaptive_avg_pool2d(output, (rows, columns)) for output in outputs]
     return [rearrange(output, "b d row col -> (b row col) d") for output in pooled]
 
 
 _LEAD = """\
-How alike the layers of one model or several are: linear centered kernel alignment (CKA) is 1 if \
-one layer says what another does, turned, scaled or shifted, and 0 if they have nothing in \
-common."""
+How alike the layers of one model or several are: linear centered kernel alignment \
+(CKA) is 1 if one layer says what another does, turned, scaled or shifted, and 0 if \
+they have nothing in common."""
 
 _CAUTION = """\
-CKA follows the few directions in which features vary most. Layers that are alike in them may \
-differ in what little the decoder reads; and models that have learned nothing share what comes \
-from the images themselves, so likeness of layers is judged against untrained models."""
+CKA follows the few directions in which features vary most. Layers that are alike in \
+them may differ in what little the decoder reads; and models that have learned nothing \
+share what comes from the images themselves, so likeness of layers is judged against \
+untrained models."""
 _MOST_NUMBERS = 16  # at most so many layers: then every cell can hold its number
+_NAME_LENGTH = 26  # characters of a line of the name of a model
+_MOST_LABELS = 32  # layers that are all numbered at the axes; of more, every other one is
 
 
 @torch.no_grad()
@@ -133,11 +140,10 @@ def report(run: AnalysisRun, examples: Literal["tokens", "images"]) -> int:
         n += len(batches[0][0])
     values = similarity.cka()
     models = [(subject.name, len(subject.encoder.layer_modules)) for subject in run.subjects]
-    layers = [(name, layer) for name, depth in models for layer in range(1, depth + 1)]
-    rows = [
-        [*first, *second, float(values[i, j]), similarity.examples]
-        for (i, first), (j, second) in product(enumerate(layers), repeat=2)
-    ]
+    layers = _layers(models)
+    rows = []
+    for (i, first), (j, second) in product(enumerate(layers), repeat=2):
+        rows.append([*first, *second, float(values[i, j]), similarity.examples])
     columns = ["model", "layer", "other model", "other layer", "cka", "n"]
     write_csv(run.folder / "similarity.csv", columns, rows)
     page = run.page("Similarity of layers", _LEAD)
@@ -152,6 +158,11 @@ def report(run: AnalysisRun, examples: Literal["tokens", "images"]) -> int:
     return run.finish(page, n=n, examples=similarity.examples)
 
 
+def _layers(models: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Every layer of all models: name of the model, and number from 1."""
+    return [(name, layer) for name, depth in models for layer in range(1, depth + 1)]
+
+
 @styled()
 def similarity_matrix(
     values: Float64[np.ndarray, "layer layer"], models: Sequence[tuple[str, int]]
@@ -162,21 +173,29 @@ def similarity_matrix(
     axes = sheet.subplots()
     shown = axes.imshow(values, HEAT, vmin=0, vmax=1, interpolation="nearest")
     axes.grid(visible=False)
-    layers = [str(layer) for _, depth in models for layer in range(1, depth + 1)]
-    shown_layers = [i for i in range(total) if total <= 32 or i % 2 == 0]
-    axes.set_xticks(shown_layers, [layers[i] for i in shown_layers])
-    axes.set_yticks(shown_layers, [layers[i] for i in shown_layers])
+    numbers = [str(layer) for _, layer in _layers(models)]
+    places = list(range(total))
+    if total > _MOST_LABELS:
+        places = places[::2]
+    labels = [numbers[place] for place in places]
+    axes.set_xticks(places, labels)
+    axes.set_yticks(places, labels)
     axes.set(xlabel="layer", ylabel="layer")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     _name_models(axes, models)
     if total <= _MOST_NUMBERS:
         for row, column in np.ndindex(values.shape):
-            # Without the sign of -0.00
-            value = round(float(values[row, column]), 2) + 0.0
-            color = PLATE if value > 0.5 else INK
-            style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5}
-            axes.text(column, row, f"{value:.2f}", color=color, **style)
+            value = round(float(values[row, column]), 2) + 0.0  # without the sign of -0.00
+            axes.text(
+                column,
+                row,
+                f"{value:.2f}",
+                color=PLATE if value > 0.5 else INK,
+                ha="center",
+                va="center",
+                fontsize=6.5,
+            )
     sheet.colorbar(shown, ax=axes, aspect=30, pad=0.02).set_label("CKA")
     return sheet
 
@@ -186,17 +205,23 @@ def _name_models(axes: Axes, models: Sequence[tuple[str, int]]) -> None:
     start = 0.0
     for name, depth in models:
         middle = start + (depth - 1) / 2
-        text = plain_lines(name, 26)
-        style: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "fontweight": "bold"}
-        axes.annotate(text, (middle, 1.02), ha="center", va="bottom", **style)
-        style["xycoords"] = axes.get_yaxis_transform()
+        text = plain_lines(name, _NAME_LENGTH)
+        axes.annotate(
+            text,
+            (middle, 1.02),
+            ha="center",
+            va="bottom",
+            xycoords=axes.get_xaxis_transform(),
+            fontweight="bold",
+        )
         axes.annotate(
             text,
             (-0.06, middle),
             ha="right",
             va="center",
             rotation=90,
-            **style,
+            xycoords=axes.get_yaxis_transform(),
+            fontweight="bold",
         )
         start += depth
         if start < sum(depth for _, depth in models):

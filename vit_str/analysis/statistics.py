@@ -118,8 +118,8 @@ class AttentionStatistics:
         """Of the next batches only these tokens of the grid count as queries; None for all."""
         if queries is not None and (self.windows or queries.shape[1] != len(self.grid)):
             raise ValueError(
-                f"queries are chosen among the {len(self.grid)} tokens of the grid, "
-                f"in models without windows; found {queries.shape[1]}"
+                f"queries are chosen among the {len(self.grid)} tokens of the grid, in "
+                f"models without windows; found {queries.shape[1]}"
             )
         self._queries = queries
 
@@ -139,7 +139,8 @@ class AttentionStatistics:
     ) -> None:
         """Add a batch of images, from what goes into the softmax, see `probe`."""
         special = self._checked_grid(layer, queries.shape[-2], keys.shape[-2]).special_tokens
-        queries, keys = _at_least_single(queries), _at_least_single(keys)
+        queries = _at_least_single(queries)
+        keys = _at_least_single(keys)
         if mask is not None:
             mask = mask.expand(*queries.shape[:-1], keys.shape[-2])
         of_special = None if mask is None else mask[..., :special, :]
@@ -153,14 +154,11 @@ class AttentionStatistics:
             part = None if mask is None else mask[images, :, chosen]
             return _maps(queries[images, :, chosen], keys[images], part)
 
-        self._add(layer, queries, rows, _CHUNK if queries.device.type == "cpu" else _CHUNK_GPU)
+        chunk = _CHUNK if queries.device.type == "cpu" else _CHUNK_GPU
+        self._add(layer, queries, rows, chunk)
 
     @torch.no_grad()
-    def update_maps(
-        self,
-        layer: str,
-        maps: Float[Tensor, "batch head query key"],
-    ) -> None:
+    def update_maps(self, layer: str, maps: Float[Tensor, "batch head query key"]) -> None:
         """Add a batch of images whose maps are there already."""
         special = self._checked_grid(layer, *maps.shape[-2:]).special_tokens
         self._add_special(layer, _at_least_single(maps[..., :special, :]))
@@ -189,8 +187,12 @@ class AttentionStatistics:
         sinks = []
         for layer, received in self._received.items():
             shares, places = (received / received.sum(-1, keepdim=True)).max(-1)
-            tokens = [divmod(place, self.keys_of(layer).columns) for place in places.tolist()]
-            sinks.append([(*t, share) for t, share in zip(tokens, shares.tolist(), strict=True)])
+            columns = self.keys_of(layer).columns
+            of_heads = []
+            for place, share in zip(places.tolist(), shares.tolist(), strict=True):
+                row, column = divmod(place, columns)
+                of_heads.append((row, column, share))
+            sinks.append(of_heads)
         return sinks
 
     def special_queries(self) -> dict[str, list[Float64[Tensor, "image head token"]]]:
@@ -200,7 +202,10 @@ class AttentionStatistics:
         them gets (both of the grid's share scaled to 1), and the share of special tokens.
         """
         layers = [torch.cat(parts, 1) for parts in self._special.values()]
-        return {name: [values[i] for values in layers] for i, name in enumerate(_SPECIAL_METRICS)}
+        return {
+            metric: [values[number] for values in layers]
+            for number, metric in enumerate(_SPECIAL_METRICS)
+        }
 
     def chance(self) -> Chance:
         """Every metric of heads that attend evenly to all they may, or to the 3 x 3 around.
@@ -213,17 +218,21 @@ class AttentionStatistics:
         """
         if self._chance:
             return self._chance
-        lines: Chance = {name: {m: [] for m in METRICS} for name in ("uniform", "window 3x3")}
+        lines: Chance = {
+            "uniform": {metric: [] for metric in METRICS},
+            "window 3x3": {metric: [] for metric in METRICS},
+        }
         known: dict[tuple[int, bytes, str], dict[str, float]] = {}
         for layer in self.layers:
             grid, keys, allowed = self._attended(layer)
             queries = self._queries_of(layer)
             of_queries = b"" if queries is None else queries.numpy().tobytes()
             for name, line in lines.items():
-                attended = id(self.windows.get(layer, self._allowed.get(layer, self.grid)))
-                key = attended, of_queries, name
+                attended = self.windows.get(layer, self._allowed.get(layer, self.grid))
+                key = id(attended), of_queries, name
                 if key not in known:
-                    near = allowed & neighborhood(grid, keys) if name != "uniform" else allowed
+                    is_uniform = name == "uniform"
+                    near = allowed if is_uniform else allowed & neighborhood(grid, keys)
                     known[key] = _even_attention(Windows(grid, near, keys), queries)
                 for metric, values in line.items():
                     values.append(known[key][metric])
@@ -238,10 +247,7 @@ class AttentionStatistics:
         """What a query of a layer may attend to: the same tokens, or pooled ones."""
         return self.windows[layer].keys if layer in self.windows else self.grid
 
-    def _attended(
-        self,
-        layer: str,
-    ) -> tuple[TokenGrid, TokenGrid, Bool[Tensor, "case query key"]]:
+    def _attended(self, layer: str) -> tuple[TokenGrid, TokenGrid, Bool[Tensor, "case query key"]]:
         """Queries of a layer, the keys that they could attend to, and which of them they may."""
         if layer in self.windows:
             windows = self.windows[layer]
@@ -265,16 +271,14 @@ class AttentionStatistics:
         """Keep which tokens of the grid the first batch may attend to, if not to all."""
         if layer in self._measures or layer in self.windows:
             return
-        allowed = (mask if mask.dtype == torch.bool else mask > _BLOCKED)[..., special:].cpu()
+        may_attend = mask if mask.dtype == torch.bool else mask > _BLOCKED
+        allowed = may_attend[..., special:].cpu()
         if not allowed.all():
             cases = allowed.flatten(0, 1)
-            self._allowed[layer] = cases[:1] if bool((cases == cases[:1]).all()) else cases
+            are_alike = bool((cases == cases[:1]).all())
+            self._allowed[layer] = cases[:1] if are_alike else cases
 
-    def _add_special(
-        self,
-        layer: str,
-        maps: Float[Tensor, "batch head special key"],
-    ) -> None:
+    def _add_special(self, layer: str, maps: Float[Tensor, "batch head special key"]) -> None:
         special = maps.shape[-2]
         if not special:
             return
@@ -287,12 +291,12 @@ class AttentionStatistics:
     def _checked_grid(self, layer: str, *tokens: int) -> TokenGrid:
         grid = self.grid_of(layer)
         keys = self.keys_of(layer)
-        if tokens != (len(grid) + grid.special_tokens, len(keys) + grid.special_tokens):
+        special = grid.special_tokens
+        if tokens != (len(grid) + special, len(keys) + special):
             pooled = f", and {keys.rows} x {keys.columns} keys" if keys != grid else ""
             raise ValueError(
                 f"attention between {' and '.join(map(str, tokens))} tokens, but the "
-                f"grid has {grid.rows} x {grid.columns} and {grid.special_tokens} "
-                f"special{pooled}"
+                f"grid has {grid.rows} x {grid.columns} and {special} special{pooled}"
             )
         return grid
 
@@ -303,14 +307,15 @@ class AttentionStatistics:
         if (grid, keys, device) not in self._geometry:
             self._geometry[grid, keys, device] = Geometry(grid, keys, device)
         geometry = self._geometry[grid, keys, device]
-        counted = None if self._queries is None else self._queries.to(device, torch.float32)
+        counted: Tensor | None = None
+        if self._queries is not None:
+            counted = self._queries.to(device, torch.float32)
         batch, heads, tokens = like.shape[:3]
         limit = self.chunk or chunk
         per_row = heads * (len(keys) + grid.special_tokens)
         images = max(1, limit // (per_row * tokens))
         queries = max(1, min(tokens, limit // per_row))
-        # One piece of memory per metric, not one per chunk
-        whole: dict[str, Tensor] = {}
+        whole: dict[str, Tensor] = {}  # one piece of memory per metric, not one per chunk
         for start in range(0, batch, images):
             of_chunk = None if counted is None else counted[start : start + images]
             sums = RowSums(geometry, self.metrics, self.norm, of_chunk)
@@ -341,7 +346,8 @@ def _even_attention(
     windows: Windows, queries: Bool[Tensor, "image query"] | None
 ) -> dict[str, float]:
     """Every metric of attention that is even over what is allowed, mean over cases and images."""
-    plain, keys = (replace(grid, special_tokens=0) for grid in (windows.grid, windows.keys))
+    plain = replace(windows.grid, special_tokens=0)
+    keys = replace(windows.keys, special_tokens=0)
     even = uniform_attention(windows.allowed)[:, None]
     if queries is None:
         layer = Windows(plain, windows.allowed, keys)

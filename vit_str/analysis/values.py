@@ -73,7 +73,11 @@ class ValueStatistics:
         if not self.known:
             return []
         tiny = torch.finfo(torch.float64).tiny
-        return [sums / sums.mean(-1, keepdim=True).clamp(min=tiny) for sums in self._sums.values()]
+        norms = []
+        for sums in self._sums.values():
+            mean = sums.mean(-1, keepdim=True).clamp(min=tiny)
+            norms.append(sums / mean)
+        return norms
 
 
 def _with_norms(mask: Tensor | None, norms: Float[Tensor, "batch head key"]) -> Tensor:

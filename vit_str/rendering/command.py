@@ -17,8 +17,9 @@ from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
 ALL = "all"
-_COUNT = 160  # words, unless the options say another number
-_SHOWN = 24  # words, unless the options say another number
+# Words, unless the options say another number
+_COUNT = 160  # of a sheet or a data set
+_SHOWN = 24  # of the sheet of an ingredient
 SEEDS = 1 << 24
 """Seeds from here on repeat the words of smaller ones."""
 
@@ -83,7 +84,12 @@ def run(options: argparse.Namespace) -> int:
         from vit_str.rendering.sheets import write_word_sheet
 
         write_word_sheet(
-            options.sheet, _renderer(options), options.fonts, options.seed, options.start, count
+            path=options.sheet,
+            renderer=_renderer(options),
+            fonts=options.fonts,
+            seed=options.seed,
+            start=options.start,
+            count=count,
         )
         console.write(f"{options.sheet}: {count:,} words")
         return 0
@@ -114,8 +120,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _made_with(options: argparse.Namespace) -> dict[str, Any]:
     """What decides which words a data set holds and how they look, by the names of the options."""
-    values = {f"--{name.replace('_', '-')}": getattr(options, name) for name in _DECISIVE}
-    return {name: _plain(value) for name, value in values.items()}
+    values = {}
+    for name in _DECISIVE:
+        option = "--" + name.replace("_", "-")
+        values[option] = _plain(getattr(options, name))
+    return values
 
 
 def _plain(value: Any) -> Any:
@@ -140,9 +149,12 @@ def _renderer(options: argparse.Namespace, difficulty: float = 1.0) -> "Renderer
     lexicon = Lexicon(charset, options.language, options.words)
     pictures = load_pictures(options.pictures) if options.pictures else None
     atlas = GlyphAtlas.load_or_build(charset, options.fonts)
-    difficulty = difficulty if options.difficulty is None else options.difficulty
+    if options.held_out:
+        atlas = atlas.held_out()
+    if options.difficulty is not None:
+        difficulty = options.difficulty
     return Renderer(
-        (atlas.held_out() if options.held_out else atlas).to(device),
+        atlas.to(device),
         lexicon,
         (options.height, options.width),
         ingredients=Ingredients(**options.ingredients).at(difficulty),
@@ -219,8 +231,15 @@ def _add_output(group: _Group) -> None:
         metavar="N",
         help="same seed, same words (1)",
     )
+    _add_storage(group)
+
+
+def _add_storage(group: _Group) -> None:
+    """How a data set is stored, and what draws it."""
     group.add_argument(
-        "--format", choices=tuple(WRITERS), help="instead of what the name of --out says"
+        "--format",
+        choices=tuple(WRITERS),
+        help="instead of what the name of --out says",
     )
     group.add_argument(
         "--image-format",

@@ -83,14 +83,11 @@ def _batches(
     ):
         for index in range(first // BATCH, -(-end // BATCH)):
             batch = renderer.batch(BATCH, seed, index)
-            chosen = slice(max(0, first - index * BATCH), min(BATCH, end - index * BATCH))
+            before = index * BATCH
+            chosen = slice(max(0, first - before), min(BATCH, end - before))
             images, labels = zip(*labeled_images(renderer, batch)[chosen], strict=True)
-            words = zip(
-                pool.map(encode, images),
-                labels,
-                _boxes(batch)[chosen],
-                strict=True,
-            )
+            files = pool.map(encode, images)
+            words = zip(files, labels, _boxes(batch)[chosen], strict=True)
             yield [
                 LabeledWord(image, label, tuple(sides[: len(label)]))
                 for image, label, sides in words
@@ -98,14 +95,12 @@ def _batches(
             progress.advance(len(labels))
 
 
-def labeled_images(
-    renderer: Renderer,
-    batch: RenderedBatch,
-) -> list[tuple[Image.Image, str]]:
+def labeled_images(renderer: Renderer, batch: RenderedBatch) -> list[tuple[Image.Image, str]]:
     """The pictures of a batch with what they say."""
     pixels = batch.images.permute(0, 2, 3, 1).cpu().numpy()
-    labels = [renderer.charset.decode(ids) for ids in batch.labels.tolist()]
-    return [(Image.fromarray(image), label) for image, label in zip(pixels, labels, strict=True)]
+    images = map(Image.fromarray, pixels)
+    labels = map(renderer.charset.decode, batch.labels.tolist())
+    return list(zip(images, labels, strict=True))
 
 
 def _encode(image: Image.Image, **encoding: Any) -> bytes:

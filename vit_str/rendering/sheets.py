@@ -34,7 +34,8 @@ def write_word_sheet(
         for index in progress.over(indices):
             words += labeled_images(renderer, renderer.batch(BATCH, seed, index))
     skipped = start % BATCH
-    cells = [Captioned(image, label) for image, label in words[skipped : skipped + count]]
+    shown = words[skipped : skipped + count]
+    cells = [Captioned(image, label) for image, label in shown]
     _save(path, cells, _WORD_COLUMNS, fonts)
 
 
@@ -56,11 +57,12 @@ def write_ingredient_sheet(
         need = "; give --pictures DIR" if name == "picture" else ""
         raise ValueError(f"{name} changes none of the first {_MOST_BATCHES * BATCH:,} words{need}")
     captions = [f"{name} {strength:g}" for strength in STRENGTHS]
-    cells = [
-        Captioned(image.resize((image.width * _ZOOM, image.height * _ZOOM)), caption)
-        for word in words
-        for image, caption in zip(word.images, [word.label, *captions[1:]], strict=True)
-    ]
+    cells = []
+    for word in words:
+        of_word = [word.label, *captions[1:]]
+        for image, caption in zip(word.images, of_word, strict=True):
+            enlarged = image.resize((image.width * _ZOOM, image.height * _ZOOM))
+            cells.append(Captioned(enlarged, caption))
     _save(path, cells, 2 * len(STRENGTHS), fonts)
 
 
@@ -95,14 +97,19 @@ def _changes(
         renderer.ingredients = replace(renderer.ingredients, **{name: strength})
         batches.append(renderer.batch(BATCH, seed, index))
     without = batches[0].images.float()
-    changes = [(batch.images.float() - without).abs().mean((1, 2, 3)) for batch in batches[1:]]
+    changes = []
+    for batch in batches[1:]:
+        difference = batch.images.float() - without
+        changes.append(difference.abs().mean((1, 2, 3)))
     mean = sum(changes[1:], changes[0]) / len(changes)
     drawn = [labeled_images(renderer, batch) for batch in batches]
-    return [
-        ShownWord(row[0][1], tuple(image for image, _ in row), change)
-        for row, change in zip(zip(*drawn, strict=True), mean.tolist(), strict=True)
-        if change > _VISIBLE
-    ]
+    by_word = zip(*drawn, strict=True)
+    words = []
+    for at_strengths, change in zip(by_word, mean.tolist(), strict=True):
+        if change > _VISIBLE:
+            images, labels = zip(*at_strengths, strict=True)
+            words.append(ShownWord(labels[0], images, change))
+    return words
 
 
 def _save(path: Path, cells: Sequence[Captioned], columns: int, fonts: Fonts) -> None:

@@ -14,8 +14,8 @@ from vit_str.reports.style import MUTED, chance_style, depth_color, figure, plai
 COLUMNS = 3
 """Panels in a row at most."""
 
-_ONE = 7.5  # inches: the text column of the page, and its widest figure
-_SEVERAL = 10.5  # inches: the text column of the page, and its widest figure
+_ONE = 7.5  # inches: the text column of the page
+_SEVERAL = 10.5  # inches: its widest figure
 _TITLE_WIDTH = {1: 60, 2: 36, 3: 22, 4: 16}  # letters in a line, by panels in a row
 
 
@@ -39,25 +39,13 @@ def panels(
     rows = math.ceil(len(titles) / columns)
     sheet = figure(_ONE if columns == 1 else _SEVERAL, height * rows)
     ratios = widths if rows == 1 else None
-    shape = sheet.subplots(
-        rows,
-        columns,
-        sharey=shared,
-        squeeze=False,
-        width_ratios=ratios,
-    )
+    shape = sheet.subplots(rows, columns, sharey=shared, squeeze=False, width_ratios=ratios)
     grid = list(shape.flat)
     for unused in grid[len(titles) :]:
         unused.remove()
     for axes, (title, remark) in zip(grid, titles, strict=False):
         axes.set_title(plain_lines(title, _TITLE_WIDTH[columns]))
-        axes.set_title(
-            plain(remark),
-            loc="right",
-            fontsize=8,
-            fontweight="normal",
-            color=MUTED,
-        )
+        axes.set_title(plain(remark), loc="right", fontsize=8, fontweight="normal", color=MUTED)
     return sheet, grid[: len(titles)]
 
 
@@ -70,10 +58,11 @@ def chance_lines(
     """
     for name, value in chance.items():
         values = [value] if isinstance(value, float | int) else value
-        ends = [
-            f"{end:.1f}" if unit == "px" else f"{end:.2f}" for end in (min(values), max(values))
-        ]
-        label = f"{name}: {' to '.join(dict.fromkeys(ends))}{' px' * (unit == 'px')}"
+        digits = 1 if unit == "px" else 2
+        ends = [f"{end:.{digits}f}" for end in (min(values), max(values))]
+        label = f"{name}: {' to '.join(dict.fromkeys(ends))}"
+        if unit == "px":
+            label += " px"
         style = {"label": label, "zorder": 1.5, **chance_style(name)}
         if len(set(ends)) == 1:
             axes.axhline(values[0], **style)
@@ -90,12 +79,7 @@ def legend(sheet: Figure, grid: Sequence[Axes], columns: int = 5) -> None:
             handles.setdefault(label, handle)
     if handles:
         columns = min(columns, len(handles))
-        sheet.legend(
-            handles.values(),
-            handles,
-            loc="outside lower center",
-            ncols=columns,
-        )
+        sheet.legend(handles.values(), handles, loc="outside lower center", ncols=columns)
 
 
 def depth_legend(sheet: Figure, grid: Sequence[Axes], layers: int) -> None:
@@ -103,13 +87,7 @@ def depth_legend(sheet: Figure, grid: Sequence[Axes], layers: int) -> None:
     colors = ListedColormap([depth_color(layer, layers) for layer in range(1, layers + 1)])
     norm = BoundaryNorm([layer + 0.5 for layer in range(layers + 1)], layers)
     mappable = matplotlib.cm.ScalarMappable(norm, colors)
-    bar = sheet.colorbar(
-        mappable,
-        ax=list(grid),
-        ticks=layer_ticks(layers),
-        aspect=40,
-        pad=0.02,
-    )
+    bar = sheet.colorbar(mappable, ax=list(grid), ticks=layer_ticks(layers), aspect=40, pad=0.02)
     bar.set_label("layer")
     bar.outline.set_visible(False)
     bar.ax.tick_params(which="both", size=0)

@@ -1,5 +1,6 @@
 """Pictures with captions in a grid, to look at."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +10,8 @@ from PIL import Image, ImageDraw, ImageFont
 from vit_str.console import warn
 from vit_str.files import write_atomically
 
-_GAP = 6  # pixels between cells, and below them for a caption
-_CAPTION = 18  # pixels between cells, and below them for a caption
+_GAP = 6  # pixels between cells
+_CAPTION = 18  # pixels below them for a caption
 _FONT_SIZE = 11  # pixels
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
@@ -26,21 +27,19 @@ class Captioned:
     color: str = "black"
 
 
-def sheet(
-    cells: Sequence[Captioned],
-    columns: int,
-    find_fonts: FindFonts = list,
-) -> Image.Image:
+def sheet(cells: Sequence[Captioned], columns: int, find_fonts: FindFonts = list) -> Image.Image:
     """Pictures of one size in rows, each with its caption below, see `caption_font`."""
     font = caption_font("".join(cell.caption for cell in cells), find_fonts)
     width, height = cells[0].image.size
     across = width + _GAP
     down = height + _CAPTION
-    picture = Image.new("RGB", (across * columns, down * -(-len(cells) // columns)), "white")
+    rows = math.ceil(len(cells) / columns)
+    picture = Image.new("RGB", (across * columns, down * rows), "white")
     pen = ImageDraw.Draw(picture)
     for index, cell in enumerate(cells):
-        x = index % columns * across
-        y = index // columns * down
+        row, column = divmod(index, columns)
+        x = column * across
+        y = row * down
         picture.paste(cell.image, (x, y))
         caption = _shortened(cell.caption, width - _GAP, pen, font)
         # The baseline is the same in every font, so that no caption leaves its cell.

@@ -33,7 +33,16 @@ PLATE = "#ffffff"
 INK = "#23262b"
 MUTED = "#666c75"
 GRID = "#e7e5df"
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#b0578d", "#b98500", "#3a3f8f", "#4a9fce", "#7a4f2a")
+COLORS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#b0578d",
+    "#b98500",
+    "#3a3f8f",
+    "#4a9fce",
+    "#7a4f2a",
+)
 """One for each model, distinct for color-blind readers too (after Okabe and Ito, darkened)."""
 
 LineStyle = dict[str, Any]
@@ -200,8 +209,7 @@ def ready_to_draw(sheet: Figure) -> Iterator[None]:
     if any(unicodedata.category(letter) == "Lo" for letter in letters):  # not of a Latin alphabet
         for text in texts:
             text.set_fontfamily([*text.get_fontfamily(), *_fallbacks()])
-    # Reports families that have no bold
-    log = logging.getLogger("matplotlib.font_manager")
+    log = logging.getLogger("matplotlib.font_manager")  # reports families that have no bold
     level = log.level
     log.setLevel(logging.ERROR)
     try:

@@ -103,8 +103,9 @@ class HeadOutputs:
             raise ValueError(f"unknown way {by!r} to cut heads; known are {', '.join(WAYS)}")
         if by == "resample" and min(map(len, self._pool.values())) < 2:
             raise ValueError("resample takes from other words: give two or more")
-        ways = {"zero": zeros, "mean": self._mean}
-        ways |= {
+        ways: dict[str, Fill] = {
+            "zero": zeros,
+            "mean": self._mean,
             "resample": partial(self._resampled, first),
             "noise": partial(self._noise, first),
         }

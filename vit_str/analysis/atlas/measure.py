@@ -66,8 +66,7 @@ class Measured:
 def measure(run: AnalysisRun, subject: Subject, norm: str) -> Record:
     """Measure the attention of a model on all images."""
     analysis = DistanceAnalysis(subject.name, subject.encoder, norm)
-    for _, pixels in run.batches(subject):
-        analysis.update(pixels)
+    run.measure(subject, analysis.update)
     encoder: Any = subject.encoder
     model = encoder if subject.reads else encoder.model
     return {
@@ -93,22 +92,26 @@ def _layers(analysis: DistanceAnalysis) -> list[Record]:
     layers = []
     for index, name in enumerate(statistics.layers):
         grid = statistics.grid_of(name)
-        layers.append(
-            {
-                "layer": index + 1,
-                "name": name,
-                "rows": grid.rows,
-                "columns": grid.columns,
-                "patch_size": list(grid.patch_size),
-                "windows": len(statistics.windows[name].allowed) if statistics.windows else 1,
-                "heads": values["distance"][index].shape[1],
-                "chance": {
-                    line: {metric: _number(of_layers[index]) for metric, of_layers in lines.items()}
-                    for line, lines in chance.items()
-                },
-                "metrics": {metric: _metric(metric, of[index]) for metric, of in values.items()},
+        windows = len(statistics.windows[name].allowed) if statistics.windows else 1
+        by_chance = {}
+        for line, metrics in chance.items():
+            by_chance[line] = {
+                metric: _number(of_layers[index]) for metric, of_layers in metrics.items()
             }
-        )
+        layer = {
+            "layer": index + 1,
+            "name": name,
+            "rows": grid.rows,
+            "columns": grid.columns,
+            "patch_size": list(grid.patch_size),
+            "windows": windows,
+            "heads": values["distance"][index].shape[1],
+            "chance": by_chance,
+            "metrics": {
+                metric: _metric(metric, of_layers[index]) for metric, of_layers in values.items()
+            },
+        }
+        layers.append(layer)
     return layers
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,29 +20,54 @@ from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_json
 
 _LEAD = (
-    "How far the attention heads of many models look. Distances compare as shares "
-    "of that of uniform attention in the same layer, because images, tokens and "
-    "windows differ."
+    "How far the attention heads of many models look. Distances compare as shares of "
+    "that of uniform attention in the same layer, because images, tokens and windows "
+    "differ."
 )
 _READING = (
-    "A drawing shows every head (dot) and the mean of each layer (line) from the "
-    "first layer to the last, from 0 up; the dashed line is uniform attention, "
-    "which is 1, the dotted one even attention to the 3 x 3 tokens around. Near "
-    "heads have less than half the distance of uniform attention. An untrained "
-    "model is near 1 in every layer, so a large distance alone says nothing about "
-    "what was learned. Columns are sorted by a click on their title; the field "
-    "above a table keeps the rows that hold all of the words in it."
+    "A drawing shows every head (dot) and the mean of each layer (line) from the first "
+    "layer to the last, from 0 up; the dashed line is uniform attention, which is 1, "
+    "the dotted one even attention to the 3 x 3 tokens around. Near heads have less "
+    "than half the distance of uniform attention. An untrained model is near 1 in "
+    "every layer, so a large distance alone says nothing about what was learned. "
+    "Columns are sorted by a click on their title; the field above a table keeps the "
+    "rows that hold all of the words in it."
 )
 _MODELS = [
-    *("model", "heads by depth", "architecture", "trained", "million parameters", "image"),
-    *("layers", "heads", "mean of layers", "first layer", "last layer", "lowest head"),
-    *("highest head", "near heads"),
+    "model",
+    "heads by depth",
+    "architecture",
+    "trained",
+    "million parameters",
+    "image",
+    "layers",
+    "heads",
+    "mean of layers",
+    "first layer",
+    "last layer",
+    "lowest head",
+    "highest head",
+    "near heads",
 ]
 _LAYERS = [
-    *("model", "layer", "tokens", "windows", "distance (px)", "low", "high", "uniform (px)"),
-    *("3 x 3 (px)", "share of uniform", "entropy (nats)", "uniform (nats)", "NMI", "to itself"),
-    *("to the sink", "to special tokens"),
+    "model",
+    "layer",
+    "tokens",
+    "windows",
+    "distance (px)",
+    "low",
+    "high",
+    "uniform (px)",
+    "3 x 3 (px)",
+    "share of uniform",
+    "entropy (nats)",
+    "uniform (nats)",
+    "NMI",
+    "to itself",
+    "to the sink",
+    "to special tokens",
 ]
+_NEAR = 0.5  # of the distance of uniform attention: nearer heads are counted
 
 
 def report(run: AnalysisRun, norm: str) -> int:
@@ -82,12 +108,7 @@ def _settings(run: AnalysisRun) -> dict[str, Any]:
     return settings | {"images": images_hash(Path(settings["data"]), settings["count"])}
 
 
-def _write(
-    folder: Path,
-    measured: Measured,
-    refused: dict[str, Refusal],
-    norm: str,
-) -> Path:
+def _write(folder: Path, measured: Measured, refused: dict[str, Refusal], norm: str) -> Path:
     """Write JSON and the page of what is measured so far; returns the path of the page."""
     records = list(measured.records.values())
     refused = {name: why for name, why in refused.items() if name not in measured.records}
@@ -111,7 +132,9 @@ def _record(run: AnalysisRun, name: str, norm: str) -> Record:
 
 
 def _size(run: AnalysisRun, name: str) -> tuple[int, int] | None:
-    size: tuple[int, int] | None = run.options["image_size"] if is_library_name(name) else None
+    if not is_library_name(name):
+        return None
+    size: tuple[int, int] | None = run.options["image_size"]
     return size
 
 
@@ -148,7 +171,7 @@ def _page(records: Sequence[Record], refused: dict[str, str], norm: str) -> Page
 
 def _model_row(record: Record) -> list[object]:
     layers = record["layers"]
-    heads = [share for layer in layers for share in layer_shares(layer)]
+    heads = list(chain.from_iterable(map(layer_shares, layers)))
     means = [layer_mean(layer) for layer in layers]
     height, width = record["image_size"]
     return [
@@ -165,12 +188,14 @@ def _model_row(record: Record) -> list[object]:
         means[-1],
         min(heads),
         max(heads),
-        sum(share < 0.5 for share in heads),
+        sum(share < _NEAR for share in heads),
     ]
 
 
 def _layer_table(records: Sequence[Record]) -> Table:
-    rows = [_layer_row(record, layer) for record in records for layer in record["layers"]]
+    rows = []
+    for record in records:
+        rows += [_layer_row(record, layer) for layer in record["layers"]]
     return _LAYERS, rows
 
 

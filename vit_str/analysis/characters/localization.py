@@ -71,13 +71,13 @@ def slices(count: int, grid: TokenGrid) -> CharacterAttention:
     """
     height, width = grid.image_size
     edges = torch.linspace(0, width, count + 1, dtype=torch.float64)
-    boxes = torch.stack(
-        [edges[:-1], torch.zeros(count).double(), edges[1:], torch.full((count,), height).double()],
-        1,
-    )
+    top = torch.zeros(count).double()
+    bottom = torch.full((count,), height).double()
+    boxes = torch.stack([edges[:-1], top, edges[1:], bottom], 1)
     inside = covered(boxes, grid)
+    maps = inside / inside.sum((1, 2), keepdim=True)
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
-    return CharacterAttention(inside / inside.sum((1, 2), keepdim=True), middles, middles, boxes)
+    return CharacterAttention(maps, middles, middles, boxes)
 
 
 def covered(boxes: Boxes, grid: TokenGrid) -> Float64[Tensor, "character row column"]:
@@ -97,10 +97,8 @@ def iou(first: Boxes, second: Boxes) -> Float64[Tensor, " character"]:
 
 
 def inside(
-    points: Points,
-    boxes: Boxes,
-    margin: tuple[float, float] = (0, 0),
-) -> Bool[Tensor, "c"]:
+    points: Points, boxes: Boxes, margin: tuple[float, float] = (0, 0)
+) -> Bool[Tensor, " character"]:
     """Whether points lie in boxes that are larger by a margin (x, y) on every side; not if NaN."""
     reach = torch.tensor(margin, dtype=points.dtype)
     return ((points >= boxes[:, :2] - reach) & (points <= boxes[:, 2:] + reach)).all(1)
@@ -121,19 +119,22 @@ def score_characters(
     nothing = torch.full_like(true_boxes[:1], torch.nan)
     in_word = torch.cat([nothing, true_boxes, nothing])
     before, boxes, after = (in_word[[index + step for index in written]] for step in range(3))
-    # A stroke thinner than a pixel is a pixel
+    # A stroke thinner than a pixel is a pixel.
     sizes = (boxes[:, 2:] - boxes[:, :2]).clamp(min=1)
     offsets = (attended.centers - (boxes[:, :2] + boxes[:, 2:]) / 2) / sizes
     energy = (attended.maps * covered(boxes, grid)).sum((1, 2))
-    (height, width), image_size = grid.patch_size, grid.image_size
-    image = image_size[0] * image_size[1]
+    height, width = grid.patch_size
+    bottom, right = grid.image_size
+    image = bottom * right
     # Crops may be a little too tight: what lies outside of the image cannot be looked at.
-    visible = boxes.clamp(min=0).minimum(torch.tensor([*image_size[::-1]] * 2, dtype=boxes.dtype))
+    edges = torch.tensor([right, bottom, right, bottom], dtype=boxes.dtype)
+    visible = boxes.clamp(min=0).minimum(edges)
+    half_a_token = (width / 2, height / 2)
     in_own_box = inside(attended.centers, boxes)
     in_neighbor = inside(attended.centers, before) | inside(attended.centers, after)
     return {
         "pointing": inside(attended.points, boxes).double(),
-        "pointing_near": inside(attended.points, boxes, (width / 2, height / 2)).double(),
+        "pointing_near": inside(attended.points, boxes, half_a_token).double(),
         "energy": energy,
         "lift": energy / (_area(visible) / image).clamp(min=1 / image),
         "center_error": offsets[:, 0].abs(),

@@ -98,7 +98,8 @@ class Observer:
     def source(self, block: int | None, head: int | None) -> Source:
         """A block (the last if None) and a head (the mean if None), which count from 1."""
         block = self.blocks if block is None else block
-        if not (1 <= block <= self.blocks and 1 <= (head or 1) <= self.heads) or head == 0:
+        is_head = head is None or 1 <= head <= self.heads
+        if not (1 <= block <= self.blocks and is_head):
             raise ValueError(
                 f"--block and --head are from 1 to {self.blocks} and {self.heads} in "
                 f"this model, found {block} and {1 if head is None else head}"
@@ -106,11 +107,7 @@ class Observer:
         return Source(self.subject.name, block - 1, None if head is None else head - 1)
 
     @torch.no_grad()
-    def observe(
-        self,
-        batch: Batch,
-        images: Float[Tensor, "batch 3 height width"],
-    ) -> list[Word]:
+    def observe(self, batch: Batch, images: Float[Tensor, "batch 3 height width"]) -> list[Word]:
         """The words of one batch; ``images`` are normalized."""
         own = self.subject.recognizer
         hypotheses = generate(own.decoder, own.encode(images))
@@ -120,25 +117,27 @@ class Observer:
             recognizer = subject.recognizer.to(images.device)
             features = recognizer.encode(images)
             encoder = recognizer.encoder
-            seen = cross_attention(recognizer.decoder, features, hypotheses.labels).cpu().double()
-            # Renormalized over the grid
-            maps = attention_maps(encoder, seen.flatten(1, 3))
+            seen = cross_attention(recognizer.decoder, features, hypotheses.labels)
+            seen = seen.cpu().double()
+            maps = attention_maps(encoder, seen.flatten(1, 3))  # renormalized over the grid
             attention[subject.name] = maps.reshape(*seen.shape[:4], *maps.shape[2:])
             special[subject.name] = seen[..., : encoder.special_tokens].sum(-1)
         words = []
         for index, ids in enumerate(hypotheses.labels.tolist()):
             text = self.subject.charset.decode(ids)
             label = batch.labels[index] if batch.labels else None
-            boxes = None if batch.boxes is None else batch.boxes[index, : len(label or "")].double()
-            written = slice(len(text))
+            boxes: Tensor | None = None
+            if batch.boxes is not None:
+                boxes = batch.boxes[index, : len(label or "")].double()
+            written = index, slice(None), slice(None), slice(len(text))
             word = Word(
                 name=batch.names[index],
                 pixels=batch.pixels[index],
                 text=text,
                 label=label,
-                confidences=hypotheses.confidences[index, written].double().tolist(),
-                attention={name: maps[index, :, :, written] for name, maps in attention.items()},
-                special_mass={name: mass[index, :, :, written] for name, mass in special.items()},
+                confidences=hypotheses.confidences[index, : len(text)].double().tolist(),
+                attention={name: maps[written] for name, maps in attention.items()},
+                special_mass={name: mass[written] for name, mass in special.items()},
                 true_boxes=boxes,
             )
             words.append(word)
@@ -151,8 +150,12 @@ def matches(text: str, label: str) -> list[tuple[int, int]]:
     i = 0
     j = 0
     for written, read in align(label, text):
-        pairs += [(i, j)] * (written == read)
-        i, j = i + bool(read), j + bool(written)
+        if written == read:
+            pairs.append((i, j))
+        if read:
+            i += 1
+        if written:
+            j += 1
     return pairs
 
 
@@ -172,9 +175,11 @@ def gradient_times_input(
     with torch.enable_grad():
         scores = decoder.logits(recognizer.encode(images), labels)
         for position in range(labels.shape[1]):
-            chosen = scores[:, position].gather(1, labels[:, position, None].clamp(min=0))
+            wanted = labels[:, position, None].clamp(min=0)
+            chosen = scores[:, position].gather(1, wanted)
             (gradients,) = torch.autograd.grad(chosen.sum(), images, retain_graph=True)
             shares = (gradients * images).detach().abs().sum(1, keepdim=True)
             maps.append(F.adaptive_avg_pool2d(shares, grid))
     shares = torch.cat(maps, 1).cpu().double()
-    return shares / shares.sum((2, 3), keepdim=True).clamp(min=torch.finfo(torch.double).tiny)
+    sums = shares.sum((2, 3), keepdim=True)
+    return shares / sums.clamp(min=torch.finfo(torch.double).tiny)

@@ -90,11 +90,18 @@ def attention_distance(
     measure = partial(_measured, given=given, grid=grid, analyze=analyze)
     if isinstance(model, Model):
         return measure(model, name)
-    check_group(len(model))
-    trainings = [
-        measure(training, called) for training, called in zip(model, _names(model), strict=True)
-    ]
-    return of_trainings(name or f"{len(model)} trainings", trainings)
+    return _of_group(model, name, measure)
+
+
+def _of_group(
+    models: Sequence[Model],
+    name: str | None,
+    measure: Callable[[Model, str], AttentionDistance],
+) -> AttentionDistance:
+    """Measure trainings of one architecture, one after the other."""
+    check_group(len(models))
+    trainings = list(map(measure, models, _names(models)))
+    return of_trainings(name or f"{len(models)} trainings", trainings)
 
 
 def _measured(

@@ -27,7 +27,6 @@ from vit_str.reports.style import (
     PLATE,
     RATIO,
     UNTRAINED,
-    LineStyle,
     chance_style,
     dot_style,
     figure,
@@ -41,16 +40,24 @@ from vit_str.reports.style import (
 
 Chances = Mapping[str, Mapping[str, Sequence[float]]]
 """Model -> name of a chance line -> distance in every layer, in the unit that is drawn."""
-# Inches across for a head: where there are less, numbers lie on each other
-_NUMBERED = 0.115
+_NUMBERED = 0.115  # inches across for a head: where there are less, numbers lie on each other
 _MEAN = "mean of the layer, 95 % interval"
 _HEAD = "head, 95 % interval"
+_NUMBERED_HEAD = "head with its number, 95 % interval"
 _SPREAD = 0.27  # of the dots of a layer, to either side
-_WIDEST = 10.5  # inches
+_WIDEST = 10.5  # inches, of a sheet of maps
 _TALLEST_MAP = 1.1  # inches
 _LABELS = 1.8  # inches, above and below the maps
 _FACTOR = 30.0  # colors end at so many times as much and as little as uniform attention
-_TICKS = {"1/30": 1 / 30, "1/10": 0.1, "1/3": 1 / 3, "1 (uniform)": 1, "3": 3, "10": 10, "30": 30}
+_TICKS = {
+    "1/30": 1 / 30,
+    "1/10": 0.1,
+    "1/3": 1 / 3,
+    "1 (uniform)": 1,
+    "3": 3,
+    "10": 10,
+    "30": 30,
+}
 _IN_A_ROW = 4  # panels
 _MOST_TICKS = 4  # of an axis
 
@@ -61,31 +68,30 @@ def heads_by_depth(rows: pd.DataFrame, chance: Chances, unit: str = "px") -> Fig
     table = HeadTable(rows, "distance", unit)
     widths = [max(4, len(table.layer_means(model))) for model in table.shown]
     sheet, grid = panels(table.titles(), widths=widths)
-    several = len({tuple(map(tuple, chance[model].values())) for model in table.shown}) > 1
-    for model, axes in zip(table.shown, grid, strict=True):
-        lines = chance[model]
+    of_models = [chance[model] for model in table.shown]
+    several = len({tuple(map(tuple, lines.values())) for lines in of_models}) > 1
+    for model, lines, axes in zip(table.shown, of_models, grid, strict=True):
         if several:  # one legend has the lines of all
-            lines = {
-                f"{name} ({plain(shortened(model, 24))})": line for name, line in lines.items()
-            }
+            called = plain(shortened(model, 24))
+            lines = {f"{name} ({called})": line for name, line in lines.items()}
         chance_lines(axes, lines, unit)
-    highest = max(max(values) for model in table.shown for values in chance[model].values())
+    highest = max(max(map(max, lines.values())) for lines in of_models)
     grid[0].set_ylim(0, 1.08 * max(highest, table.highest()))
     grid[0].set_ylabel(f"attention distance ({unit}, {table.norm})")
     for (model, color), axes in zip(model_colors(table.shown).items(), grid, strict=True):
         for name in table.references(model):
             means = table.layer_means(name)
             label = table.short_name(name)
-            axes.plot(
-                means["layer"],
-                means["mean"],
-                zorder=1.2,
-                label=label,
-                **UNTRAINED,
-            )
+            axes.plot(means["layer"], means["mean"], zorder=1.2, label=label, **UNTRAINED)
             dots = table.heads(name)
-            style: LineStyle = {"color": UNTRAINED["color"], "markersize": 3, "zorder": 1.2}
-            axes.plot(dots["layer"], dots["mean"], "o", **style)
+            axes.plot(
+                dots["layer"],
+                dots["mean"],
+                "o",
+                color=UNTRAINED["color"],
+                markersize=3,
+                zorder=1.2,
+            )
         draw_layers(axes, table, model, color)
     legend(sheet, grid, columns=3)
     return sheet
@@ -96,26 +102,30 @@ def models_on_one_scale(rows: pd.DataFrame) -> Figure:
     """All models in one panel, as a share of uniform attention and of the image's diagonal."""
     tables = [HeadTable(rows, "distance", f"share of {of}") for of in ("uniform", "diagonal")]
     n = f"n = {rows['n'].max():,}"
-    titles = [("share of uniform attention", n), ("share of the diagonal of the image", n)]
-    sheet, grid = panels(titles, shared=False)
+    titles = ("share of uniform attention", "share of the diagonal of the image")
+    sheet, grid = panels([(title, n) for title in titles], shared=False)
     for table, axes in zip(tables, grid, strict=True):
         strokes = cycle(("-", "--", ":"))  # of untrained models, which have one color
         for model, color in model_colors([*table.shown, *table.untrained]).items():
             means = table.layer_means(model)
-            band: LineStyle = {"color": color, "alpha": 0.16, "linewidth": 0}
-            axes.fill_between(means["layer"], means["low"], means["high"], **band)
+            _draw_band(axes, means, color)
             stroke = next(strokes) if is_untrained(model) else "-"
             label = plain_lines(model, 30)
             axes.plot(means["layer"], means["mean"], stroke, color=color, label=label)
             for head in table.heads(model).itertuples():
-                style: LineStyle = {"markersize": 3.5, "alpha": 0.55, "markeredgewidth": 0}
-                (dot,) = axes.plot(head.layer, head.mean, "o", color=color, **style)
+                (dot,) = axes.plot(
+                    head.layer,
+                    head.mean,
+                    "o",
+                    color=color,
+                    markersize=3.5,
+                    alpha=0.55,
+                    markeredgewidth=0,
+                )
                 on_hover(dot, f"{model}: {hover_text(head)}")
-        axes.set(
-            xlabel="layer",
-            xlim=(0.5, table.layers + 0.5),
-            ylim=(0, 1.05 * table.highest()),
-        )
+        axes.set_xlabel("layer")
+        axes.set_xlim(0.5, table.layers + 0.5)
+        axes.set_ylim(0, 1.05 * table.highest())
         axes.set_xticks(layer_ticks(table.layers))
         axes.grid(visible=False, axis="x")
     grid[0].axhline(1, zorder=1.5, label="uniform attention", **chance_style("uniform"))
@@ -125,11 +135,7 @@ def models_on_one_scale(rows: pd.DataFrame) -> Figure:
 
 
 @styled()
-def differences_by_layer(
-    differences: pd.DataFrame,
-    title: str,
-    of: tuple[str, str],
-) -> Figure:
+def differences_by_layer(differences: pd.DataFrame, title: str, of: tuple[str, str]) -> Figure:
     """Paired differences of distance: a dot for every head over the layers, with intervals.
 
     Without heads the dots are of layers. They are full where ``p_holm`` is below 0.05.
@@ -164,6 +170,21 @@ def differences_by_layer(
     return sheet
 
 
+def _draw_band(
+    axes: Axes, means: pd.DataFrame, color: str, along: str = "layer", zorder: float = 1.0
+) -> None:
+    """The intervals of means as a pale band; 1 is where matplotlib draws bands by default."""
+    axes.fill_between(
+        means[along],
+        means["low"],
+        means["high"],
+        color=color,
+        alpha=0.16,
+        linewidth=0,
+        zorder=zorder,
+    )
+
+
 def _count_depth(axes: Axes, places: int) -> None:
     """Write shares of the depth for models that have not the same number of layers."""
     shares = np.linspace(0, 100, places)
@@ -172,69 +193,71 @@ def _count_depth(axes: Axes, places: int) -> None:
     axes.set_xlabel("depth, from the first layer (0 %) to the last (100 %)")
 
 
-def draw_layers(
-    axes: Axes,
-    table: HeadTable,
-    model: str,
-    color: str,
-    mean: str = _MEAN,
-) -> None:
+def draw_layers(axes: Axes, table: HeadTable, model: str, color: str, mean: str = _MEAN) -> None:
     """Means of layers as a line with a band, and the heads of each as dots with intervals.
 
     Dots are hollow where a column of this name says so.
     """
     means = table.layer_means(model)
-    band: LineStyle = {"color": color, "alpha": 0.16, "linewidth": 0, "zorder": 1.8}
-    axes.fill_between(means["layer"], means["low"], means["high"], **band)
+    _draw_band(axes, means, color, zorder=1.8)
     axes.plot(means["layer"], means["mean"], color=color, zorder=2, label=mean)
     layers = table.heads(model).groupby("layer")
     numbered = _room_of_a_head(axes, layers.size()) >= _NUMBERED
     for layer, heads in layers:
         offsets = np.linspace(-_SPREAD, _SPREAD, len(heads)) if len(heads) > 1 else [0.0]
         for head, offset in zip(heads.itertuples(), offsets, strict=True):
-            x = layer + offset
-            # Over the dot, so that it is seen where it is smaller than the dot.
-            over: LineStyle = {"color": color if numbered else INK, "linewidth": 0.9}
-            over["zorder"] = 2.5 if numbered else 3.5
-            axes.plot([x, x], [head.low, head.high], **over)
-            face, edge = (PLATE, color) if getattr(head, "hollow", False) else (color, PLATE)
-            label = _HEAD.replace("head", "head with its number") if numbered else _HEAD
-            style: LineStyle = {"markersize": 8 if numbered else 4, "markeredgecolor": edge}
-            (dot,) = axes.plot(
-                x,
-                head.mean,
-                "o",
-                color=face,
-                label=label,
-                zorder=3,
-                **style,
-            )
-            on_hover(dot, hover_text(head))
-            if numbered:
-                text: LineStyle = {"ha": "center", "va": "center_baseline", "fontsize": 6}
-                number = axes.text(
-                    x,
-                    head.mean,
-                    f"{head.head}",
-                    color=edge,
-                    zorder=3.5,
-                    **text,
-                )
-                on_hover(number, hover_text(head))
+            _draw_head(axes, head, layer + offset, color, numbered)
     most = 8 if len(table.shown) > 2 else 12
-    axes.set(
-        xlim=(0.5, len(means) + 0.5),
-        xticks=layer_ticks(len(means), most),
-        xlabel="layer",
-    )
+    axes.set_xlim(0.5, len(means) + 0.5)
+    axes.set_xticks(layer_ticks(len(means), most))
+    axes.set_xlabel("layer")
     axes.grid(visible=False, axis="x")
+
+
+def _draw_head(axes: Axes, head: Any, x: float, color: str, numbered: bool) -> None:
+    """The dot of a head with its interval, and its number if there is room."""
+    axes.plot(
+        [x, x],
+        [head.low, head.high],
+        color=color if numbered else INK,
+        linewidth=0.9,
+        # Over the dot, so that it is seen where it is smaller than the dot.
+        zorder=2.5 if numbered else 3.5,
+    )
+    is_hollow = getattr(head, "hollow", False)
+    edge = color if is_hollow else PLATE
+    (dot,) = axes.plot(
+        x,
+        head.mean,
+        "o",
+        color=PLATE if is_hollow else color,
+        label=_NUMBERED_HEAD if numbered else _HEAD,
+        zorder=3,
+        markersize=8 if numbered else 4,
+        markeredgecolor=edge,
+    )
+    on_hover(dot, hover_text(head))
+    if numbered:
+        number = axes.text(
+            x,
+            head.mean,
+            f"{head.head}",
+            color=edge,
+            zorder=3.5,
+            ha="center",
+            va="center_baseline",
+            fontsize=6,
+        )
+        on_hover(number, hover_text(head))
 
 
 def _room_of_a_head(axes: Axes, heads: pd.Series) -> float:
     """Inches from the dot of a head to the next of its layer, from the heads of each layer."""
     if heads.empty:
         return 0.0
-    across = axes.get_position().width * axes.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
+    sheet = axes.get_figure(root=True)
+    assert sheet is not None
+    across = axes.get_position().width * sheet.get_figwidth()
     return float(across / len(heads) * 2 * _SPREAD / max(heads.max() - 1, 1))
 
 
@@ -277,13 +300,7 @@ def offsets_gallery(
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
         if not layer:
-            axes.set_title(
-                f"head {head + 1}",
-                loc="center",
-                fontsize=8,
-                pad=3,
-                fontweight="normal",
-            )
+            axes.set_title(f"head {head + 1}", loc="center", fontsize=8, pad=3, fontweight="normal")
         if not head:
             axes.set_ylabel(
                 f"layer {layer + 1}",
@@ -332,24 +349,29 @@ def along_training(
         chance_lines(axes, {name: values[layer - 1] for name, values in chance.items()})
         of_layer = by_stage[by_stage["layer"] == layer]
         for head, curve in of_layer.groupby("head"):
-            thin: LineStyle = {"color": COLORS[0], "linewidth": 0.8, "alpha": 0.6}
-            (line,) = axes.plot(curve["seen"], curve["mean"], label="head", **thin)
+            (line,) = axes.plot(
+                curve["seen"],
+                curve["mean"],
+                label="head",
+                color=COLORS[0],
+                linewidth=0.8,
+                alpha=0.6,
+            )
             on_hover(line, f"layer {layer}, head {head}")
         mean = of_layer[of_layer["head"].isna()]
-        band: LineStyle = {"color": INK, "alpha": 0.16, "linewidth": 0}
-        axes.fill_between(mean["seen"], mean["low"], mean["high"], **band)
+        _draw_band(axes, mean, INK, along="seen")
         axes.plot(mean["seen"], mean["mean"], color=INK, label=_MEAN)
         axes.set_xscale("function", functions=(np.sqrt, np.square))
         axes.set_xlim(seen[0], seen[-1])
         axes.set_xticks(ticks)
-        # Such as 4k and 2M
-        axes.xaxis.set_major_formatter(EngFormatter(sep="", places=0))
+        axes.xaxis.set_major_formatter(EngFormatter(sep="", places=0))  # such as 4k and 2M
         axes.xaxis.set_minor_locator(NullLocator())
         axes.grid(visible=False, axis="x")
         if layer > len(layers) - _IN_A_ROW:
             axes.set_xlabel("images trained on (root scale)")
         if layer % _IN_A_ROW == 1:
             axes.set_ylabel("distance (px)")
-    grid[0].set_ylim(0, 1.1 * max(table.highest(), *(max(values) for values in chance.values())))
+    highest = max(table.highest(), *map(max, chance.values()))
+    grid[0].set_ylim(0, 1.1 * highest)
     legend(sheet, grid)
     return sheet

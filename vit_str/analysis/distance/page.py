@@ -34,41 +34,39 @@ from vit_str.reports.tables import Table, write_frame
 
 _LEAD = (
     "Mean attention distance is how far, in pixels of the model's input, the tokens "
-    "that a token attends to lie from it, weighted by attention. It is small for "
-    "local heads and large for heads that attend across the image."
+    "that a token attends to lie from it, weighted by attention. It is small for local "
+    "heads and large for heads that attend across the image."
 )
 _CAUTION = (
-    "How to read it: compare distances with the chance lines. A head with uniform "
-    'attention has the distance of the line "uniform", and a model without training '
-    "is close to that line in every layer; so a large distance alone says nothing "
-    "about what was learned. That a head attends to a token does not say that what "
-    "is there is used."
+    "How to read it: compare distances with the chance lines. A head with uniform attention has "
+    'the distance of the line "uniform", and a model without training is close to that line in '
+    "every layer; so a large distance alone says nothing about what was learned. That "
+    "a head attends to a token does not say that what is there is used."
 )
 _TERMS = (
     "Entropy is that of the attention of a token, in nats: 0 if it attends to one "
     "token only, ln N for uniform attention to N tokens. Weighted by values is the "
-    "distance of attention times the norm of the value that it is given to. NMI, "
-    "the normalized mutual information of query and key, is 0 if all tokens attend "
-    "to the same tokens, and 1 if each attends to one of its own. The sink is the "
-    "token that a head attends to most, on average. Head divergence is the "
-    "Jensen-Shannon divergence of the heads of a layer: 0 if their attention is the "
-    "same."
+    "distance of attention times the norm of the value that it is given to. NMI, the "
+    "normalized mutual information of query and key, is 0 if all tokens attend to the "
+    "same tokens, and 1 if each attends to one of its own. The sink is the token that "
+    "a head attends to most, on average. Head divergence is the Jensen-Shannon "
+    "divergence of the heads of a layer: 0 if their attention is the same."
 )
 _SINKS = (
-    "The sink of every layer: the head and token of the largest share, on average "
-    "over queries and images; sinks.csv has all heads. Its value norm is over the "
-    "mean of the head's tokens: with less than half of it the head adds little "
-    "there (no operation), with more it gives one value to all (broadcast). A token "
-    "with less than three times the share of uniform attention is no sink."
+    "The sink of every layer: the head and token of the largest share, on average over "
+    "queries and images; sinks.csv has all heads. Its value norm is over the mean of "
+    "the head's tokens: with less than half of it the head adds little there (no "
+    "operation), with more it gives one value to all (broadcast). A token with less "
+    "than three times the share of uniform attention is no sink."
 )
 _GROUP = (
-    "The models are trainings of one architecture: every value is the mean over "
-    "images of one training. Heads have no order that trainings share, so in each "
-    "of them head 1 is the one that looks least far in its layer."
+    "The models are trainings of one architecture: every value is the mean over images "
+    "of one training. Heads have no order that trainings share, so in each of them "
+    "head 1 is the one that looks least far in its layer."
 )
 _CHOSEN = {"text": "text", "background": "the background around text"}
-# What `vit_str.training.WeightsHistory` calls its files
-_STAGE = re.compile(r"step-\d+")
+_TOKENS = 4  # of each image, whose gradients are measured
+_STAGE = re.compile(r"step-\d+")  # what `vit_str.training.WeightsHistory` calls its files
 _STAGES = 3  # weights of one run, from which on its course is drawn
 _UNITS = {"px": "pixels", "share of diagonal": "shares of the diagonal of the model's input"}
 _COLUMNS = {
@@ -121,7 +119,8 @@ def report(
     _by_offset(page, shown)
     _in_numbers(page, shown, norm)
     if fields:
-        _by_gradients(page, subjects[0].encoder, pd.concat(by_gradients), fields[subjects[0].name])
+        first = subjects[0]
+        _by_gradients(page, first.encoder, pd.concat(by_gradients), fields[first.name])
     return run.finish(
         page,
         n=results[0].images,
@@ -143,14 +142,9 @@ def _measured(
     return measure_distance(analysis, batches)
 
 
-def _gradients(
-    run: AnalysisRun,
-    subject: Subject,
-    count: int,
-    queries: str,
-) -> GradientFields:
+def _gradients(run: AnalysisRun, subject: Subject, count: int, queries: str) -> GradientFields:
     """Receptive fields of a model on a few of the images."""
-    fields = GradientFields(subject.encoder, 4, run.seed)
+    fields = GradientFields(subject.encoder, _TOKENS, run.seed)
     grid = TokenGrid.of(subject.encoder)
     for batch, pixels in run.batches(subject, count):
         fields.update(pixels, queries_of(batch, grid, queries))
@@ -176,17 +170,12 @@ def _said(queries: str, result: AttentionDistance) -> str:
     )
 
 
-def _write_details(
-    run: AnalysisRun,
-    results: Sequence[AttentionDistance],
-    images: bool,
-) -> None:
+def _write_details(run: AnalysisRun, results: Sequence[AttentionDistance], images: bool) -> None:
     """Tables of sinks and of special tokens as queries; on request of all images, and maps."""
     write_frame(run.folder / "sinks.csv", pd.concat([result.sinks() for result in results]))
     names = {subject.name: subject.encoder.special_names for subject in run.subjects}
-    special = [
-        result.special_queries(names[result.model]) for result in results if names[result.model]
-    ]
+    with_special = [result for result in results if names[result.model]]
+    special = [result.special_queries(names[result.model]) for result in with_special]
     if special:
         write_frame(run.folder / "special-queries.csv", pd.concat(special))
     if images:
@@ -209,7 +198,8 @@ def _group_report(run: AnalysisRun, group: AttentionDistance, said: str) -> int:
         f"Attention distance of every head and layer in pixels; 95 % intervals between {n}.",
         vector=True,
     )
-    page.table(*table_of(group.rows[group.rows["head"].isna()]), f"Means over heads, {n}")
+    layers = group.rows[group.rows["head"].isna()]
+    page.table(*table_of(layers), f"Means over heads, {n}")
     return run.finish(page, n=trainings, chance=group.chance)
 
 
@@ -226,12 +216,13 @@ def _by_depth(
         page.paragraph(_finding(result))
     one_size = len({result.analysis.grid.image_size for result in shown}) == 1
     unit = "px" if one_size else "share of diagonal"
+    chance = {result.model: result.chance_distances(unit) for result in shown}
     page.figure(
-        heads_by_depth(rows, {each.model: each.chance_distances(unit) for each in shown}, unit),
+        heads_by_depth(rows, chance, unit),
         "distance-by-depth",
-        "Attention distance of every head (dot; in a browser, the pointer on it "
-        "shows its number) and layer (line, the mean of its heads) in "
-        f"{_UNITS[unit]}, {norm}; bars and bands are 95 % intervals over {n}.",
+        "Attention distance of every head (dot; in a browser, the pointer on it shows "
+        f"its number) and layer (line, the mean of its heads) in {_UNITS[unit]}, "
+        f"{norm}; bars and bands are 95 % intervals over {n}.",
         vector=True,
     )
     page.note(_CAUTION)
@@ -239,10 +230,10 @@ def _by_depth(
         page.figure(
             models_on_one_scale(rows),
             "distance-models",
-            "All models on one scale, heads as dots and means of layers as lines "
-            f"with 95 % intervals over {n}: as a share of uniform attention on the "
-            "model's own tokens, and of the diagonal of its input image, so that "
-            "models of other image sizes compare.",
+            "All models on one scale, heads as dots and means of layers as lines with "
+            f"95 % intervals over {n}: as a share of uniform attention on the model's "
+            "own tokens, and of the diagonal of its input image, so that models of "
+            "other image sizes compare.",
             vector=True,
         )
 
@@ -287,10 +278,12 @@ def _in_numbers(page: Page, shown: Sequence[AttentionDistance], norm: str) -> No
     page.heading("In numbers")
     page.paragraph(_TERMS)
     for result in shown:
-        page.table(*_layer_table(result.analysis), f"{result.model}: means over heads, {norm}, {n}")
+        caption = f"{result.model}: means over heads, {norm}, {n}"
+        page.table(*_layer_table(result.analysis), caption)
     page.paragraph(_SINKS)
     sinks = pd.concat([result.sinks() for result in shown])
-    largest = sinks.sort_values("share", ascending=False).groupby(["model", "layer"]).head(1)
+    ordered = sinks.sort_values("share", ascending=False)
+    largest = ordered.groupby(["model", "layer"]).head(1)
     largest = largest.sort_values(["model", "layer"])
     page.table(*cells_of(largest), f"Sinks, {norm}, {n}")
 
@@ -334,15 +327,17 @@ def _finding(result: AttentionDistance) -> str:
     by_layer = [layer.nanmean(0) for layer in result.analysis.values("distance")]
     heads = torch.cat(by_layer)
     layers = [float(layer.mean()) for layer in by_layer]
-    near = sum(int((layer < even / 2).sum()) for layer, even in zip(by_layer, uniform, strict=True))
+    near = 0
+    for layer, even in zip(by_layer, uniform, strict=True):
+        near += int((layer < even / 2).sum())
     ends = dict.fromkeys(f"{end:.1f}" for end in (min(uniform), max(uniform)))
     return (
         f"{result.model}: from {layers[0]:.1f} px in the first layer to "
         f"{layers[-1]:.1f} px in the last (lowest {min(layers):.1f}, highest "
-        f"{max(layers):.1f}); uniform attention has {' to '.join(ends)} px. Heads "
-        f"are from {float(heads.min()):.1f} px to {float(heads.max()):.1f} px; "
-        f"{near} of {len(heads)} have less than half the distance of uniform "
-        "attention in their layer."
+        f"{max(layers):.1f}); uniform attention has {' to '.join(ends)} px. Heads are "
+        f"from {float(heads.min()):.1f} px to {float(heads.max()):.1f} px; {near} of "
+        f"{len(heads)} have less than half the distance of uniform attention in their "
+        "layer."
     )
 
 
@@ -351,7 +346,8 @@ def _gallery(analysis: DistanceAnalysis) -> Figure:
     every = torch.ones(1, len(grid), len(grid), dtype=torch.bool)
     uniform = by_offset(uniform_attention(every), grid)[0]
     maps = np.stack([layer.numpy() for layer in analysis.offsets.maps()])
-    return offsets_gallery(maps, uniform.numpy(), grid.patch_size, analysis.offsets.images)
+    n = analysis.offsets.images
+    return offsets_gallery(maps, uniform.numpy(), grid.patch_size, n)
 
 
 def _layer_table(analysis: DistanceAnalysis) -> Table:

@@ -56,26 +56,28 @@ def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> pd.DataFr
         ValueError: fewer than three trainings, or of other layers, heads, tokens or chance lines.
     """
     check_group(len(analyses))
-    if len({tuple(map(len, _ranked(analysis, "distance"))) for analysis in analyses}) > 1:
+    shapes = {tuple(map(len, _ranked(analysis, "distance"))) for analysis in analyses}
+    if len(shapes) > 1:
         raise ValueError(f"{name}: trainings of one group have the same layers and heads")
     first = analyses[0]
-    if any(
-        analysis.grid != first.grid or not _same_chance(analysis, first) for analysis in analyses
-    ):
+    if not all(_are_comparable(analysis, first) for analysis in analyses):
         raise ValueError(
-            f"{name}: trainings of one group have the same tokens, windows and "
-            "masks, on the same images"
+            f"{name}: trainings of one group have the same tokens, windows and masks, "
+            "on the same images"
         )
     values = {}
-    for metric in analyses[0].metrics:
+    for metric in first.metrics:
         layers = zip(*(_ranked(analysis, metric) for analysis in analyses), strict=True)
         values[metric] = [torch.stack(trainings) for trainings in layers]
-    return _measurements(name, analyses[0], values)
+    return _measurements(name, first, values)
 
 
-def _same_chance(one: DistanceAnalysis, other: DistanceAnalysis) -> bool:
-    lines, others = (each.statistics.chance()["uniform"]["distance"] for each in (one, other))
-    return lines == others
+def _are_comparable(one: DistanceAnalysis, other: DistanceAnalysis) -> bool:
+    """Whether two have the same tokens, and the same distance by chance in every layer."""
+    if one.grid != other.grid:
+        return False
+    by_chance = one.statistics.chance()["uniform"]["distance"]
+    return by_chance == other.statistics.chance()["uniform"]["distance"]
 
 
 def _ranked(analysis: DistanceAnalysis, metric: str) -> list[Float64[Tensor, " head"]]:
@@ -88,17 +90,16 @@ def _ranked(analysis: DistanceAnalysis, metric: str) -> list[Float64[Tensor, " h
 
 
 def _measurements(
-    name: str,
-    analysis: DistanceAnalysis,
-    values: dict[str, list[Float64[Tensor, "case head"]]],
+    name: str, analysis: DistanceAnalysis, values: dict[str, list[Float64[Tensor, "case head"]]]
 ) -> pd.DataFrame:
     tables = []
     units = scales(analysis.statistics)
     for metric, layers in values.items():
         for layer, of_heads in enumerate(layers):
             heads = [] if metric in PER_LAYER else [*range(1, of_heads.shape[1] + 1)]
+            of_layer = of_heads.mean(1, keepdim=True)
             means = means_table(
-                torch.cat([of_heads[:, : len(heads)], of_heads.mean(1, keepdim=True)], 1),
+                torch.cat([of_heads[:, : len(heads)], of_layer], 1),
                 model=name,
                 layer=layer + 1,
                 head=pd.array([*heads, None], dtype="Int64"),
@@ -204,16 +205,14 @@ def special_tokens(analysis: DistanceAnalysis, names: Sequence[str]) -> pd.DataF
     return pd.concat(tables, ignore_index=True)
 
 
-def chance_distances(
-    statistics: AttentionStatistics,
-    unit: str,
-) -> dict[str, list[float]]:
+def chance_distances(statistics: AttentionStatistics, unit: str) -> dict[str, list[float]]:
     """Attention distance of each chance line in one of its units, layer by layer."""
     by_layer = scales(statistics)["distance"][unit]
-    return {
-        name: [value / scale for value, scale in zip(metrics["distance"], by_layer, strict=True)]
-        for name, metrics in statistics.chance().items()
-    }
+    lines = {}
+    for name, metrics in statistics.chance().items():
+        values = zip(metrics["distance"], by_layer, strict=True)
+        lines[name] = [value / scale for value, scale in values]
+    return lines
 
 
 def scales(statistics: AttentionStatistics) -> dict[str, dict[str, list[float]]]:
@@ -222,7 +221,8 @@ def scales(statistics: AttentionStatistics) -> dict[str, dict[str, list[float]]]
     patches = [statistics.grid_of(layer).patch_size for layer in statistics.layers]
     ones = [1.0] * len(patches)
     units = {metric: {UNITS[metric]: ones} for metric in METRICS}
-    for metric in ("distance", "entropy"):  # a token that can attend to itself only has 0 of both
+    # A token that can attend to itself only has 0 of both.
+    for metric in ("distance", "entropy"):
         units[metric]["share of uniform"] = [value or 1.0 for value in uniform[metric]]
     units["distance"] = {
         "px": ones,

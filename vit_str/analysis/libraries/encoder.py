@@ -30,16 +30,14 @@ class Block:
     window: tuple[int, int] | None = None
     # Rows and columns by which the windows are moved down and to the right
     shift: tuple[int, int] = (0, 0)
-    # If tokens attend to pooled ones, in the same pixels as ``grid``
-    keys: TokenGrid | None = None
+    keys: TokenGrid | None = None  # if tokens attend to pooled ones, in the same pixels as ``grid``
 
     def __post_init__(self) -> None:
         rows, columns = self.window or (1, 1)
         if self.grid.rows % rows or self.grid.columns % columns:
             raise ValueError(
                 f"{self.grid.rows} x {self.grid.columns} tokens do not divide into "
-                f"windows of {rows} x {columns}: attention to padding is not "
-                "supported"
+                f"windows of {rows} x {columns}: attention to padding is not supported"
             )
 
     def windows(self) -> Windows:
@@ -117,12 +115,7 @@ class LibraryEncoder(Encoder):
         if output.ndim == 4:
             return rearrange(output, "b row col d -> b d row col")
         tokens = output[:, output.shape[1] - len(grid) :]
-        return rearrange(
-            tokens,
-            "b (row col) d -> b d row col",
-            row=grid.rows,
-            col=grid.columns,
-        )
+        return rearrange(tokens, "b (row col) d -> b d row col", row=grid.rows, col=grid.columns)
 
 
 def special_names(module: nn.Module) -> list[str]:
@@ -149,11 +142,7 @@ def probe_layers(
     calls = dict.fromkeys(encoder.block_names, 0)
 
     def pass_on(
-        name: str,
-        queries: Queries,
-        keys: Keys,
-        mask: Tensor | None,
-        values: Values | None,
+        name: str, queries: Queries, keys: Keys, mask: Tensor | None, values: Values | None
     ) -> None:
         for block in calls:
             if name == block or name.startswith(f"{block}."):

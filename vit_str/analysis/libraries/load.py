@@ -64,8 +64,8 @@ def load_library_model(
         file = "a folder with its config.json and weights as hf:FOLDER"
         file = file if library == "hf" else "its weights with --checkpoint FILE"
         raise ValueError(
-            f"{name}: not loaded ({reason_of(error)}); without a network give "
-            f"{file}, or look at untrained:{library}:..."
+            f"{name}: not loaded ({reason_of(error)}); without a network give {file}, "
+            f"or look at untrained:{library}:..."
         ) from None
     if image_size is not None:
         size = {"height": image_size[0], "width": image_size[1], "transform": None}
@@ -110,10 +110,7 @@ def unwrapped(model: nn.Module) -> nn.Module:
     return inner if inner is model else unwrapped(inner)
 
 
-def encoder_of(
-    model: nn.Module,
-    image_size: tuple[int, int] | None = None,
-) -> LibraryEncoder:
+def encoder_of(model: nn.Module, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
     """An instantiated model of timm, torchvision or transformers; image size is height, width."""
     model = unwrapped(model)
     library = library_of(model)

@@ -101,6 +101,6 @@ def check_softmax(model: nn.Module) -> None:
     """Refuse differential attention, which subtracts one softmax from another."""
     if any(_DIFFERENTIAL.search(type(module).__name__) for module in model.modules()):
         raise ValueError(
-            f"{type(model).__name__} with differential attention is not supported: "
-            "it subtracts one softmax from another, so that weights may be negative"
+            f"{type(model).__name__} with differential attention is not supported: it "
+            "subtracts one softmax from another, so that weights may be negative"
         )

@@ -52,10 +52,8 @@ class TextAttention:
         places = self.grid.centers
         spreads = {}
         for layer, of_image in self._of_image().items():
-            away = torch.linalg.vector_norm(
-                places - self.centers[layer][..., None, :],
-                dim=-1,
-            )
+            centers = self.centers[layer][..., None, :]
+            away = torch.linalg.vector_norm(places - centers, dim=-1)
             spreads[layer] = (of_image * away).sum(-1)
         return spreads
 
@@ -74,10 +72,7 @@ class TextAttention:
         names = ["image", "head", "position"]
         tables = []
         for number, (layer, shares) in enumerate(self.shares.items(), 1):
-            index = pd.MultiIndex.from_product(
-                [range(n) for n in shares.shape],
-                names=names,
-            )
+            index = pd.MultiIndex.from_product(map(range, shares.shape), names=names)
             table = index.to_frame(index=False).assign(layer=number)
             table["head"] += 1
             table["position"] += self.first
@@ -91,10 +86,11 @@ class TextAttention:
     def _of_image(self) -> dict[str, Float64[Tensor, "batch head position token"]]:
         """Maps that sum to 1 over the image."""
         tiny = torch.finfo(torch.float64).tiny
-        return {
-            layer: maps.double().flatten(-2) / self.shares[layer][..., None].clamp(min=tiny)
-            for layer, maps in self.maps.items()
-        }
+        of_image = {}
+        for layer, maps in self.maps.items():
+            shares = self.shares[layer][..., None].clamp(min=tiny)
+            of_image[layer] = maps.double().flatten(-2) / shares
+        return of_image
 
 
 def text_attention(
@@ -119,7 +115,8 @@ def text_attention(
     images = inputs["pixel_values"]
     text = inputs["decoder_input_ids"]
     own = TokenGrid.of(encoder(model, (images.shape[-2], images.shape[-1])))
-    maps = {layer: each.cpu() for layer, each in cross_attention(model, images, text).items()}
+    by_layer = cross_attention(model, images, text)
+    maps = {layer: each.cpu() for layer, each in by_layer.items()}
     return TextAttention(own, 0, maps)
 
 
@@ -136,8 +133,8 @@ def _to_image_tokens(
         raise ValueError(
             f"{len(columns)} image tokens, but the vision encoder has {grid.rows} x "
             f"{grid.columns} and {grid.special_tokens} special ones: of a model that "
-            "merges tokens or cuts the image into tiles, give grid=TokenGrid(...) "
-            "of what it makes of one image"
+            "merges tokens or cuts the image into tiles, give grid=TokenGrid(...) of "
+            "what it makes of one image"
         )
     columns = columns[special:]
     first = int(columns[-1]) + 1
@@ -146,12 +143,13 @@ def _to_image_tokens(
     def keep(name: str, queries: Queries, keys: Keys, mask: Tensor | None) -> None:
         if mask is not None and mask.shape[-2] > 1:
             mask = mask[..., first:, :]
-        weights = map_of(queries[..., first:, :], keys, mask)[..., columns]
-        maps[name] = rearrange(weights, "... (row col) -> ... row col", row=grid.rows).cpu()
+        weights = map_of(queries[..., first:, :], keys, mask)[..., columns].cpu()
+        maps[name] = rearrange(weights, "... (row col) -> ... row col", row=grid.rows)
 
     with torch.no_grad(), probe(_language_model(model), keep):
         model(**inputs)
-    return TextAttention(TokenGrid(grid.rows, grid.columns, grid.patch_size), first, maps)
+    without_special = TokenGrid(grid.rows, grid.columns, grid.patch_size)
+    return TextAttention(without_special, first, maps)
 
 
 def _language_model(model: Any) -> nn.Module:
@@ -183,6 +181,7 @@ def _vision_grid(config: Any, images: Tensor) -> TokenGrid:
             "grid=TokenGrid(...) of what it makes of one image"
         )
     sizes = pair(vision.patch_size)
-    rows, columns = (side // patch for side, patch in zip(images.shape[-2:], sizes, strict=True))
+    rows = images.shape[-2] // sizes[0]
+    columns = images.shape[-1] // sizes[1]
     special = int("clip" in vision.model_type and "siglip" not in vision.model_type)
     return TokenGrid(rows, columns, sizes, special)

@@ -117,8 +117,8 @@ def _special(model: Any) -> list[str]:
     names = special_names(model)
     if len(names) != model.num_prefix_tokens:
         raise ValueError(
-            f"{type(model).__name__} has {model.num_prefix_tokens} special tokens, "
-            f"of which only these are supported: {', '.join(names) or 'none'}"
+            f"{type(model).__name__} has {model.num_prefix_tokens} special tokens, of "
+            f"which only these are supported: {', '.join(names) or 'none'}"
         )
     return names
 
@@ -131,10 +131,4 @@ def preprocessing(model: nn.Module) -> LibraryPreprocessing:
     # As for timm's own loaders: pixels are normalized in a later step.
     transform = create_transform(**config, is_training=False, use_prefetcher=True)
     _, height, width = config["input_size"]
-    return LibraryPreprocessing(
-        height,
-        width,
-        config["mean"],
-        config["std"],
-        transform=transform,
-    )
+    return LibraryPreprocessing(height, width, config["mean"], config["std"], transform=transform)

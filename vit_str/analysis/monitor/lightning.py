@@ -67,7 +67,7 @@ class AttentionMonitor(Callback):
             model = None
         if not isinstance(model, nn.Module):
             raise ValueError(
-                f"{type(pl_module).__name__} has no module {self.module!r}: say "
-                "which of its attributes holds the Vision Transformer"
+                f"{type(pl_module).__name__} has no module {self.module!r}: say which "
+                "of its attributes holds the Vision Transformer"
             )
         return attention_summary(model, self.images, self.metrics, self.grid, self.batch_size)

@@ -91,18 +91,21 @@ class GradientFields:
             measured = []
             for tokens in queries:
                 cells, middles = self._cells(output.shape[-2:], tokens)
-                measured.append(field_statistics(self._field(output, images, cells), middles))
+                field = self._field(output, images, cells)
+                measured.append(field_statistics(field, middles))
             for name in UNITS:
                 of_tokens = torch.stack([statistics[name] for statistics in measured])
                 means = of_tokens.nanmean(0).masked_fill(without, torch.nan)
                 self._values[name, layer].append(means)
             cells, _ = self._cells(output.shape[-2:], middle)
-            self._centered[layer] += self._field(output, images, cells).nan_to_num().sum(0)
+            field = self._field(output, images, cells)
+            self._centered[layer] += field.nan_to_num().sum(0)
         self.seen += len(images)
 
     def values(self, metric: str) -> Float64[Tensor, "layer image"]:
         """A metric of every layer and image, the mean over the tokens measured."""
-        return torch.stack([torch.cat(self._values[metric, i]) for i in range(self.layers)])
+        values = (self._values[metric, layer] for layer in range(self.layers))
+        return torch.stack(list(map(torch.cat, values)))
 
     @property
     def centered(self) -> Float64[Tensor, "layer height width"]:
@@ -119,7 +122,9 @@ class GradientFields:
             row, column = self._cells(shape, self._middle)[0][0].tolist()
             height = self.encoder.image_size[0] / shape[0]
             width = self.encoder.image_size[1] / shape[1]
-            sides = (row * height, column * width, (row + 1) * height, (column + 1) * width)
+            top = row * height
+            left = column * width
+            sides = (top, left, (row + 1) * height, (column + 1) * width)
             cells.append(((row, column), sides))
         return cells
 
@@ -130,10 +135,7 @@ class GradientFields:
         chosen = chosen[chosen.any(1)]
         return (chosen / chosen.sum(1, keepdim=True)).mean(0)
 
-    def _queries(
-        self,
-        chosen: Bool[Tensor, "image token"],
-    ) -> Int64[Tensor, "query image 2"]:
+    def _queries(self, chosen: Bool[Tensor, "image token"]) -> Int64[Tensor, "query image 2"]:
         """Row and column of the tokens to measure, on the grid of the encoder's output."""
         by_image = []
         for image, of_image in enumerate(chosen, self.seen):
@@ -190,9 +192,11 @@ def gradient_measurements(
     model: str, fields: GradientFields, metrics: Iterable[str] = UNITS
 ) -> pd.DataFrame:
     """Means of every layer over images with intervals."""
-    return pd.concat(
-        of_layers(model, metric, UNITS[metric], fields.values(metric).T) for metric in metrics
-    )
+    tables = []
+    for metric in metrics:
+        values = fields.values(metric).T
+        tables.append(of_layers(model, metric, UNITS[metric], values))
+    return pd.concat(tables)
 
 
 def uniform_gradient_distance(
@@ -204,12 +208,11 @@ def uniform_gradient_distance(
     """
     rows, columns = encoder.grid
     height, width = encoder.image_size
-    places = torch.cartesian_prod(torch.arange(rows) + 0.5, torch.arange(columns) + 0.5).double()
+    down = torch.arange(rows) + 0.5
+    across = torch.arange(columns) + 0.5
+    places = torch.cartesian_prod(down, across).double()
     middles = places * torch.tensor([height / rows, width / columns]).double()
-    even = torch.full(
-        (len(middles), height, width),
-        1 / (height * width),
-        dtype=torch.float64,
-    )
+    shape = (len(middles), height, width)
+    even = torch.full(shape, 1 / (height * width), dtype=torch.float64)
     distances = field_statistics(even, middles)["gradient_distance"]
     return float(distances.mean() if weights is None else weights @ distances)

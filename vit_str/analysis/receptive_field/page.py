@@ -13,21 +13,22 @@ from vit_str.analysis.results import AnalysisRun, table_of
 from vit_str.reports.tables import write_csv, write_frame
 
 _LEAD = """\
-How far around itself a token sees. A convolution can see a window that grows with depth (its \
-theoretical receptive field), a Vision Transformer the whole image from the first layer on. What \
-either does see is shown by the gradients of a token's output with respect to the pixels: their \
-mean distance from the token, in pixels of the model's input, is one unit for both."""
+How far around itself a token sees. A convolution can see a window that grows with \
+depth (its theoretical receptive field), a Vision Transformer the whole image from the \
+first layer on. What either does see is shown by the gradients of a token's output \
+with respect to the pixels: their mean distance from the token, in pixels of the \
+model's input, is one unit for both."""
 
 _METHOD = """\
-Gradient distance is the sum of |g| |p - q| over the sum of |g|: |g| is the norm of the gradient \
-over the colors of pixel p, q the middle of the token. The channels of a token are added with \
-random signs, because in a plain sum their gradients would cancel. It is about all layers up to \
-the one it stands at, while attention distance is about that layer alone; skip connections hold it \
-near the token."""
+Gradient distance is the sum of |g| |p - q| over the sum of |g|: |g| is the norm of \
+the gradient over the colors of pixel p, q the middle of the token. The channels of a \
+token are added with random signs, because in a plain sum their gradients would \
+cancel. It is about all layers up to the one it stands at, while attention distance is \
+about that layer alone; skip connections hold it near the token."""
 
 _CAUTION = """\
-A gradient tells what a small change of a pixel would do to the features of this image. It does \
-not tell which pixels a reading rests on."""
+A gradient tells what a small change of a pixel would do to the features of this \
+image. It does not tell which pixels a reading rests on."""
 
 _BOUND_COLUMNS = ("model", "layer", "field height", "field width", "stride down", "stride across")
 
@@ -65,9 +66,9 @@ def report(run: AnalysisRun, queries: int) -> int:
     page.figure(
         field_gallery({name: _gallery(*measured) for name, measured in models.items()}),
         "fields",
-        "Norm of the gradients of the token in the middle (small frame), mean over "
-        f"n = {n:,} images, dark where large, on the scale of the square root; "
-        "dashed: what the token can see at most.",
+        "Norm of the gradients of the token in the middle (small frame), mean over n = "
+        f"{n:,} images, dark where large, on the scale of the square root; dashed: "
+        "what the token can see at most.",
     )
     page.note(_CAUTION)
     page.heading("In numbers")
@@ -84,8 +85,8 @@ def _finding(name: str, fields: GradientFields, last: ReceptiveField) -> str:
     return (
         f"{name}: from {means[0]:.1f} px in the first layer to {means[-1]:.1f} px in "
         f"the last of {len(means)}, in which a token can see {last.size[0]} x "
-        f"{last.size[1]} px at most and nine tenths of its gradient lie in "
-        f"{area:.0%} of the image."
+        f"{last.size[1]} px at most and nine tenths of its gradient lie in {area:.0%} "
+        "of the image."
     )
 
 

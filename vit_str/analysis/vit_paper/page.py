@@ -34,37 +34,35 @@ from vit_str.reports.page import Page
 from vit_str.reports.tables import write_csv, write_frame
 
 _LEAD = (
-    "Figure 7 of the paper that introduced the Vision Transformer (Dosovitskiy et "
-    "al. 2020), for other models: what the first layer looks for, what the model "
-    "knows about places, and how far its heads look."
+    "Figure 7 of the paper that introduced the Vision Transformer (Dosovitskiy et al. "
+    "2020), for other models: what the first layer looks for, what the model knows "
+    "about places, and how far its heads look."
 )
 _CAPTION = (
     f"Left: the {SHOWN_FILTERS} strongest principal components of the first filters, "
-    "each scaled for itself, gray is zero. Middle: a map for each of some patches, "
-    "the cosine of its position with those of all patches; maps lie as their "
-    "patches do (of wide images, columns run down). Right: attention distance of "
-    "every head (dot) over the layers in pixels, and that of uniform attention"
+    "each scaled for itself, gray is zero. Middle: a map for each of some patches, the "
+    "cosine of its position with those of all patches; maps lie as their patches do "
+    "(of wide images, columns run down). Right: attention distance of every head (dot) "
+    "over the layers in pixels, and that of uniform attention"
 )
 _MEASURES = (
-    "Low frequencies: share of the energy (sum of squared weights) in the lower "
-    "half of the frequencies of the cosine transform down and across. Roughness: "
-    "mean squared difference of neighboring weights over that of noise, 0 is flat. "
-    "Gray: share that looks at brightness and not at color. Components: how many of "
-    "equal strength the filters amount to. The last column is the share of their "
-    "energy within the first tenth of the principal components of the patches of "
-    "the images."
+    "Low frequencies: share of the energy (sum of squared weights) in the lower half "
+    "of the frequencies of the cosine transform down and across. Roughness: mean "
+    "squared difference of neighboring weights over that of noise, 0 is flat. Gray: "
+    "share that looks at brightness and not at color. Components: how many of equal "
+    "strength the filters amount to. The last column is the share of their energy "
+    "within the first tenth of the principal components of the patches of the images."
 )
 _SHARES = (
-    "How much of the variance of the similarity of different positions is explained "
-    "by their distance, by how many rows and columns they are apart (offset), and "
-    "by rows or columns alone: 1 says that nothing else matters. Centered: after "
-    "the mean of all positions is taken off, which tells no places apart."
+    "How much of the variance of the similarity of different positions is explained by "
+    "their distance, by how many rows and columns they are apart (offset), and by rows "
+    "or columns alone: 1 says that nothing else matters. Centered: after the mean of "
+    "all positions is taken off, which tells no places apart."
 )
 _CAUTION = (
     "A model without training has filters of noise and heads close to uniform "
     "attention; models of this project start from sinusoidal positions, whose "
-    "similarity falls with distance before any training. Compare with "
-    "untrained:NAME."
+    "similarity falls with distance before any training. Compare with untrained:NAME."
 )
 _NO_ATTENTION = "no self-attention"
 _FILTER_COLUMNS = (
@@ -167,11 +165,8 @@ def _measured(run: AnalysisRun, subject: Subject, norm: str) -> PaperFigure:
     covariance = None
     if not isinstance(filters, str):
         covariance = PatchCovariance((filters.shape[2], filters.shape[3]))
-    for _, pixels in run.batches(subject):
-        if distance is not None:
-            distance.update(pixels)
-        if covariance is not None:
-            covariance.update(pixels)
+    wanted = [each.update for each in (distance, covariance) if each is not None]
+    run.measure(subject, *wanted)
     patches = covariance.components() if covariance is not None else None
     return PaperFigure(subject, filters, patches, positions, distance)
 
@@ -219,11 +214,7 @@ def _component_rows(name: str, components: Components) -> list[list[object]]:
     return [[name, number, *values] for number, values in enumerate(measured, 1)]
 
 
-def _write_positions(
-    run: AnalysisRun,
-    page: Page,
-    models: Sequence[PaperFigure],
-) -> None:
+def _write_positions(run: AnalysisRun, page: Page, models: Sequence[PaperFigure]) -> None:
     """Tables of what explains the similarity of positions, and of every two of them."""
     shares: list[list[object]] = []
     pairs: list[list[object]] = []

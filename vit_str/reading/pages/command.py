@@ -32,7 +32,14 @@ if TYPE_CHECKING:
 FORMATS = {"text": ".txt", "jsonl": ".jsonl", "hocr": ".hocr", "tsv": ".tsv", "md": ".md"}
 """What pages can be written as, and how the names of such files end."""
 
-_OF_ALL_FILES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENOMEM)
+_OF_ALL_FILES = (
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EROFS,
+    errno.EIO,
+    errno.EMFILE,
+    errno.ENOMEM,
+)
 """Errors that would come again with the next file."""
 
 
@@ -61,7 +68,9 @@ def run_pages(options: argparse.Namespace) -> int:
         texts = OneFile(Path(options.out))
     elif options.out:
         texts = PageFolder(Path(options.out), FORMATS[name], decisive)
-    overlays = PageFolder(Path(options.overlay), ".png", decisive) if options.overlay else None
+    overlays: PageFolder | None = None
+    if options.overlay:
+        overlays = PageFolder(Path(options.overlay), ".png", decisive)
     run = _Run(name, wanted, texts, overlays, several)
     problems = 0
     with exclusive(texts.record) if isinstance(texts, PageFolder) else nullcontext():
@@ -177,7 +186,11 @@ class _Run:
         if not isinstance(self._texts, PageFolder):
             return paths
         texts = self._texts
-        done = [path for path in paths if all(folder.is_done(path) for folder in self._folders)]
+
+        def is_done(path: str) -> bool:
+            return all(folder.is_done(path) for folder in self._folders)
+
+        done = list(filter(is_done, paths))
         if done:
             console.warn(f"{len(done):,} files are read already")
             self._keep([texts.counts(path) for path in done])
@@ -196,7 +209,9 @@ class _Run:
             self._kept_counts = None
             return
         pages, words = self._kept_counts
-        self._kept_counts = pages + sum(p for p, _ in known), words + sum(w for _, w in known)
+        pages += sum(pages_of_file for pages_of_file, _ in known)
+        words += sum(words_of_file for _, words_of_file in known)
+        self._kept_counts = pages, words
 
     def _read_file(self, path: str, reader: "PageReader", progress: console.Progress) -> bool:
         """Whether all pages of a file could be read."""
@@ -212,11 +227,13 @@ class _Run:
                 errors += 1
                 progress.warn(str(picture))
                 continue
-            if left_out := picture.info.get("left_out", 0):
+            left_out = picture.info.get("left_out", 0)
+            if left_out:
                 images = "an image" if left_out == 1 else f"{left_out} images"
                 damaged = "is read without what PDFium cannot decode"
                 progress.warn(f"{one_line(path)}: page {number} {damaged}: {images}")
-            page = page_of_text(picture) or reader.read(picture, boxes=self._format == "jsonl")
+            with_boxes = self._format == "jsonl"
+            page = page_of_text(picture) or reader.read(picture, boxes=with_boxes)
             pages[number] = page
             if self._overlays:
                 _write_overlay(self._overlays, path, number, picture, page)

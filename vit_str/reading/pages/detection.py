@@ -9,12 +9,14 @@ from PIL import Image
 from vit_str.reading.pages.geometry import Quadrilateral, upright
 from vit_str.runtime.machine import install_hint, thread_count
 
-_SHORT, _LONG = 736, 2000  # sides of what is searched: enlarged to the one, reduced to the other
+_SHORT = 736  # pixels to which the shorter side of a small picture is enlarged
+_LONG = 2000  # pixels to which the longer side of a large picture is reduced
 _LONGEST = 4 * _SHORT  # however narrow
 _STEP = 32  # the network takes sides that this divides
 # Less than the detector's own 0.3 and 0.5: dim text is found, and reading it tells better than
 # finding whether it is text. Chosen on 100 photographs; print is found as well by either.
-_PIXEL, _LEAST = 0.2, 0.3  # confidence of a pixel of text, and of a line of them
+_PIXEL = 0.2  # confidence of a pixel of text
+_LEAST = 0.3  # and of a line of them
 
 
 class LineDetector(Protocol):
@@ -65,6 +67,11 @@ class RapidDetector:
 
 def _resized(image: Image.Image, scale: float) -> np.ndarray:
     """Pixels as OpenCV has them: blue first."""
-    width, height = (max(_STEP, round(side * scale / _STEP) * _STEP) for side in image.size)
+    width, height = (_in_steps(side * scale) for side in image.size)
     pixels = np.asarray(image.resize((width, height), Image.Resampling.BILINEAR))
     return np.ascontiguousarray(pixels[:, :, ::-1])
+
+
+def _in_steps(side: float) -> int:
+    """The side nearest to one that the network takes."""
+    return max(_STEP, round(side / _STEP) * _STEP)

@@ -115,12 +115,14 @@ def _weight(characters: Any, index: int) -> int:
 
     from pypdfium2 import raw
 
-    if (weight := raw.FPDFText_GetFontWeight(characters.raw, index)) > 0:
+    weight = raw.FPDFText_GetFontWeight(characters.raw, index)
+    if weight > 0:
         return int(weight)
     name = ctypes.create_string_buffer(_LONGEST_NAME)
     flags = ctypes.c_int()
     raw.FPDFText_GetFontInfo(characters.raw, index, name, _LONGEST_NAME, ctypes.byref(flags))
-    return _BOLD if any(each in name.value.lower() for each in _BOLD_NAMES) else _REGULAR
+    is_bold = any(each in name.value.lower() for each in _BOLD_NAMES)
+    return _BOLD if is_bold else _REGULAR
 
 
 def _left_out(page: Any, picture: Any) -> int:
@@ -134,8 +136,8 @@ def _left_out(page: Any, picture: Any) -> int:
     images = page.get_objects(filter=(raw.FPDF_PAGEOBJ_IMAGE,))
     for image in islice(images, _MOST_IMAGES):
         place = _place_of(image, page, picture.size)
-        width, height = place[2] - place[0], place[3] - place[1]
-        is_large = min(width, height) >= _SMALLEST
+        left, top, right, bottom = place
+        is_large = min(right - left, bottom - top) >= _SMALLEST
         if is_large and _is_plain(picture.crop(place)) and not _decodes(image):
             left_out += 1
     return left_out
@@ -150,9 +152,12 @@ def _place_of(image: Any, page: Any, size: tuple[int, int]) -> tuple[int, int, i
     left, bottom, right, top = bounds()
     x1, y1 = _pixel(page, size, left, top)
     x2, y2 = _pixel(page, size, right, bottom)
-    left, right = max(0, min(x1, x2)), min(width, max(x1, x2))
-    top, bottom = max(0, min(y1, y2)), min(height, max(y1, y2))
-    return left, top, right, bottom
+    return (
+        max(0, min(x1, x2)),
+        max(0, min(y1, y2)),
+        min(width, max(x1, x2)),
+        min(height, max(y1, y2)),
+    )
 
 
 def _pixel(page: Any, size: tuple[int, int], x: float, y: float) -> tuple[int, int]:

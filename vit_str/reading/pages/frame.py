@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from vit_str.reading.pages.geometry import leveling, turn_points
+from vit_str.reading.pages.geometry import leveling, rectangle, turn_points
 from vit_str.reading.pages.page import Page, Word
 
 
@@ -28,7 +28,7 @@ def as_read(page: Page) -> Page:
     words = page.words
     if not words:
         return page
-    sheet = np.array([[0, 0], [page.width, 0], [page.width, page.height], [0, page.height]], float)
+    sheet = rectangle(0, 0, page.width, page.height)
     quarters = text_quarters(words)
     corners = [turn_points(np.array(word.polygon), -quarters) for word in words]
     sheet = turn_points(sheet, -quarters)

@@ -46,12 +46,14 @@ def ink_of(image: Image.Image) -> "Ink":
 
 def trimmed(ink: "Ink", left: float, right: float) -> tuple[float, float]:
     """The sides of a word without the white beside its ink; as they are if there is none near."""
-    first, last = max(0, round(left)), min(ink.shape[1], round(right))
+    first = max(0, round(left))
+    last = min(ink.shape[1], round(right))
     inked = np.flatnonzero(ink[:, first:last].max(0, initial=0) > _INKED)
     if not inked.size:
         return left, right
     most = _MOST_TRIMMED * ink.shape[0]
-    begin, end = first + int(inked[0]), first + int(inked[-1]) + 1
+    begin = first + int(inked[0])
+    end = first + int(inked[-1]) + 1
     return max(left, min(begin, left + most)), min(right, max(end, right - most))
 
 
@@ -90,5 +92,8 @@ def _band(letters: "Float[np.ndarray, 'row column']") -> float:
         return 0.0
     rows = letters.mean(1)
     fullest = float(np.percentile(rows, _FULLEST))
+    if fullest <= 0:
+        return 0.0
     none, all_ = (share * fullest for share in _BAND)
-    return float(((rows - none) / (all_ - none)).clip(0, 1).sum()) if fullest > 0 else 0.0
+    shares = ((rows - none) / (all_ - none)).clip(0, 1)
+    return float(shares.sum())

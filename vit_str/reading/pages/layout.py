@@ -1,6 +1,7 @@
 """Reading order: words to lines, lines to blocks; columns before rows."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ _FIRST_GAP = 0.5  # white below lines that are above all columns, over the same
 _MOST_FIRST = 3  # such lines
 _TEXT_WIDTH = 6.0  # a column of text has lines at least so wide, over their height
 _SAME_ROW = 0.5  # share of the lower one of two lines that is beside the other
+_OPEN_ROWS = 3  # the last rows that a box may still belong to
 _MOST_ACROSS = 0.25  # of the lines may lie across columns
 _EDGE_GAP = 1.5  # white between running text and the page, over the height of a line
 
@@ -65,13 +67,18 @@ def arranged(
                 number = filled[first - len(outside)]
                 blocks.append(_rows_of_table(in_grids[number], grids[number]))
             else:
-                blocks.append([[word for index in row for word in outside[index]] for row in part])
+                rows = ((outside[index] for index in row) for row in part)
+                blocks.append([list(chain.from_iterable(row)) for row in rows])
     return blocks
 
 
 def _grid_of(box: BoxArray, grids: Sequence[Grid]) -> int | None:
-    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-    return next((number for number, grid in enumerate(grids) if grid.holds(x, y)), None)
+    x = (box[0] + box[2]) / 2
+    y = (box[1] + box[3]) / 2
+    for number, grid in enumerate(grids):
+        if grid.holds(x, y):
+            return number
+    return None
 
 
 def _without_tables(block: list[list[int]], tables: int) -> Iterator[list[list[int]]]:
@@ -79,8 +86,9 @@ def _without_tables(block: list[list[int]], tables: int) -> Iterator[list[list[i
     part: list[list[int]] = []
     for row in block:
         found = [index for index in row if index >= tables]
-        if row := [index for index in row if index < tables]:
-            part.append(row)
+        rest = [index for index in row if index < tables]
+        if rest:
+            part.append(rest)
         if found and part:
             yield part
             part = []
@@ -92,9 +100,8 @@ def _without_tables(block: list[list[int]], tables: int) -> Iterator[list[list[i
 
 def _rows_of_table(words: Sequence[tuple[Word, BoxArray]], grid: Grid) -> list[list[Word]]:
     boxes = [tuple(box) for _, box in words]
-    return [
-        [words[index][0] for cell in row for index in cell] for row in grid.cells(boxes) if any(row)
-    ]
+    rows = (list(chain.from_iterable(cells)) for cells in grid.cells(boxes))
+    return [[words[index][0] for index in row] for row in rows if row]
 
 
 def reading_order(boxes: Sequence[BoxArray]) -> list[list[list[int]]]:
@@ -136,20 +143,23 @@ def _blocks(sides: np.ndarray, chosen: np.ndarray, height: float) -> list[np.nda
         parts = _cut(sides, chosen, 1, _ROW_GAP * height)
     if len(parts) == 1:
         return parts
-    return [block for part in parts for block in _blocks(sides, part, height)]
+    blocks = (_blocks(sides, part, height) for part in parts)
+    return list(chain.from_iterable(blocks))
 
 
 def _columns(sides: np.ndarray, chosen: np.ndarray, gap: float) -> list[np.ndarray]:
     """Columns of running text, and the few lines across them, such as headings, where they come."""
     left, _, right, _ = sides[chosen].T
-    across = (left < right[:, None] + gap) & (right > right[:, None])  # the gap beside each line
+    edge = right[:, None]
+    across = (left < edge + gap) & (right > edge)  # the gap beside each line
     counts = across.sum(1)
     for index in np.argsort(counts, kind="stable"):
         if counts[index] > _MOST_ACROSS * len(chosen):
             break
         columns = _cut(sides, chosen[~across[index]], 0, gap)
         if len(columns) > 1 and all(_is_text(sides[column]) for column in columns):
-            first, columns = _without_first(sides, columns, _FIRST_GAP / _COLUMN_GAP * gap)
+            first_gap = _FIRST_GAP / _COLUMN_GAP * gap
+            first, columns = _without_first(sides, columns, first_gap)
             return _in_bands(sides, columns, np.r_[chosen[across[index]], first])
     return [chosen]
 
@@ -179,8 +189,9 @@ def _in_bands(sides: np.ndarray, columns: list[np.ndarray], across: np.ndarray) 
     across = across[np.argsort(middles[across], kind="stable")]
     parts = []
     for band in range(len(across) + 1):
-        bands = (np.searchsorted(middles[across], middles[column]) for column in columns)
-        parts += [column[number == band] for column, number in zip(columns, bands, strict=True)]
+        for column in columns:
+            band_of_line = np.searchsorted(middles[across], middles[column])
+            parts.append(column[band_of_line == band])
         parts.append(across[band : band + 1])
     return [part for part in parts if len(part)]
 
@@ -195,7 +206,8 @@ def _cut(sides: np.ndarray, chosen: np.ndarray, axis: int, gap: float) -> list[n
 
 def _is_text(sides: np.ndarray) -> bool:
     """Whether some lines lie below each other that are wide for their height."""
-    width, height = sides[:, 2] - sides[:, 0], sides[:, 3] - sides[:, 1]
+    width = sides[:, 2] - sides[:, 0]
+    height = sides[:, 3] - sides[:, 1]
     return len(sides) > 1 and float(np.median(width / height.clip(1))) > _TEXT_WIDTH
 
 
@@ -203,9 +215,9 @@ def _rows(sides: np.ndarray, chosen: np.ndarray) -> list[list[int]]:
     """Boxes of one block as rows from the top, each from the left."""
     rows: list[list[int]] = []
     for index in chosen[np.argsort(sides[chosen, 1] + sides[chosen, 3], kind="stable")]:
-        top, bottom = sides[index, 1], sides[index, 3]
-        for row in rows[-3:]:
-            low, high = sides[row[-1], 1], sides[row[-1], 3]
+        _, top, _, bottom = sides[index]
+        for row in rows[-_OPEN_ROWS:]:
+            _, low, _, high = sides[row[-1]]
             shared = min(bottom, high) - max(top, low)
             near = shared > _SAME_ROW * min(bottom - top, high - low)
             if near and not _lie_above_each_other(sides[row], sides[index]):
@@ -219,4 +231,5 @@ def _rows(sides: np.ndarray, chosen: np.ndarray) -> list[list[int]]:
 def _lie_above_each_other(row: np.ndarray, box: np.ndarray) -> bool:
     """Whether a box shares most of its columns, or of theirs, with one of a row."""
     shared = np.minimum(row[:, 2], box[2]) - np.maximum(row[:, 0], box[0])
-    return bool((shared > _SAME_ROW * np.minimum(row[:, 2] - row[:, 0], box[2] - box[0])).any())
+    narrower = np.minimum(row[:, 2] - row[:, 0], box[2] - box[0])
+    return bool((shared > _SAME_ROW * narrower).any())

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 
 from vit_str.reading.pages.tables import (
@@ -54,14 +54,22 @@ class _Band:
 
     @classmethod
     def of(cls, above: Box, below: Box, words: Sequence[Sides]) -> "_Band":
-        left, right = min(above.left, below.left), max(above.right, below.right)
-        box = Box(left, (above.top + above.bottom) / 2, right, (below.top + below.bottom) / 2)
-        inside = [
-            number
-            for number, (x1, y1, x2, y2) in enumerate(words)
-            if box.left < (x1 + x2) / 2 < box.right and box.top < (y1 + y2) / 2 < box.bottom
-        ]
+        box = Box(
+            left=min(above.left, below.left),
+            top=(above.top + above.bottom) / 2,
+            right=max(above.right, below.right),
+            bottom=(below.top + below.bottom) / 2,
+        )
+        inside = [number for number, word in enumerate(words) if _holds(box, word)]
         return cls(box, inside)
+
+
+def _holds(box: Box, word: Sides) -> bool:
+    """Whether the middle of a word is inside a box."""
+    left, top, right, bottom = word
+    x = (left + right) / 2
+    y = (top + bottom) / 2
+    return box.left < x < box.right and box.top < y < box.bottom
 
 
 def _stacks(rules: Sequence[Box], near: float) -> list[list[Box]]:
@@ -88,14 +96,11 @@ def _goes_on(run: Sequence[_Band], band: _Band, words: Sequence[Sides]) -> bool:
 
 def _columns(bands: Sequence[_Band], words: Sequence[Sides]) -> list[float]:
     """Middles of the white that all words of some bands leave between columns."""
-    chosen = [number for band in bands for number in band.inside]
+    chosen = list(chain.from_iterable(band.inside for band in bands))
     if not chosen:
         return []
-    lines = [
-        [words[number] for number in line]
-        for band in bands
-        for line in lines_of(band.inside, words)
-    ]
+    numbers = chain.from_iterable(lines_of(band.inside, words) for band in bands)
+    lines = [[words[number] for number in line] for line in numbers]
     height = median(words[number][3] - words[number][1] for number in chosen)
     first, *others = sorted(words[number] for number in chosen)
     middles = []
@@ -118,7 +123,9 @@ def _grid(bands: Sequence[_Band], words: Sequence[Sides]) -> Iterator[Grid]:
         while chosen and _most_filled(chosen[end], words, gaps) < 2:
             del chosen[end]
     gaps = _columns(chosen, words)
-    if not gaps or len(chosen) < _FEWEST_RULES - 1 or _is_running_text(chosen, words, gaps):
+    if not gaps or len(chosen) < _FEWEST_RULES - 1:
+        return
+    if _is_running_text(chosen, words, gaps):
         return
     lines = median(len(lines_of(band.inside, words)) for band in chosen)
     is_ruled = len(chosen) >= _RULED_ROWS and lines <= _LINES_OF_ROW
@@ -127,7 +134,8 @@ def _grid(bands: Sequence[_Band], words: Sequence[Sides]) -> Iterator[Grid]:
         if not is_ruled:
             rows += _ends_of_rows(band, words, gaps)
         rows.append(band.box.bottom)
-    left, right = min(band.box.left for band in chosen), max(band.box.right for band in chosen)
+    left = min(band.box.left for band in chosen)
+    right = max(band.box.right for band in chosen)
     yield Grid(Box(left, rows[0], right, rows[-1]), (left, *gaps, right), tuple(rows))
 
 
@@ -138,7 +146,9 @@ def _cells(
     cells: dict[int, list[Sides]] = {}
     for number in line:
         box = words[number]
-        cells.setdefault(sum(gap < (box[0] + box[2]) / 2 for gap in gaps), []).append(box)
+        middle = (box[0] + box[2]) / 2
+        column = sum(gap < middle for gap in gaps)
+        cells.setdefault(column, []).append(box)
     return cells
 
 
@@ -170,7 +180,8 @@ def _ends_of_rows(band: _Band, words: Sequence[Sides], gaps: Sequence[float]) ->
     edges = [*gaps, max((words[number][2] for number in band.inside), default=0.0)]
     lines = lines_of(band.inside, words)
     for before, line in pairwise(lines):
-        above, cells = _cells(before, words, gaps), _cells(line, words, gaps)
+        above = _cells(before, words, gaps)
+        cells = _cells(line, words, gaps)
         if not continues_cell(above, cells, edges):
             bottom = max(words[number][3] for number in before)
             yield (bottom + min(words[number][1] for number in line)) / 2

@@ -1,6 +1,7 @@
 """Pages as JSON, as hOCR, as the table of Tesseract, and as pictures to look at."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -20,6 +21,7 @@ _TSV_COLUMNS = (
     *("level", "page_num", "block_num", "par_num", "line_num", "word_num"),
     *("left", "top", "width", "height", "conf", "text"),
 )
+_LEVELS = 5  # page, block, paragraph, line and word
 _LABEL_HEIGHT = 13  # pixels of the texts of overlays
 _LABEL_COLOR = (255, 255, 255, 110)  # behind them, of 255 parts of which the last are opaque
 _LINE_COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b")
@@ -54,7 +56,7 @@ def _character(character: Character) -> dict[str, Any]:
     return {
         "character": character.character,
         "confidence": round(character.confidence, _DIGITS),
-        "box": None if character.box is None else [round(side, 1) for side in character.box],
+        "box": character.box and [round(side, 1) for side in character.box],
     }
 
 
@@ -69,7 +71,8 @@ def hocr(
         title_of: says where a line lies; its box and baseline if None.
     """
     title_of = title_of or line_title
-    body = "\n".join(_hocr_page(number, name, page, title_of) for number, page in pages.items())
+    written = (_hocr_page(number, name, page, title_of) for number, page in pages.items())
+    body = "\n".join(written)
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" \
 "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
@@ -94,20 +97,23 @@ def _hocr_page(
     title = f'image "{escaped_name(name)}"; {size}; ppageno {number - 1}'
     parts = [f'<div class="ocr_page" id="page_{number}" title={quoteattr(title)}>']
     for b, block in enumerate(page.blocks, 1):
-        bbox = _bbox([word for line in block for word in line])
+        bbox = _bbox(list(chain.from_iterable(block)))
         parts.append(f'<div class="ocr_carea" id="block_{number}_{b}" title="{bbox}">')
         parts.append(f'<p class="ocr_par" id="par_{number}_{b}" title="{bbox}">')
         for n, line in enumerate(block, 1):
             title = title_of(line)
             parts.append(f'<span class="ocr_line" id="line_{number}_{b}_{n}" title="{title}">')
             parts += [
-                f'<span class="ocrx_word" id="word_{number}_{b}_{n}_{w}" title="{_bbox([word])}; '
-                f'x_wconf {round(100 * word.confidence)}">{escape(word.text)}</span>'
-                for w, word in enumerate(line, 1)
+                _hocr_word(f"word_{number}_{b}_{n}_{w}", word) for w, word in enumerate(line, 1)
             ]
             parts.append("</span>")
         parts += ["</p>", "</div>"]
     return "\n".join([*parts, "</div>"])
+
+
+def _hocr_word(name: str, word: Word) -> str:
+    title = f"{_bbox([word])}; x_wconf {round(100 * word.confidence)}"
+    return f'<span class="ocrx_word" id="{name}" title="{title}">{escape(word.text)}</span>'
 
 
 def _bbox(words: Sequence[Word]) -> str:
@@ -127,11 +133,13 @@ def line_title(line: Sequence[Word]) -> str:
 
     A baseline is a slope, and how far below the bottom of the box it begins.
     """
-    if quarters := -text_quarters(line) % 4:
+    quarters = -text_quarters(line) % 4
+    if quarters:
         return f"{_bbox(line)}; textangle {90 * quarters}"
     slope, (x, y) = baseline(line)
     left, _, _, bottom = _pixels(line)
-    return f"{_bbox(line)}; baseline {slope:.3f} {round(y + slope * (left - x) - bottom)}"
+    below = round(y + slope * (left - x) - bottom)
+    return f"{_bbox(line)}; baseline {slope:.3f} {below}"
 
 
 def baseline(line: Sequence[Word]) -> tuple[float, Point]:
@@ -140,12 +148,13 @@ def baseline(line: Sequence[Word]) -> tuple[float, Point]:
     It runs below the words whose letters all stand on it.
     """
     standing = [word for word in line if not _BELOW.intersection(word.text)] or line
-    (x1, y1), (x2, y2) = standing[0].polygon[3], standing[-1].polygon[2]
+    first = standing[0]
+    last = standing[-1]
+    x1, y1 = first.polygon[3]
+    x2, y2 = last.polygon[2]
     if standing is line:  # letters below the line take about a fifth of the height
-        y1, y2 = (
-            y - _DESCENT * (word.box.bottom - word.box.top)
-            for y, word in ((y1, line[0]), (y2, line[-1]))
-        )
+        y1 -= _DESCENT * (first.box.bottom - first.box.top)
+        y2 -= _DESCENT * (last.box.bottom - last.box.top)
     return (y2 - y1) / max(1.0, x2 - x1), (x1, y1)
 
 
@@ -153,23 +162,28 @@ def tsv(pages: Mapping[int, Page]) -> str:
     """The table of Tesseract: a row for each page, block, paragraph, line and word."""
     lines = ["\t".join(_TSV_COLUMNS)]
 
-    def add(numbers: Sequence[int], words: Sequence[Word], confidence: float, text: str) -> None:
+    def add(
+        numbers: Sequence[int], words: Sequence[Word], confidence: float = -1, text: str = ""
+    ) -> None:
         left, top, right, bottom = _pixels(words)
         level = len(numbers)
-        cells = [level, *numbers, *[0] * (5 - level), left, top, right - left, bottom - top]
-        lines.append("\t".join(map(str, [*cells, confidence, one_line(text)])))
+        padding = [0] * (_LEVELS - level)
+        place = [left, top, right - left, bottom - top]
+        cells = [level, *numbers, *padding, *place, confidence, one_line(text)]
+        lines.append("\t".join(map(str, cells)))
 
     for number, page in pages.items():
         size = [0, 0, page.width, page.height]
         lines.append("\t".join(map(str, [1, number, 0, 0, 0, 0, *size, -1, ""])))
         for b, block in enumerate(page.blocks, 1):
-            together = [word for line in block for word in line]
-            add([number, b], together, -1, "")
-            add([number, b, 1], together, -1, "")
+            together = list(chain.from_iterable(block))
+            add([number, b], together)
+            add([number, b, 1], together)
             for n, line in enumerate(block, 1):
-                add([number, b, 1, n], line, -1, "")
+                add([number, b, 1, n], line)
                 for w, word in enumerate(line, 1):
-                    add([number, b, 1, n, w], [word], round(100 * word.confidence, 4), word.text)
+                    percent = round(100 * word.confidence, 4)
+                    add([number, b, 1, n, w], [word], percent, word.text)
     return "\n".join(lines) + "\n"
 
 
@@ -184,13 +198,13 @@ def overlay(image: Image.Image, page: Page) -> Image.Image:
     pen = ImageDraw.Draw(picture, "RGBA")  # which mixes colors
     width = max(1, round(max(picture.size) / 1000))
     font = caption_font(page.text, find_fonts)
-    lines = [line for block in page.blocks for line in block]
-    for number, line in enumerate(lines):
+    for number, line in enumerate(chain.from_iterable(page.blocks)):
         color = _LINE_COLORS[number % len(_LINE_COLORS)]
         for word in line:
             pen.polygon(word.polygon, outline=color, width=width)
             left, top, _, _ = word.box
             at = left, max(_LABEL_HEIGHT, top - width)
-            pen.rectangle(pen.textbbox(at, word.text, font, anchor="ld"), fill=_LABEL_COLOR)
+            label = pen.textbbox(at, word.text, font, anchor="ld")
+            pen.rectangle(label, fill=_LABEL_COLOR)
             pen.text(at, word.text, fill=color, font=font, anchor="ld")
     return picture

@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -35,6 +36,7 @@ from vit_str.runtime.machine import install_hint
 PAGE_SUFFIXES = (*SUFFIXES, ".pdf")
 _PIXELS = 16_000_000
 """Most pixels of a drawn page, as of other pictures: larger ones are drawn smaller."""
+_RANGE = re.compile(r"(?P<first>[1-9]\d{0,8})(?P<dash>-(?P<last>[1-9]\d{0,8})?)?", re.ASCII)
 _DRAWING_PROGRAM = Path(__file__).with_name("drawing.py")
 
 
@@ -55,11 +57,16 @@ class PageOptions:
         """Options with ranges as users write them: ``3``, ``3-5``, ``8-``, several with commas."""
         ranges: list[tuple[int, int | None]] = []
         for part in text.split(","):
-            match = re.fullmatch(r"([1-9]\d{0,8})(-([1-9]\d{0,8})?)?", part.strip(), re.ASCII)
-            last = match and (int(match[3]) if match[3] else None if match[2] else int(match[1]))
-            if not match or (last and last < int(match[1])):
-                raise ValueError(f"expected pages such as 3, 3-5 or 2,7-, found {text!r}")
-            ranges.append((int(match[1]), last))
+            match = _RANGE.fullmatch(part.strip())
+            if not match:
+                raise _unknown_pages(text)
+            first = int(match["first"])
+            last: int | None = first
+            if match["dash"]:
+                last = int(match["last"]) if match["last"] else None
+            if last and last < first:
+                raise _unknown_pages(text)
+            ranges.append((first, last))
         return cls(tuple(ranges), **values)
 
     @property
@@ -116,6 +123,10 @@ def _drawn(
     yield from _pictures_of(process, path, options, "draw")
 
 
+def _unknown_pages(text: str) -> ValueError:
+    return ValueError(f"expected pages such as 3, 3-5 or 2,7-, found {text!r}")
+
+
 def _pictures_of(
     process: Generator[Answer, None, None], path: str, options: PageOptions, verb: str
 ) -> Iterator[Image.Image | UnreadableImage]:
@@ -127,11 +138,11 @@ def _pictures_of(
                 next(pages, 0)
                 yield _picture_of(header, pixels, path)
         except ProcessEnded as ended:
-            yield UnreadableImage(
-                path,
-                f"page {next(pages, 0)} {ended.reason(verb)}; it and those after it are left out, "
-                "save them as pictures of their own, smaller",
+            reason = (
+                f"page {next(pages, 0)} {ended.reason(verb)}; it and those after it are left "
+                "out, save them as pictures of their own, smaller"
             )
+            yield UnreadableImage(path, reason)
 
 
 def _picture_of(header: dict[str, Any], pixels: bytes, path: str) -> Image.Image | UnreadableImage:
@@ -146,22 +157,34 @@ def _picture_of(header: dict[str, Any], pixels: bytes, path: str) -> Image.Image
 
 def page_of_text(picture: Image.Image) -> Page | None:
     """The page that a file has as text, in reading order; None for a page without text."""
-    lines = [tuple(_word_of_text(*each) for each in line) for line in picture.info.get("lines", ())]
+    lines = [_words_of_text(line) for line in picture.info.get("lines", ())]
     if not lines:
         return None
     rules = find_rules(picture)
     word_boxes = [[np.array(word.box) for word in line] for line in lines]
     line_boxes = [np.r_[np.min(boxes, 0)[:2], np.max(boxes, 0)[2:]] for boxes in word_boxes]
-    tables = grids(rules, max(picture.size), [word.box for line in lines for word in line])
+    sides = [word.box for word in chain.from_iterable(lines)]
+    tables = grids(rules, max(picture.size), sides)
     blocks = arranged(lines, line_boxes, word_boxes, tables)
-    return Page(*picture.size, tuple(tuple(map(tuple, block)) for block in blocks), rules=rules)
+    as_tuples = tuple(tuple(map(tuple, block)) for block in blocks)
+    return Page(*picture.size, blocks=as_tuples, rules=rules)
+
+
+def _words_of_text(line: Sequence[tuple[str, Sequence[int], int]]) -> tuple[Word, ...]:
+    return tuple(_word_of_text(text, box, weight) for text, box, weight in line)
 
 
 def _word_of_text(text: str, box: Sequence[int], weight: int) -> Word:
     """A word of a file; its strokes are as wide as its font is bold and large."""
     left, top, right, bottom = map(float, box)
     height = bottom - top
-    return Word(text, 1.0, _corners(left, top, right, bottom), size=height, weight=weight * height)
+    return Word(
+        text=text,
+        confidence=1.0,
+        polygon=_corners(left, top, right, bottom),
+        size=height,
+        weight=weight * height,
+    )
 
 
 def _corners(

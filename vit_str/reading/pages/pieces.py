@@ -15,8 +15,8 @@ from vit_str.runtime.boxes import Box
 from vit_str.runtime.readings import Character, Reading
 
 _MARGIN = 0.15  # added at the sides of a word, over the height of its line
-_BESIDE, _ABOVE = 0.1, 0.12
-"""White at the sides of a word with its margin, and above and below it, over the same."""
+_BESIDE = 0.1  # white at the sides of a word with its margin, over the same
+_ABOVE = 0.12  # white above and below it, over the same
 _MOST_BESIDE = 0.3  # white at a side, over the width of the word
 _OVERLAP = 0.25  # share of a long word that both of its halves hold
 
@@ -38,18 +38,21 @@ class Piece:
     def image(self) -> Image.Image:
         """The crop, widened to a square if it is tall: readers turn what looks like a column."""
         crop = self.strip.image.crop(self.box)
-        return crop.resize((max(crop.size), crop.height)) if crop.width < crop.height else crop
+        if crop.width >= crop.height:
+            return crop
+        return crop.resize((crop.height, crop.height))
 
     def in_strip(self, reading: Reading) -> Reading:
         """A reading of the image, its boxes in pixels of the strip."""
         left, top, right, bottom = self.box
         scale = (right - left) / max(right - left, bottom - top)  # of what was widened
-        moved = (
-            replace(c, box=Box(left + x * scale, top + y, left + x2 * scale, top + y2))
-            for c in reading.characters
-            if c.box
-            for x, y, x2, y2 in [c.box]
-        )
+        moved = []
+        for character in reading.characters:
+            if not character.box:
+                continue
+            x1, y1, x2, y2 = character.box
+            box = Box(left + x1 * scale, top + y1, left + x2 * scale, top + y2)
+            moved.append(replace(character, box=box))
         return replace(reading, characters=tuple(moved) or reading.characters)
 
     def halves(self) -> tuple["Piece", "Piece"]:
@@ -78,11 +81,14 @@ def words_of(piece: Piece, reading: Reading) -> tuple[Read, ...]:
     They have margins that do not reach their neighbors.
     """
     words = cut_at_spaces(piece, reading)
-    middles = [(one.box[2] + other.box[0]) // 2 for (one, _), (other, _) in pairwise(words)]
+    parts = [part for part, _ in words]
+    middles = [(one.box[2] + other.box[0]) // 2 for one, other in pairwise(parts)]
     first, top, last, bottom = piece.box
+    starts = [first, *middles]
+    ends = [*middles, last]
     margin = round(_MARGIN * (bottom - top))
     found = []
-    for (part, read), start, end in zip(words, [first, *middles], [*middles, last], strict=False):
+    for (part, read), start, end in zip(words, starts, ends, strict=False):
         left, _, right, _ = part.box
         box = max(start, left - margin), top, min(end, right + margin), bottom
         found.append((replace(part, box=box), read))
@@ -97,10 +103,12 @@ def cut_at_spaces(piece: Piece, reading: Reading) -> list[tuple[Piece, Reading]]
         boxes = [c.box for c in characters if c.box]
         if is_space or not boxes:
             continue
-        left, right = floor(min(b.left for b in boxes)), ceil(max(b.right for b in boxes))
+        left = floor(min(box.left for box in boxes))
+        right = max(left + 1, ceil(max(box.right for box in boxes)))
         text = "".join(c.character for c in characters)
         confidence = prod(c.confidence for c in characters)
-        part = replace(piece, box=(left, piece.box[1], max(left + 1, right), piece.box[3]))
+        _, top, _, bottom = piece.box
+        part = replace(piece, box=(left, top, right, bottom))
         parts.append((part, Reading(text, confidence, characters)))
     return parts
 
@@ -108,8 +116,9 @@ def cut_at_spaces(piece: Piece, reading: Reading) -> list[tuple[Piece, Reading]]
 def words_on_page(reads: Sequence[Read]) -> list[Word]:
     """The words of one line; their polygons leave out what detectors give around the letters."""
     spans = [_span(piece) for piece, _ in reads]
+    texts = [reading.text for _, reading in reads]
     strip = reads[0][0].strip
-    type_ = type_of(strip.ink, list(zip((read.text for _, read in reads), spans, strict=True)))
+    type_ = type_of(strip.ink, list(zip(texts, spans, strict=True)))
     words = []
     for (piece, reading), (left, right) in zip(reads, spans, strict=True):
         _, top, _, bottom = piece.box

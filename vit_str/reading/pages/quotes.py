@@ -14,7 +14,8 @@ from vit_str.runtime.readings import Character
 _OPENING = re.compile(r"\(?(,,?)(?=[^\W\d_])")
 _CLOSING = re.compile(r"[^\s\"']([\"'])[^\w\"']*$")
 _MOST_WORDS = 60  # of a quotation
-_DOUBLE, _SINGLE = "„“", "‚‘"
+_DOUBLE = "„“"
+_SINGLE = "‚‘"
 
 
 def with_low_quotes(words: Sequence[Word]) -> list[Word]:
@@ -43,9 +44,11 @@ def with_low_quotes(words: Sequence[Word]) -> list[Word]:
 def _end(words: Sequence[Word], start: int) -> int | None:
     """Which word closes a quotation, if one does before the next begins."""
     for index in range(start, min(len(words), start + _MOST_WORDS)):
-        if index > start and (words[index].text[:1] == '"' or _OPENING.match(words[index].text)):
+        text = words[index].text
+        is_next = index > start
+        if is_next and (text.startswith('"') or _OPENING.match(text)):
             return None
-        if _CLOSING.search(words[index].text):
+        if _CLOSING.search(text):
             return index
     return None
 
@@ -57,7 +60,8 @@ def _with_mark(word: Word, span: tuple[int, int], mark: str) -> Word:
     if len(characters) == len(word.text):
         together = _joined(characters[start:end], mark)
         characters = (*characters[:start], together, *characters[end:])
-    return replace(word, text=word.text[:start] + mark + word.text[end:], characters=characters)
+    text = word.text[:start] + mark + word.text[end:]
+    return replace(word, text=text, characters=characters)
 
 
 def _joined(characters: Sequence[Character], mark: str) -> Character:

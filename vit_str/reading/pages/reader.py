@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -130,7 +130,8 @@ class PageReader:
         image = next(load_pages(path)) if path else load_image(source)
         found = self.detector.lines(image)
         is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
-        if is_flat and all(max(side_lengths(line)) < _SPECK * image.height for line in found):
+        speck = _SPECK * image.height
+        if is_flat and all(max(side_lengths(line)) < speck for line in found):
             # A crop of one upright line, of which no more than specks were found.
             crop = [rectangle(0, 0, *image.size)]
             lines, _ = self._read_first(image, crop, 0)
@@ -154,12 +155,10 @@ class PageReader:
         along = [q for q in rest if not _runs_across(q, direction)]
         others = [q for q in rest if _runs_across(q, direction)]
         lines += self._read_by(readers, image, along, direction)
-        one, other = (
-            self._read_by(readers, image, others, (direction + turn) % 4) for turn in (1, 3)
-        )
-        lines += [
-            max(a, b, key=lambda line: line.confidence) for a, b in zip(one, other, strict=True)
-        ]
+        one_way = self._read_by(readers, image, others, (direction + 1) % 4)
+        other_way = self._read_by(readers, image, others, (direction + 3) % 4)
+        for pair in zip(one_way, other_way, strict=True):
+            lines.append(max(pair, key=lambda line: line.confidence))
         return lines, direction
 
     def _read_longest(
@@ -173,7 +172,8 @@ class PageReader:
         if _confidence(lines) < _SURE:
             upside_down = self._read_by(readers, image, longest, direction + 2)
             if _confidence(upside_down) > _confidence(lines):
-                lines, direction = upside_down, direction + 2
+                lines = upside_down
+                direction += 2
         is_asked_for = self.reader.language is not None
         if not is_asked_for and all(line.readers is self.readers for line in lines):
             readers = (self.readers,)
@@ -221,10 +221,11 @@ class PageReader:
         order = sorted(range(len(pieces)), key=lambda index: pieces[index].aspect)
         read = readers.lines.read([pieces[index].image for index in order], boxes=True)
         readings = dict(zip(order, read, strict=True))
-        return [
-            _Line(quadrilateral, quarters, words_of(piece, readings[index]), readers)
-            for index, (quadrilateral, piece) in enumerate(zip(found, pieces, strict=True))
-        ]
+        lines = []
+        for index, quadrilateral in enumerate(found):
+            words = words_of(pieces[index], readings[index])
+            lines.append(_Line(quadrilateral, quarters, words, readers))
+        return lines
 
     def _look_again(self, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
         """Lines whose doubtful words are as the surer of both of its readers reads them."""
@@ -243,17 +244,18 @@ class PageReader:
         return renewed
 
     def _words_again(self, reader: Reader, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
-        words = [word for line in lines for word in line.words]
+        words = list(chain.from_iterable(line.words for line in lines))
         doubtful = [piece for piece, reading in words if _is_doubtful(reader, reading)]
         again = iter(_read_pieces(reader, doubtful, boxes))
-        surest = iter(
-            (
-                piece,
-                _surer(reader, reading, next(again)) if _is_doubtful(reader, reading) else reading,
-            )
-            for piece, reading in words
-        )
-        return [replace(line, words=tuple(islice(surest, len(line.words)))) for line in lines]
+        renewed = []
+        for line in lines:
+            surest = []
+            for piece, reading in line.words:
+                if _is_doubtful(reader, reading):
+                    reading = _surer(reader, reading, next(again))
+                surest.append((piece, reading))
+            renewed.append(replace(line, words=tuple(surest)))
+        return renewed
 
     def _in_one_script(self, line: _Line) -> _Line:
         """A line whose words have the letters of one script each."""
@@ -273,14 +275,16 @@ class PageReader:
         is_print = _is_print(lines)
         sure = []
         for line in lines:
+            least = self.minimum_confidence
             together = is_print and len(line.words) >= _SENTENCE
-            least = (
-                0.0
-                if together and line.confidence >= self.minimum_confidence
-                else self.minimum_confidence
+            if together and line.confidence >= least:
+                least = 0.0
+            words = tuple(
+                (piece, reading)
+                for piece, reading in line.words
+                if reading.text and per_character([reading]) >= least
             )
-            words = [(p, r) for p, r in line.words if r.text and per_character([r]) >= least]
-            sure.append(replace(line, words=tuple(words)))
+            sure.append(replace(line, words=words))
         return sure
 
     def _arrange(
@@ -291,33 +295,32 @@ class PageReader:
         turned = [upright(turn_points(line.quadrilateral, -direction)) for line in lines]
         level = leveling(turned)
 
-        def box_of(points: np.ndarray) -> np.ndarray:
-            return np.concatenate([points.min(0), points.max(0)])
+        def leveled(points: Any) -> Any:
+            return turn_points(np.array(points), -direction) @ level
 
         words = [words_on_page(line.words) for line in lines]
-        word_boxes = [
-            [box_of(turn_points(np.array(each.polygon), -direction) @ level) for each in of_line]
-            for of_line in words
-        ]
+        word_boxes = [[_box_of(leveled(word.polygon)) for word in of_line] for of_line in words]
+        sides = [tuple(box) for box in chain.from_iterable(word_boxes)]
         blocks = arranged(
             lines=words,
-            line_boxes=[box_of(points @ level) for points in turned],
+            line_boxes=[_box_of(points @ level) for points in turned],
             word_boxes=word_boxes,
-            grids=grids(
-                [turn_points(np.array(rule), -direction) @ level for rule in rules],
-                longer_side,
-                [tuple(box) for boxes in word_boxes for box in boxes],
-            ),
+            grids=grids([leveled(rule) for rule in rules], longer_side, sides),
         )
         return tuple(map(self._with_marks, blocks))
 
     def _with_marks(self, rows: Sequence[Sequence[Word]]) -> tuple[tuple[Word, ...], ...]:
         """Rows of words, with quotation marks that readers have no signs for."""
-        words = [word for row in rows for word in row]
+        words = list(chain.from_iterable(rows))
         if not self.reader.is_constrained:  # to texts without such marks
             words = with_low_quotes(words)
         following = iter(words)
         return tuple(tuple(islice(following, len(row))) for row in rows)
+
+
+def _box_of(points: np.ndarray) -> np.ndarray:
+    """Left, top, right and bottom of some points."""
+    return np.concatenate([points.min(0), points.max(0)])
 
 
 def _is_print(lines: Sequence[_Line]) -> bool:
@@ -327,10 +330,12 @@ def _is_print(lines: Sequence[_Line]) -> bool:
 
 def _surest(own: Sequence[_Line], other: Sequence[_Line]) -> list[_Line]:
     """Each line as it is read, or as readers of other scripts read it if they are surer."""
-    return [
-        second if is_surer(first.readings, second.readings, first.readers.lines.charset) else first
-        for first, second in zip(own, other, strict=True)
-    ]
+    surest = []
+    for first, second in zip(own, other, strict=True):
+        charset = first.readers.lines.charset
+        is_better = is_surer(first.readings, second.readings, charset)
+        surest.append(second if is_better else first)
+    return surest
 
 
 def _is_doubtful(reader: Reader, reading: Reading) -> bool:
@@ -358,7 +363,7 @@ def _read_pieces(reader: Reader, pieces: Sequence[Piece], boxes: bool) -> list[R
         if len(reading.text) >= reader.maximum_length and pieces[index].aspect > 1
     ]
     if full:
-        halves = [half for index in full for half in pieces[index].halves()]
+        halves = list(chain.from_iterable(pieces[index].halves() for index in full))
         parts = iter(_read_pieces(reader, halves, boxes))
         for index in full:
             readings[index] = joined(next(parts), next(parts))
@@ -401,9 +406,10 @@ def load_page(
 
     def open_readers(path: str | Path) -> PageReaders:
         engine = open_engine(path, device, backend)
-        if engine.model.preprocessing.width_step:  # reads lines, which effort "fast" is for
-            alone = Reader(engine, effort=None if effort == "fast" else effort, search=search)
-            return PageReaders(alone, None)
+        reads_lines = bool(engine.model.preprocessing.width_step)
+        if reads_lines:
+            own_effort = None if effort == "fast" else effort  # they are what "fast" reads with
+            return PageReaders(Reader(engine, effort=own_effort, search=search), None)
         lines = Reader(open_engine(lines_of(path), device, backend))
         return PageReaders(lines, Reader(engine, effort=effort, search=search))
 

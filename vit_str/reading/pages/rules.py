@@ -1,7 +1,7 @@
 """Ruled lines of a picture, and the cells of tables between them."""
 
 from collections.abc import Iterator, Sequence
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
 
 import numpy as np
 from PIL import Image
@@ -15,9 +15,11 @@ _LONGEST_SIDE = 2000  # pixels of what is searched: larger pictures are reduced
 _SHORTEST = 1 / 50  # rule, over the longer side of the picture
 _FEWEST_PIXELS = 40  # of a rule: strokes of large letters are shorter
 _RUN = 1 / 80  # without a break in one row of pixels, over the same
+_SHORTEST_RUN = 9  # pixels
 _THICKEST = 1 / 200  # rule with its tilt over a run, over the same
 _THICKEST_PIXELS = 7  # the same of small pictures, as of a part of a screen
-_WINDOW, _DARKER = 31, 12  # pixels around one, and by how much it is darker than their mean
+_WINDOW = 31  # pixels around one that it is compared with
+_DARKER = 12  # shades of 255 by which ink is darker than their mean, at least
 _STEEPEST = 0.1  # rise over run up to which a rule counts as level
 _NEAR = 1 / 120  # over the longer side of the page: rules so near to each other meet
 _TOUCHES = 1 / 250  # over the longer side of the picture: so near a short rule ends at others
@@ -39,8 +41,14 @@ def find_rules(image: Image.Image) -> tuple[Rule, ...]:
     gray = np.asarray(image.convert("L").resize(size, Image.Resampling.BOX))
     if min(gray.shape) < _WINDOW:
         return ()
-    method, kind = cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV
-    ink = cv2.adaptiveThreshold(gray, 255, method, kind, _WINDOW, _DARKER)
+    ink = cv2.adaptiveThreshold(
+        src=gray,
+        maxValue=255,
+        adaptiveMethod=cv2.ADAPTIVE_THRESH_MEAN_C,
+        thresholdType=cv2.THRESH_BINARY_INV,
+        blockSize=_WINDOW,
+        C=_DARKER,
+    )
     level = list(_level_rules(ink, max(size)))
     upright = list(_level_rules(ink.T, max(size)))
     rules = _between_others(level, upright, max(size))
@@ -72,9 +80,10 @@ def _between_others(rules: Sequence[Rule], across: Sequence[Rule], side: int) ->
             for (x1, y1), (x2, y2) in long
         )
 
-    return [
-        rule for rule in rules if _is_long(rule, side) or all(ends_at_one(*end) for end in rule)
-    ]
+    def is_kept(rule: Rule) -> bool:
+        return _is_long(rule, side) or all(ends_at_one(x, y) for x, y in rule)
+
+    return list(filter(is_kept, rules))
 
 
 def _is_long(rule: Rule, side: int) -> bool:
@@ -89,14 +98,16 @@ def _level_rules(ink: np.ndarray, side: int) -> Iterator[Rule]:
     ink = np.ascontiguousarray(ink)
     # A tilted rule steps from row to row of pixels: it is made thicker before runs are looked for.
     thick = cv2.dilate(ink, np.ones((3, 1), np.uint8))
-    runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, np.ones((1, max(9, round(side * _RUN)))))
+    run = np.ones((1, max(_SHORTEST_RUN, round(side * _RUN))))
+    runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, run)
     thickest = max(_THICKEST_PIXELS, side * _THICKEST)
     components, labels, boxes, _ = cv2.connectedComponentsWithStats(runs)
     for number in range(1, components):
         left, top, width, height, _ = boxes[number].tolist()
         if height > thickest + _STEEPEST * width:
             continue
-        rows, columns = np.nonzero(labels[top : top + height, left : left + width] == number)
+        inside = labels[top : top + height, left : left + width]
+        rows, columns = np.nonzero(inside == number)
         if len(rows) > thickest * width:
             continue
         ends = [float(rows[abs(columns - end) <= 2].mean()) for end in (0, width - 1)]
@@ -120,11 +131,14 @@ def grids(rules: Sequence[Rule], side: float, words: Sequence[Sides] = ()) -> li
         upright = [box for box in group if box.right - box.left <= box.bottom - box.top]
         rows = _places([(box.top + box.bottom) / 2 for box in level], near)
         columns = _places([(box.left + box.right) / 2 for box in upright], near)
-        if min(len(rows), len(columns)) < 2 or (len(rows) - 1) * (len(columns) - 1) < _FEWEST_CELLS:
+        cells = max(0, len(rows) - 1) * max(0, len(columns) - 1)
+        if cells < _FEWEST_CELLS:
             alone += level
             continue
-        if len(columns) == 2 and (framed := list(level_grids(level, words, near))):
-            found += framed  # a frame around level rules
+        is_frame = len(columns) == 2  # around level rules
+        framed = list(level_grids(level, words, near)) if is_frame else []
+        if framed:
+            found += framed
             continue
         around = Box(columns[0], rows[0], columns[-1], rows[-1])
         merged = _merged(level, upright, rows, columns, near)
@@ -143,8 +157,16 @@ def _merged(
 
     Cells beside each other are merged first, and what is as wide then with what is above it.
     """
-    of_columns = _by_place([box[1::2] for box in upright], [box[::2] for box in upright], columns)
-    of_rows = _by_place([box[::2] for box in level], [box[1::2] for box in level], rows)
+    of_columns = _by_place(
+        spans=[(box.top, box.bottom) for box in upright],
+        across=[(box.left, box.right) for box in upright],
+        places=columns,
+    )
+    of_rows = _by_place(
+        spans=[(box.left, box.right) for box in level],
+        across=[(box.top, box.bottom) for box in level],
+        places=rows,
+    )
     merged: list[list[tuple[int, int]]] = []
     for row, top, bottom in zip(count(), rows, rows[1:], strict=False):
         starts = [0]
@@ -154,13 +176,18 @@ def _merged(
         cells = [(row, start) for start in starts]
         for start in dict.fromkeys(starts):
             end = start + starts.count(start)
-            is_as_wide = row > 0 and [
-                place for place, cell in enumerate(merged[-1]) if cell == merged[-1][start]
-            ] == list(range(start, end))
-            if is_as_wide and not _is_ruled(of_rows[row], columns[start], columns[end], near):
+            if row == 0 or not _is_one_cell(merged[-1], start, end):
+                continue
+            if not _is_ruled(of_rows[row], columns[start], columns[end], near):
                 cells[start:end] = merged[-1][start:end]
         merged.append(cells)
     return tuple(map(tuple, merged))
+
+
+def _is_one_cell(cells: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether one cell of a row fills just the columns from ``start`` to before ``end``."""
+    filled = [place for place, cell in enumerate(cells) if cell == cells[start]]
+    return filled == list(range(start, end))
 
 
 def _by_place(
@@ -171,7 +198,8 @@ def _by_place(
     """Where the rules at each place begin and end, by the place that each is nearest to."""
     found: list[list[tuple[float, float]]] = [[] for _ in places]
     for span, (low, high) in zip(spans, across, strict=True):
-        found[int(np.argmin(np.abs(np.array(places) - (low + high) / 2)))].append(span)
+        distances = np.abs(np.array(places) - (low + high) / 2)
+        found[int(distances.argmin())].append(span)
     return found
 
 
@@ -192,7 +220,7 @@ def _that_meet(boxes: Sequence[Box], near: float) -> list[list[Box]]:
     for box in boxes:
         met = [group for group in groups if any(_meet(box, other, near) for other in group)]
         groups = [group for group in groups if group not in met]
-        groups.append([box, *(other for group in met for other in group)])
+        groups.append([box, *chain.from_iterable(met)])
     return groups
 
 
