@@ -58,13 +58,15 @@ def test_a_full_disk_is_named_by_its_file(tmp_path):
         file.write(b"more")
     assert raised.value.filename == str(path)
     folder = tmp_path / "page"
-    with (
-        pytest.raises(OSError, match="No space left") as raised,
-        folder_to_fill(folder, "--out"),
-    ):
-        folder.mkdir()
-        (folder / "half").touch()
-        shutil.copyfile(__file__, "/dev/full")  # names what is read
+
+    def write_half():
+        with folder_to_fill(folder, "--out"):
+            folder.mkdir()
+            (folder / "half").touch()
+            shutil.copyfile(__file__, "/dev/full")  # names what is read
+
+    with pytest.raises(OSError, match="No space left") as raised:
+        write_half()
     assert raised.value.filename == str(folder)
     assert os.listdir(tmp_path) == []
 
