@@ -11,11 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 _LONGEST_NAME = 255  # bytes, of nearly all file systems
-_FULL = (
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.EFBIG,
-)  # errors that do not name the file that cannot be written
+# Errors that do not name the file that cannot be written.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
