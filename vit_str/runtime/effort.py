@@ -1,6 +1,7 @@
 """How much work a reading may take: beams, thresholds of confidence, and what ``effort`` means.
 
-All numbers here trade time for accuracy. They were chosen by measuring on real words.
+All numbers here trade time for accuracy. Limits and beams were chosen on rendered words
+(``benchmarks/rereading.py``), views on real ones.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from vit_str.runtime.test_time_augmentation import View
 if TYPE_CHECKING:
     from vit_str.runtime.interface import Model
 
-DOUBTFUL = 0.9
+DOUBTFUL = 0.8
 """Confidence below which reading again mends more than it spoils; weights may say another."""
 
 CONSTRAINED_BEAMS = 5
@@ -70,14 +71,14 @@ class RereadingOptions:
         beams: texts to keep for each view before the frequency of words decides.
         margin: how far a text may fall behind the best, in nats: more than the frequency of words
             could make up for.
-        together: images that are read again at once; with 3 views of 10 beams each, 4 are 120 rows.
+        together: images that are read again at once; with 3 views of 6 beams each, 4 are 72 rows.
     """
 
     doubtful: float = DOUBTFUL
-    doubtful_after_prior: float = 0.7
-    doubtful_after_views: float = 0.5
+    doubtful_after_prior: float = 0.5
+    doubtful_after_views: float = 0.3
     rounds: tuple[tuple[View, ...], ...] = ROUNDS_OF_VIEWS
-    beams: int = 10
+    beams: int = 6
     margin: float = 5.0
     together: int = 4
 

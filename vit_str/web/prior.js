@@ -1,6 +1,6 @@
 // How frequent words are: `vit_str/runtime/prior.py`.
 
-export const BEAMS = 10;
+export const BEAMS = 6;
 export const MARGIN = 5;
 const STEPS = 25;
 const WEIGHT = 0.4 * Math.log(10);
