@@ -76,7 +76,7 @@ def reread(decoder: Decoder, options: RereadingOptions, prior: Any = None) -> li
 
 def test_each_round_is_for_what_is_doubtful_yet():
     decoder = Decoder({0: 0.3, 1: 0.6})
-    renewed = reread(decoder, RereadingOptions(rounds=ROUNDS))
+    renewed = reread(decoder, RereadingOptions(rounds=ROUNDS, doubtful_after_views=0.5))
     assert decoder.decoded == [[0, 1, 0, 1], [0]]
     assert values(renewed)[:2] == [(0, pytest.approx(0.3)), (1, pytest.approx(0.6))]
     assert not decoder.wide

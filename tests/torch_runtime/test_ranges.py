@@ -98,6 +98,17 @@ def static_path(tmp_path_factory, font_folder):
 
 
 @pytest.fixture
+def plain_path(tmp_path) -> Path:
+    """The weights of the package without ranges."""
+    return without_ranges("tiny", tmp_path / "plain.safetensors")
+
+
+def without_ranges(name: str, path: Path) -> Path:
+    renew_weights(resolve(name), path, replace(load_weights(resolve(name)), ranges={}))
+    return path
+
+
+@pytest.fixture
 def _fast_int8(monkeypatch):
     monkeypatch.setenv(CPU_DTYPE, "int8")
     monkeypatch.setattr(machine.platform, "machine", lambda: "x86_64")
@@ -112,12 +123,12 @@ def is_alone_as_in_a_batch(reader) -> bool:
 
 
 @pytest.mark.usefixtures("_fast_int8")
-def test_weights_with_ranges_are_read_with_the_static_encoder(static_path):
+def test_weights_with_ranges_are_read_with_the_static_encoder(static_path, plain_path):
     reader = vit_str.load(static_path, "cpu")
     exact = vit_str.load("tiny", "cpu", backend="onnx")
     assert reader.engine.number_format == "int8"
     assert is_alone_as_in_a_batch(reader)
-    assert not is_alone_as_in_a_batch(vit_str.load("tiny", "cpu"))
+    assert not is_alone_as_in_a_batch(vit_str.load(plain_path, "cpu"))
     for image in SAMPLES:
         found, expected = reader.read(image), exact.read(image)
         assert found.text == expected.text
@@ -162,7 +173,7 @@ def test_other_processors_and_number_formats_keep_their_graphs(static_path, monk
 
 
 @pytest.mark.usefixtures("_fast_int8")
-def test_a_file_whose_ranges_leave_out_a_point(static_path, tmp_path):
+def test_a_file_whose_ranges_leave_out_a_point(static_path, plain_path, tmp_path):
     file = load_weights(static_path)
     ranges = dict(file.ranges)
     del ranges["encoder.stem.0.0.output"]
@@ -170,7 +181,7 @@ def test_a_file_whose_ranges_leave_out_a_point(static_path, tmp_path):
     renew_weights(static_path, path, replace(file, ranges=ranges))
     images = np.full((1, 3, 32, 128), 0.5, np.float32)
     partly, usual, static = (
-        vit_str.load(each, "cpu").engine for each in (path, "tiny", static_path)
+        vit_str.load(each, "cpu").engine for each in (path, plain_path, static_path)
     )
     logits = [engine.encode(images)["logits"] for engine in (partly, usual)]
     np.testing.assert_array_equal(*logits)
@@ -187,7 +198,8 @@ def test_a_reader_of_lines_has_ranges_too(tmp_path, font_folder):
     path = tmp_path / "line.safetensors"
     ranges = measure_ranges(file.recognizer, file.preprocessing, islice(words, 4))
     renew_weights(resolve("line"), path, replace(file, ranges=ranges))
-    static, usual = (vit_str.load(each, "cpu") for each in (path, "line"))
+    plain_path = without_ranges("line", tmp_path / "plain.safetensors")
+    static, usual = (vit_str.load(each, "cpu") for each in (path, plain_path))
     for image in SAMPLES:
         assert static.read(image).text == usual.read(image).text
 
