@@ -240,7 +240,7 @@ def test_the_graphs_of_the_package_fit_its_weights(name):
 def test_the_graphs_of_the_package_read_in_8_bits_too(name):
     both = [vit_str.load(name, "cpu", backend=backend) for backend in ("onnx", "onnx-int8")]
     assert [reader.engine.number_format for reader in both] == ["float32", "int8"]
-    tolerance = 0.1 if both[0].reads_lines else 0.05  # a reader of lines is less sure of signs
+    tolerance = 0.1  # of the confidence of the least sure sample
     for image in SAMPLES:
         exact, quantized = (reader.read(image) for reader in both)
         assert quantized.text == exact.text

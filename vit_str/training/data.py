@@ -25,6 +25,7 @@ from vit_str.synthesis.old_print import OldPrint
 from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
+from vit_str.torch_runtime.ranges import Images, Labels, batches_of
 
 VALIDATION_SEED_OFFSET = 1 << 20
 """From the seed of what is trained on to that of rendered words to validate on."""
@@ -186,6 +187,10 @@ class RenderedWords(LightningDataModule):
         """What draws the words to train on, on a device; after `setup`."""
         assert self._atlas is not None
         return self._renderer(self._atlas.training().to(device))
+
+    def words_for_ranges(self, device: torch.device | str) -> Iterator[tuple[Images, Labels]]:
+        """Batches of words as in training, with the ids of their texts, see `measure_ranges`."""
+        return batches_of(self.training_renderer(device))
 
     def train_dataloader(self) -> RenderedStream:
         """The stream from where the run stands, this device's share of it."""

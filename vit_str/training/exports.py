@@ -19,7 +19,7 @@ from vit_str.reports.sheets import Captioned, sheet
 from vit_str.runtime.graph_files import takes_ranges
 from vit_str.runtime.ranges import Ranges
 from vit_str.synthesis.fonts import find_fonts
-from vit_str.torch_runtime.ranges import batches_of, measure_ranges
+from vit_str.torch_runtime.ranges import measure_ranges
 from vit_str.torch_runtime.weights_file import save_weights
 from vit_str.training.callbacks import StepCallback
 from vit_str.training.module import RecognizerTraining
@@ -83,9 +83,11 @@ class WeightsExport(Callback):
 
 
 def _ranges(trainer: Trainer, module: RecognizerTraining) -> Ranges:
-    """Of the averaged model, on words as it was trained on."""
+    """Of the averaged model, on words as it was trained on; none if the data has no such words."""
     datamodule: Any = trainer.datamodule  # type: ignore[attr-defined]
-    words = batches_of(datamodule.training_renderer(module.device))
+    if not hasattr(datamodule, "words_for_ranges"):
+        return {}
+    words = datamodule.words_for_ranges(module.device)
     return measure_ranges(module.averaged, module.preprocessing, words)
 
 

@@ -1,9 +1,12 @@
 """Labeled crops of one's own as data of training, with rendered text among them."""
 
+import math
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import torch
 from lightning.pytorch import LightningDataModule
 
 from vit_str.datasets import LabeledWord, Mixture, Rules, WordSource, open_words
@@ -12,6 +15,7 @@ from vit_str.datasets.source import Skipped
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
 from vit_str.runtime.images import TALL, Preprocessing
 from vit_str.seeds import shuffled
+from vit_str.torch_runtime.ranges import WORDS, Images, Labels
 from vit_str.training.console import report
 from vit_str.training.crops import Crops, CropSampler, HeldOut, digest
 from vit_str.training.data import Batches, RenderedLines, RenderedWords
@@ -225,6 +229,11 @@ class OwnWords(LightningDataModule):
             on_skip=self._skipped.add,
             rendered=rendered,
         )
+
+    def words_for_ranges(self, device: torch.device | str) -> Iterator[tuple[Images, Labels]]:
+        """Batches of the words that would come next, with the ids of their texts."""
+        for batch in islice(self.train_dataloader(), math.ceil(WORDS / self.batch_size)):
+            yield batch.images.to(device), batch.labels.to(device)
 
     def val_dataloader(self) -> list[Batches]:
         """Rendered words in fonts that training never sees, then crops that it never sees."""
