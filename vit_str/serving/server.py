@@ -77,10 +77,7 @@ class BoundedConnection(H11Protocol):
         self._closing: asyncio.TimerHandle | None = None
         self.site: str | None = None
 
-    def connection_made(
-        self,
-        transport: asyncio.Transport,
-    ) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._watch()
         self.site = site_of(self.client[0]) if self.client else None

@@ -89,7 +89,9 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
 
 def _swin(model: Any) -> list[Block]:
     embed = model.patch_embed
-    grid = TokenGrid(*embed.grid_size, tuple(embed.patch_size))
+    rows, columns = embed.grid_size
+    height, width = embed.patch_size
+    grid = TokenGrid(rows, columns, (height, width))
     stages = model.stages if hasattr(model, "stages") else model.layers
     blocks = []
     for block in (block for stage in stages for block in stage.blocks):
