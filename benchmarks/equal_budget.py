@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from measuring import REPOSITORY, described_parser, machine, write_json
+from measuring import add_config, described_parser, machine, write_json
 from variant_cost import cost_table, costs
 from variant_report import VariantReadings, Words, markdown, results, table
 from variant_run import WEIGHTS, Budget, RunFailedError, VariantRun, copy_code
@@ -68,13 +68,7 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__)
-    config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
-    parser.add_argument(
-        "--config",
-        type=Path,
-        default=config,
-        help=f"YAML file ({config.name})",
-    )
+    add_config(parser)
     parser.add_argument(
         "--variants",
         type=Path,

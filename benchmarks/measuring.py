@@ -109,8 +109,8 @@ def described_parser(
     return parser
 
 
-def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what a benchmark of training trains: a configuration, threads, the size of a batch."""
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Add the configuration that a benchmark trains."""
     config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
     parser.add_argument(
         "--config",
@@ -118,6 +118,11 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         default=config,
         help=f"YAML file ({config.name})",
     )
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what a benchmark of training trains: a configuration, threads, the size of a batch."""
+    add_config(parser)
     parser.add_argument(
         "--threads",
         type=positive,

@@ -63,7 +63,15 @@ class Choice:
 
 def main() -> None:
     """Read with every choice, print, write."""
-    options = _parser().parse_args()
+    parser = _parser()
+    options = parser.parse_args()
+    try:
+        _measure(options)
+    except (ValueError, OSError) as error:
+        parser.exit(2, f"rereading: {error}\n")
+
+
+def _measure(options: argparse.Namespace) -> None:
     end = time.monotonic() + 60 * options.minutes
     pin(1)
     print_machine()
