@@ -46,7 +46,11 @@ from vit_str.console import positive
 from vit_str.models import VisionTransformer
 
 _BATCH = 32
-_MODES = {"forward pass": None, "with distance": ("distance",), "with all metrics": METRICS}
+_MODES = {
+    "forward pass": None,
+    "with distance": ("distance",),
+    "with all metrics": METRICS,
+}
 
 
 def published_distance(patch_size: int, maps: np.ndarray) -> np.ndarray:
@@ -160,7 +164,11 @@ def peak_of_process() -> float:
 
 def many_images(count: int) -> float:
     """Seconds for every metric of so many images, on all CPUs."""
-    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    threads = (
+        len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count()
+    )
     torch.set_num_threads(threads or 1)
     model = encoder()
     measured = AttentionStatistics(TokenGrid.of(model))
@@ -183,7 +191,11 @@ def main() -> None:
     print_machine()
     maps = same_maps(options.rounds)
     passes = forward_passes(options.rounds)
-    print(ratios(maps, "published function", "times as fast", lambda base, own: base / own))
+    print(
+        ratios(
+            maps, "published function", "times as fast", lambda base, own: base / own
+        )
+    )
     print(ratios(passes, "forward pass", "on top", lambda base, own: own / base - 1))
     print(ratios(memory, "forward pass", "more MB", lambda base, own: own - base, 1))
     print(f"\n{options.images:,} images, every metric, all CPUs: {whole:.1f} s")
@@ -220,7 +232,13 @@ def ratios(
     for name, values in measured.items():
         pairs = zip(measured[base], values, strict=True)
         middle = statistics.median(ratio(one, own) for one, own in pairs)
-        rows.append([name, *median_and_range([scale * value for value in values]), f"{middle:.2f}"])
+        rows.append(
+            [
+                name,
+                *median_and_range([scale * value for value in values]),
+                f"{middle:.2f}",
+            ]
+        )
     return table(rows) + "\n"
 
 

@@ -60,7 +60,9 @@ def main() -> None:
     words = _words(options.dataset, options.words)
     print_machine()
     crops = {policy: Crops(words, policy) for policy in options.policy}
-    rates = interleave({name: each.rate for name, each in crops.items()}, options.rounds)
+    rates = interleave(
+        {name: each.rate for name, each in crops.items()}, options.rounds
+    )
     print(f"{len(words)} words of {options.dataset}, resized to 32 x 128")
     rows = [
         [name, *median_and_range(values), f"{1e3 / statistics.median(values):.2f}"]

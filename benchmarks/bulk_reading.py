@@ -47,7 +47,9 @@ def main() -> None:
     options = _parser().parse_args()
     cpus = sorted(os.sched_getaffinity(0))[: options.workers]
     if len(cpus) < options.workers:
-        sys.exit(f"--workers {options.workers} on {len(cpus)} CPUs would measure waiting")
+        sys.exit(
+            f"--workers {options.workers} on {len(cpus)} CPUs would measure waiting"
+        )
     print_machine()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "images"
@@ -64,11 +66,15 @@ def main() -> None:
         steady = median_and_range([each.steady for each in results])
         whole = median_and_range([each.whole for each in results])
         rows.append([name, *steady, *whole])
-    print(f"{options.count} images, model {options.model}, median of {options.rounds} rounds")
+    print(
+        f"{options.count} images, model {options.model}, median of {options.rounds} rounds"
+    )
     print(table(rows))
     load = os.getloadavg()[0]
     print(f"load average at the end {load:.1f}")
-    results = {name: [each._asdict() for each in found] for name, found in rounds.items()}
+    results = {
+        name: [each._asdict() for each in found] for name, found in rounds.items()
+    }
     write_json(options.json, {"images_per_second": results, "load": load})
 
 
@@ -103,12 +109,15 @@ def _plain(folder: Path, options: argparse.Namespace, cpus: list[int]) -> Round:
     started = time.perf_counter()
     times = []
     command = [*_command(folder, options), "--format", "jsonl"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, preexec_fn=_on(cpus)) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, preexec_fn=_on(cpus)
+    ) as process:
         assert process.stdout is not None
         times = [time.perf_counter() for _ in process.stdout]
     _check(process.returncode, len(times), options.count)
     return Round(
-        len(times) / (time.perf_counter() - started), (len(times) - 1) / (times[-1] - times[0])
+        len(times) / (time.perf_counter() - started),
+        (len(times) - 1) / (times[-1] - times[0]),
     )
 
 
@@ -118,8 +127,15 @@ def _ray(folder: Path, options: argparse.Namespace, cpus: list[int]) -> Round:
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "out"
         command = [*_command(folder, options), "--engine", "ray", "--out", str(out)]
-        command += ["--part-size", str(options.part_size), "--workers", str(options.workers)]
-        result = subprocess.run(command, stdout=subprocess.DEVNULL, preexec_fn=_on(cpus))
+        command += [
+            "--part-size",
+            str(options.part_size),
+            "--workers",
+            str(options.workers),
+        ]
+        result = subprocess.run(
+            command, stdout=subprocess.DEVNULL, preexec_fn=_on(cpus)
+        )
         seconds = time.perf_counter() - started
         times = sorted(part.stat().st_mtime for part in out.glob("part-*"))
     read = min(len(times) * options.part_size, options.count)

@@ -90,9 +90,13 @@ def main() -> None:
         page = reader.read(turned)
         found = " ".join(page.text.split())
         accuracy = 1 - edit_distance(found, text) / len(text)
-        shared = (Counter(found.split()) & Counter(text.split())).total() / len(text.split())
+        shared = (Counter(found.split()) & Counter(text.split())).total() / len(
+            text.split()
+        )
         least = min((word.confidence for word in page.words), default=0.0)
-        results.append({"turn": turn, "characters": accuracy, "words": shared, "text": found})
+        results.append(
+            {"turn": turn, "characters": accuracy, "words": shared, "text": found}
+        )
         rows.append([str(turn), f"{accuracy:.2%}", f"{shared:.1%}", f"{least:.2f}"])
     print(f"{len(text):,} characters\n{table(rows)}")
     print_machine()
@@ -127,7 +131,9 @@ def wrapped(
     """Lines that are no wider than a column."""
     text = " ".join(sentences)
     while text:
-        count = next(n for n in range(len(text), 0, -1) if font.getlength(text[:n]) <= width)
+        count = next(
+            n for n in range(len(text), 0, -1) if font.getlength(text[:n]) <= width
+        )
         line, *_ = textwrap.wrap(text, count)
         yield line
         text = text[len(line) :].strip()

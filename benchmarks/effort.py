@@ -15,7 +15,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from measuring import described_parser, interleave, pin, print_machine, table, write_json
+from measuring import (
+    described_parser,
+    interleave,
+    pin,
+    print_machine,
+    table,
+    write_json,
+)
 from variant_cost import reading_seconds
 from variant_report import percent, points
 
@@ -34,7 +41,9 @@ _TIMED = 256
 _REFINEMENTS = 0, 1, 2
 _WAYS = {
     f"{decoding}, {times} refinement{'' if times == 1 else 's'}": (decoding, times)
-    for decoding, times in itertools.product(("autoregressive", "parallel"), _REFINEMENTS)
+    for decoding, times in itertools.product(
+        ("autoregressive", "parallel"), _REFINEMENTS
+    )
 }
 
 
@@ -69,9 +78,13 @@ def _measure(options: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__, rounds=5)
-    parser.add_argument("folders", type=Path, nargs="+", help="folders of labeled crops")
+    parser.add_argument(
+        "folders", type=Path, nargs="+", help="folders of labeled crops"
+    )
     parser.add_argument("--model", required=True, help="name or .safetensors file")
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 or mps (cpu)")
+    parser.add_argument(
+        "--device", default="cpu", help="cpu, cuda, cuda:1 or mps (cpu)"
+    )
     return parser
 
 
@@ -79,14 +92,18 @@ def _reader(options: argparse.Namespace, decoding: str, refinements: int) -> Rea
     weights = load_weights(resolve(options.model))
     decoder = weights.recognizer.decoder
     if not isinstance(decoder, PermutedDecoder):
-        raise ValueError(f"{type(decoder).__name__} of {options.model} reads in one way only")
+        raise ValueError(
+            f"{type(decoder).__name__} of {options.model} reads in one way only"
+        )
     decoder.decoding = decoding
     decoder.refinements = refinements
     return Reader(weights, options.device)
 
 
 def _read(reader: Reader, folders: list[Path]) -> ReadWords:
-    return together(read_words(reader, open_words(folder), _BATCH) for folder in folders)
+    return together(
+        read_words(reader, open_words(folder), _BATCH) for folder in folders
+    )
 
 
 def _pixels(reader: Reader, folder: Path) -> torch.Tensor:
@@ -101,7 +118,9 @@ def _row(
     rates: list[float],
 ) -> list[str]:
     right = words.right()
-    accuracy = percent(float(right.mean()), wilson_interval(int(right.sum()), len(right)))
+    accuracy = percent(
+        float(right.mean()), wilson_interval(int(right.sum()), len(right))
+    )
     found = paired_difference(first, right)
     difference = points(found.difference, found.interval)
     return [name, accuracy, difference, f"{statistics.median(rates):,.0f}"]

@@ -55,7 +55,9 @@ def main() -> int:
     common = tuple(arguments[place + 1 :])
     try:
         code = copy_code(options.out.resolve() / "code")
-        budget = Budget(options.config, options.images, options.decay, common, options.start, code)
+        budget = Budget(
+            options.config, options.images, options.decay, common, options.start, code
+        )
         runs = _runs(options.variants, options.only, options.out, options.seeds)
         _train(runs, budget)
         _compare(runs, options)
@@ -146,7 +148,9 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
 def _share(text: str) -> float:
     share = float(text)
     if not 0 < share <= 1:
-        raise argparse.ArgumentTypeError(f"expected above 0 and at most 1, found {share}")
+        raise argparse.ArgumentTypeError(
+            f"expected above 0 and at most 1, found {share}"
+        )
     return share
 
 
@@ -159,7 +163,9 @@ def _runs(file: Path, only: list[str] | None, out: Path, seeds: int) -> Runs:
         raise ValueError(f"unknown variants {unknown}: {file} has {list(variants)}")
     folders = {name: out / _slug(name) for name in variants}
     if len(set(folders.values())) < len(folders):
-        raise ValueError(f"{file}: two variants with the same name but for its punctuation")
+        raise ValueError(
+            f"{file}: two variants with the same name but for its punctuation"
+        )
     return {
         name: [
             VariantRun(folders[name] / f"seed-{seed}", tuple(overrides or ()), seed)

@@ -60,12 +60,49 @@ _SECONDS = 5.0
 _CHUNK = 100
 _APART = ProcessLimits(seconds=5)  # of the process that draws and decodes
 _SECONDS_APART = 120.0  # on the clock, at most, for a file that is read in that process
-_EXTREMES = (0, 1, 127, 128, 255, 65_535, 1 << 31, (1 << 31) - 1, (1 << 32) - 1, (1 << 64) - 1)
+_EXTREMES = (
+    0,
+    1,
+    127,
+    128,
+    255,
+    65_535,
+    1 << 31,
+    (1 << 31) - 1,
+    (1 << 32) - 1,
+    (1 << 64) - 1,
+)
 _NUMBERS = (-1, 0, 1, 1.5, 5000, 10**6, 10**30, 1e308, float("nan"))
-_OTHERS = (None, True, "", "\x1b[31m\n", "tiny", [], [0, 0], [50_000, 50_000], {}, "x" * 10**6)
-_LABELS = {"labels.tsv": b"a.png\tone\n\xe9.png\ttwo\n", "labels.csv": b'path,text\na.png,"o,ne"\n'}
+_OTHERS = (
+    None,
+    True,
+    "",
+    "\x1b[31m\n",
+    "tiny",
+    [],
+    [0, 0],
+    [50_000, 50_000],
+    {},
+    "x" * 10**6,
+)
+_LABELS = {
+    "labels.tsv": b"a.png\tone\n\xe9.png\ttwo\n",
+    "labels.csv": b'path,text\na.png,"o,ne"\n',
+}
 _LABELS["labels.jsonl"] = b'{"path": "a.png", "text": "one", "boxes": [[0, 0, 1, 1]]}\n'
-_NAMED = ["a", "=", "é", "한", "\udcff", "\u200d", "\u202e", "\u2066", "\u2028", "\x9b", "\x1b[2J"]
+_NAMED = [
+    "a",
+    "=",
+    "é",
+    "한",
+    "\udcff",
+    "\u200d",
+    "\u202e",
+    "\u2066",
+    "\u2028",
+    "\x9b",
+    "\x1b[2J",
+]
 _NAMED += ["\n", "\r", "\t", "\x7f", "\x85", 100 * "n", 80 * "é", 60 * "한"]
 _LONGEST_NAME = 255  # bytes
 _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -97,15 +134,28 @@ def mutated(data: bytes, others: list[bytes], draw: random.Random) -> bytes:
         old = changed[place : place + size]
         start = draw.randrange(len(other))
         number = (draw.choice(_EXTREMES) % (1 << 8 * size)).to_bytes(size)
-        new = (draw.randbytes(1), number, number[::-1], b"", old * 50, other[start:][:size] + old)
+        new = (
+            draw.randbytes(1),
+            number,
+            number[::-1],
+            b"",
+            old * 50,
+            other[start:][:size] + old,
+        )
         changed[place : place + size] = draw.choice(new)
-    return bytes(changed[: draw.randrange(len(changed) + 1)] if draw.random() < 0.1 else changed)
+    return bytes(
+        changed[: draw.randrange(len(changed) + 1)] if draw.random() < 0.1 else changed
+    )
 
 
 def images(_: Path) -> Run:
     """What decodes a damaged image."""
-    seeds = encoded("JPEG PNG TIFF BMP GIF PPM TGA ICO PCX SGI DDS QOI WEBP AVIF JPEG2000")
-    return lambda draw: decode(mutated(draw.choice(seeds), seeds, draw), Preprocessing())
+    seeds = encoded(
+        "JPEG PNG TIFF BMP GIF PPM TGA ICO PCX SGI DDS QOI WEBP AVIF JPEG2000"
+    )
+    return lambda draw: decode(
+        mutated(draw.choice(seeds), seeds, draw), Preprocessing()
+    )
 
 
 def scans(folder: Path) -> Run:
@@ -114,7 +164,9 @@ def scans(folder: Path) -> Run:
 
     def run(draw: random.Random) -> None:
         side = draw.choice((100, 1400, 6284, 7070))
-        path.write_bytes(jpeg_of_scans((side, side), draw.choice((11, 100, 101, 95_000))))
+        path.write_bytes(
+            jpeg_of_scans((side, side), draw.choice((11, 100, 101, 95_000)))
+        )
         read_apart(path, "1-", draw)
 
     return run
@@ -198,7 +250,9 @@ def read_apart(path: Path, numbers: str, draw: random.Random) -> None:
     """Read a file as the commands do, which takes no longer than the limits allow."""
     began = time.monotonic()
     if draw.random() < 0.5:
-        for _, found in chain.from_iterable(decode_batches([path], Preprocessing(), 1, 1)):
+        for _, found in chain.from_iterable(
+            decode_batches([path], Preprocessing(), 1, 1)
+        ):
             check_decoded(found)
     else:
         for found in pictures_in(str(path), PageOptions.of(numbers), _APART):
@@ -211,7 +265,11 @@ def read_apart(path: Path, numbers: str, draw: random.Random) -> None:
 def check_decoded(found: object) -> None:
     """A picture, or a line that says what is wrong."""
     is_error = isinstance(found, UnreadableImage)
-    assert "\n" not in str(found) if is_error else isinstance(found, Image.Image | DecodedImage)
+    assert (
+        "\n" not in str(found)
+        if is_error
+        else isinstance(found, Image.Image | DecodedImage)
+    )
 
 
 def pages(folder: Path) -> Run:
@@ -263,7 +321,9 @@ def weights(folder: Path) -> Run:
     whole = good.read_bytes()
     tensors = load_file(good)
     with safe_open(good, "pt") as file:
-        metadata = {name: text for name, text in file.metadata().items() if name != "sha256"}
+        metadata = {
+            name: text for name, text in file.metadata().items() if name != "sha256"
+        }
 
     def run(draw: random.Random) -> None:
         if draw.random() < 0.3:
@@ -295,7 +355,11 @@ def data(folder: Path) -> Run:
     """What goes through a damaged data set; LMDB believes every size in its files."""
     pictures = encoded("JPEG PNG")
     with tarfile.open(folder / "a.tar", mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for name, content in {"a.png": pictures[-1], "a.txt": b"one", "\xe9.jpg": b"x"}.items():
+        for name, content in {
+            "a.png": pictures[-1],
+            "a.txt": b"one",
+            "\xe9.jpg": b"x",
+        }.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
@@ -345,7 +409,10 @@ _TARGETS = (images, scans, frames, names, lists, pages, patterns, weights, data)
 def child(target: Any, numbers: range, seed: int, results: Path) -> None:
     """Run some cases; write a line for each, before and after it."""
     resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
-    with tempfile.TemporaryDirectory() as folder, results.open("w", buffering=1) as file:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        results.open("w", buffering=1) as file,
+    ):
         run = target(Path(folder))
         printed = Path(folder, "printed")
         os.dup2(os.open(printed, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)

@@ -44,8 +44,19 @@ _PLAIN = replace(Ingredients().at(0), margin=1.0)
 _STANDARD = {each.name: 1.0 for each in fields(Ingredients)}
 _WORDS = {"words": 1.0}
 _CHARSET = Charset(CHARSETS["latin"])
-_ACCENTED = frozenset(filter(str.isalpha, _CHARSET.characters)) - frozenset(PRINTABLE_ASCII)
-_NUMBERS = ("numbers", "prices", "dates", "times", "phones", "codes", "addresses", "punctuated")
+_ACCENTED = frozenset(filter(str.isalpha, _CHARSET.characters)) - frozenset(
+    PRINTABLE_ASCII
+)
+_NUMBERS = (
+    "numbers",
+    "prices",
+    "dates",
+    "times",
+    "phones",
+    "codes",
+    "addresses",
+    "punctuated",
+)
 _LANGUAGES = "de+fr+es+it+pt+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca+vi"
 _AMOUNTS = ("numbers", "prices", "dates", "times", "phones")
 _METRICS = {
@@ -96,17 +107,24 @@ SETS = {
     "low contrast": HardSet({"faint": 17.0}, keep=0.7),
     "low resolution": HardSet({"low_resolution": 2.0}, keep=0.4),
     "blurred": HardSet({"blur": 1.5, "motion": 1.5}, keep=0.4),
-    "backgrounds": HardSet({"texture": 2.0, "clutter": 4.0, "neighbors": 2.0}, keep=0.4),
+    "backgrounds": HardSet(
+        {"texture": 2.0, "clutter": 4.0, "neighbors": 2.0}, keep=0.4
+    ),
     "extruded": HardSet({"extrusion": 10.0}, keep=0.8),
     "embossed": HardSet({"emboss": 20.0}, keep=0.8),
     "long": HardSet(text=_WORDS | {"long": 0.02}, lengths=(13, 25)),
     "numbers and symbols": HardSet(text=dict.fromkeys(_NUMBERS, 1.0), lengths=(1, 25)),
-    "with spaces": HardSet(text={"phrases": 1.0}, lengths=(3, 25), needs=frozenset(" ")),
+    "with spaces": HardSet(
+        text={"phrases": 1.0}, lengths=(3, 25), needs=frozenset(" ")
+    ),
     "with accents": HardSet(language=_LANGUAGES, needs=_ACCENTED),
     "no text": HardSet(_STANDARD, text={"nothing": 1.0}, lengths=(0, 0)),
     # What no list of words knows, with all effects: a prior over words must not harm it.
     "random strings": HardSet(
-        _STANDARD, text={"contextless": 1.0}, lengths=(2, 10), characters=PRINTABLE_ASCII
+        _STANDARD,
+        text={"contextless": 1.0},
+        lengths=(2, 10),
+        characters=PRINTABLE_ASCII,
     ),
     "codes": HardSet(_STANDARD, text={"codes": 1.0}, lengths=(2, 25)),
     "amounts": HardSet(_STANDARD, text=dict.fromkeys(_AMOUNTS, 1.0), lengths=(1, 25)),
@@ -124,7 +142,9 @@ def main() -> int:
     options = _parser().parse_args()
     unknown = sorted(set(options.sets) - set(SETS))
     if unknown:
-        sys.stderr.write(f"hard_sets: unknown sets {unknown}: there are {', '.join(SETS)}\n")
+        sys.stderr.write(
+            f"hard_sets: unknown sets {unknown}: there are {', '.join(SETS)}\n"
+        )
         return 2
     folders = {name: options.out / name.replace(" ", "-") for name in options.sets}
     atlas: GlyphAtlas | None = None
@@ -144,7 +164,10 @@ def main() -> int:
             model: {name: each.to_dict() for name, each in sets.items()}
             for model, sets in scores.items()
         }
-        write_json(options.json, {"words": options.words, "seed": options.seed, "models": values})
+        write_json(
+            options.json,
+            {"words": options.words, "seed": options.seed, "models": values},
+        )
     return 0
 
 
@@ -210,7 +233,9 @@ def write_set(
     (partial / "images").mkdir(parents=True)
     lines = []
     cells = []
-    for number, (pixels, label) in enumerate(islice(draw(wanted, atlas, seed), words), 1):
+    for number, (pixels, label) in enumerate(
+        islice(draw(wanted, atlas, seed), words), 1
+    ):
         image = Image.fromarray(pixels.permute(1, 2, 0).numpy())
         image.save(partial / "images" / f"{number:05d}.png")
         lines.append(f"{number:05d}.png\t{label}\n")
@@ -287,7 +312,9 @@ def _left_empty(reader: Reader, folder: Path) -> Scores:
 
 def _rows(scores: dict[str, dict[str, Scores]]) -> list[list[str]]:
     """One row per set; per model word and character accuracy in percent."""
-    titles = [f"{Path(model).stem}: {title}" for model, title in product(scores, _METRICS)]
+    titles = [
+        f"{Path(model).stem}: {title}" for model, title in product(scores, _METRICS)
+    ]
     rows = [["set", "words", *titles]]
     for name, first in next(iter(scores.values())).items():
         pairs = product(scores.values(), _METRICS.values())

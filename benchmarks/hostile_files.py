@@ -37,7 +37,9 @@ def jpeg_of_scans(size: tuple[int, int], scans: int) -> bytes:
     file = io.BytesIO()
     Image.new("L", size, "white").save(file, "JPEG", progressive=True)
     data = file.getvalue()
-    starts = [match.start() for match in re.finditer(b"\xff\xc4|\xff\xda|\xff\xd9", data)]
+    starts = [
+        match.start() for match in re.finditer(b"\xff\xc4|\xff\xda|\xff\xd9", data)
+    ]
     # A table, its scan, and then the end of the image
     last = data[starts[-3] : starts[-1]]
     assert last.startswith(b"\xff\xc4")

@@ -57,7 +57,9 @@ class ServerProcess:
     def megabytes(self, name: str = "VmRSS") -> float:
         """Memory that it has, or with ``VmHWM`` has had at most."""
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
-            return next(int(line.split()[1]) / 1024 for line in file if line.startswith(name))
+            return next(
+                int(line.split()[1]) / 1024 for line in file if line.startswith(name)
+            )
 
 
 @dataclass
@@ -82,12 +84,8 @@ class Load:
         """Of the latencies, in milliseconds."""
         if len(self.latencies) < 2:
             return 1000 * sum(self.latencies)
-        return (
-            1000
-            * statistics.quantiles(self.latencies, n=1000, method="inclusive")[
-                round(1000 * share) - 1
-            ]
-        )
+        cuts = statistics.quantiles(self.latencies, n=1000, method="inclusive")
+        return 1000 * cuts[round(1000 * share) - 1]
 
     @property
     def per_second(self) -> float:
@@ -108,7 +106,8 @@ async def send(
     """One request on an open connection: status and body."""
     head = f"POST {path} HTTP/1.1\r\nHost: bench\r\n{headers}"
     writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-    with suppress(ConnectionError):  # refused before all was sent: the answer may be there
+    # Refused before all was sent: the answer may be there
+    with suppress(ConnectionError):
         await writer.drain()
     return await receive(reader)
 
@@ -117,7 +116,9 @@ async def receive(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     """One answer: status and body."""
     head = await reader.readuntil(b"\r\n\r\n")
     lines = head.decode("latin-1").lower().split("\r\n")
-    length = next(int(n.split(":")[1]) for n in lines if n.startswith("content-length:"))
+    length = next(
+        int(n.split(":")[1]) for n in lines if n.startswith("content-length:")
+    )
     return int(lines[0].split()[1]), await reader.readexactly(length)
 
 
@@ -137,7 +138,9 @@ def closed_loop(
         while waiting and time.perf_counter() < end:
             body = waiting.pop()
             started = time.perf_counter()
-            status, _ = await asyncio.wait_for(send(reader, writer, path, body), _TIMEOUT)
+            status, _ = await asyncio.wait_for(
+                send(reader, writer, path, body), _TIMEOUT
+            )
             _count(load, status, time.perf_counter() - started)
         writer.close()
 
@@ -158,7 +161,9 @@ def burst(server: ServerProcess, path: str, bodies: Sequence[bytes]) -> Load:
         await go.wait()
         started = time.perf_counter()
         try:
-            status, _ = await asyncio.wait_for(send(reader, writer, path, body), _TIMEOUT)
+            status, _ = await asyncio.wait_for(
+                send(reader, writer, path, body), _TIMEOUT
+            )
         except (OSError, asyncio.IncompleteReadError, TimeoutError):
             status = 0
         _count(load, status, time.perf_counter() - started)

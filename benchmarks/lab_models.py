@@ -50,7 +50,11 @@ MODELS = (
     "hf:vit_mae",
     "hf:donut-swin",
 )
-_MODES = {"forward pass": None, "with distance": ("distance",), "with all metrics": METRICS}
+_MODES = {
+    "forward pass": None,
+    "with distance": ("distance",),
+    "with all metrics": METRICS,
+}
 _COST_OF = "untrained:timm:vit_base_patch16_224"
 _BATCH = 16
 
@@ -71,7 +75,9 @@ def own_maps(model: Any) -> Iterator[list[Tensor]]:
             again = named | {"need_weights": True, "average_attn_weights": False}
             maps.append(module(*inputs, **again)[1])
 
-    attentions = [each for each in model.modules() if isinstance(each, nn.MultiheadAttention)]
+    attentions = [
+        each for each in model.modules() if isinstance(each, nn.MultiheadAttention)
+    ]
     handles = [each.register_forward_hook(ask, with_kwargs=True) for each in attentions]
     set_fused(model, False)
     F.dropout = spy
@@ -109,13 +115,19 @@ def check(name: str) -> tuple[int, float, float, float]:
         ("distance",),
         windows=encoder.windows,
     )
-    with probe_layers(encoder, lambda _, *what: found.append(map_of(*what)), measured.update):
+    with probe_layers(
+        encoder, lambda _, *what: found.append(map_of(*what)), measured.update
+    ):
         encoder(images)
     assert len(found) == len(expected) == len(encoder.blocks)
-    maps = [float((one - own).abs().max()) for one, own in zip(found, expected, strict=True)]
+    maps = [
+        float((one - own).abs().max()) for one, own in zip(found, expected, strict=True)
+    ]
     distances = [
         float((one - distance(encoder, layer, own)).abs().max())
-        for layer, (one, own) in enumerate(zip(measured.values("distance"), expected, strict=True))
+        for layer, (one, own) in enumerate(
+            zip(measured.values("distance"), expected, strict=True)
+        )
     ]
     most = max(float(own.max()) for own in expected)
     return len(found), most, max(maps), max(distances)
@@ -153,9 +165,13 @@ def cost(rounds: int) -> dict[str, dict[str, list[float]]]:
 
     def peak(mode: str) -> float:
         command = [sys.executable, __file__, "--peak-of", mode]
-        return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        return float(
+            subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        )
 
-    memory = interleave({mode: partial(peak, mode) for mode in _MODES}, (rounds + 1) // 2)
+    memory = interleave(
+        {mode: partial(peak, mode) for mode in _MODES}, (rounds + 1) // 2
+    )
     encoder, images = _ready()
     runs = {
         mode: timed(partial(measure, encoder, images, metrics), clock=time.thread_time)
@@ -177,7 +193,9 @@ def main() -> None:
         return
     results: dict[str, Any] = {}
     if options.check or not options.cost:
-        print("model, layers, most attention, largest difference of a map and of a distance in px")
+        print(
+            "model, layers, most attention, largest difference of a map and of a distance in px"
+        )
         for name in MODELS:
             results[name] = check(name)
             layers, most, maps, distances = results[name]
@@ -191,8 +209,12 @@ def main() -> None:
         found = cost(options.rounds)
         passes = found["passes"]
         memory = found["memory_mb"]
-        print(ratios(passes, "forward pass", "on top", lambda base, own: own / base - 1))
-        print(ratios(memory, "forward pass", "more MB", lambda base, own: own - base, 1))
+        print(
+            ratios(passes, "forward pass", "on top", lambda base, own: own / base - 1)
+        )
+        print(
+            ratios(memory, "forward pass", "more MB", lambda base, own: own - base, 1)
+        )
         results |= found
     write_json(options.json, results)
 

@@ -94,7 +94,9 @@ def learning_curve(
     for name, color in model_colors(points).items():
         _draw_points(axes, points[name], color)
         if name in laws:
-            fitted = [point.images for point in points[name] if point.phase == "constant"]
+            fitted = [
+                point.images for point in points[name] if point.phase == "constant"
+            ]
             _draw_law(axes, laws[name], min(fitted), max(fitted), furthest, color)
         axes.plot([], [], "o", color=color, label=plain(name))
     for phase, mark in _MARKS.items():

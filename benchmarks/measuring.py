@@ -64,7 +64,9 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 def machine() -> dict[str, Any]:
     """What was measured on."""
-    gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+    gpus = [
+        torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())
+    ]
     return {
         "cpu": processor(),
         "gpus": gpus,
@@ -145,4 +147,10 @@ def write_json(path: Path | None, results: dict[str, Any]) -> None:
 
 def _number(value: float) -> str:
     """At least three digits."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return (
+        f"{value:,.0f}"
+        if value >= 100
+        else f"{value:.1f}"
+        if value >= 10
+        else f"{value:.2f}"
+    )

@@ -61,7 +61,9 @@ def placed_cells(table: Element) -> list[Placed]:
                 column += 1
             rows = int(element.get("rowspan", "1"))
             columns = int(element.get("colspan", "1"))
-            taken |= {(row + r, column + c) for r in range(rows) for c in range(columns)}
+            taken |= {
+                (row + r, column + c) for r in range(rows) for c in range(columns)
+            }
             cells.append(Placed(element, row, column, rows, columns))
             column += columns
     return cells
@@ -81,7 +83,9 @@ class _Document:
         self.size = size
         self.styles: list[str] = []  # of the tables
         self.running = {
-            name: next((each for each in body.iter("div") if each.get("class") == name), None)
+            name: next(
+                (each for each in body.iter("div") if each.get("class") == name), None
+            )
             for name in ("head", "foot", "notes")
         }
 
@@ -126,15 +130,25 @@ class _Document:
     def _marked(self, element: Element) -> str:
         if element.tag == "br":
             return "<text:line-break/>"
-        if element.tag == "sup" and (note := self._note(element.text or "")) is not None:
+        if (
+            element.tag == "sup"
+            and (note := self._note(element.text or "")) is not None
+        ):
             return (
                 f'<text:note text:note-class="footnote">'
                 f"<text:note-citation>{element.text}</text:note-citation><text:note-body>"
                 f"{paragraph('Note', note)}</text:note-body></text:note>"
             )
-        name = {"b": "Bold", "strong": "Bold", "em": "Italic", "i": "Italic", "sup": "Raised"}
+        name = {
+            "b": "Bold",
+            "strong": "Bold",
+            "em": "Italic",
+            "i": "Italic",
+            "sup": "Raised",
+        }
+        style = name[element.tag]
         return (
-            f'<text:span text:style-name="{name[element.tag]}">{self.inline(element)}</text:span>'
+            f'<text:span text:style-name="{style}">{self.inline(element)}</text:span>'
         )
 
     def _note(self, number: str) -> str | None:
@@ -176,7 +190,9 @@ class _Document:
         if element is None:
             return paragraph("Running", "")
         parts = [self.inline(each) for each in element] or [self.inline(element)]
-        return paragraph("Running" if len(parts) > 1 else "Centered", "<text:tab/>".join(parts))
+        return paragraph(
+            "Running" if len(parts) > 1 else "Centered", "<text:tab/>".join(parts)
+        )
 
 
 class _Text(_Document):
@@ -211,7 +227,9 @@ class _Text(_Document):
 
     def _paragraph(self, element: Element) -> str:
         styles = {"right": "Right", "address": "Address"}
-        return paragraph(styles.get(element.get("class", ""), "Body"), self.inline(element))
+        return paragraph(
+            styles.get(element.get("class", ""), "Body"), self.inline(element)
+        )
 
     def _heading(self, element: Element) -> str:
         level = element.tag[1]
@@ -232,9 +250,8 @@ class _Text(_Document):
         inside = "".join(map(self._block, element))
         if element.get("class") != "columns":
             return inside
-        return (
-            f'<text:section text:style-name="Columns" text:name="columns">{inside}</text:section>'
-        )
+        names = 'text:style-name="Columns" text:name="columns"'
+        return f"<text:section {names}>{inside}</text:section>"
 
     def _figure(self, element: Element) -> str:
         return paragraph("Figure", "") + paragraph(
@@ -258,7 +275,8 @@ class _Text(_Document):
             )
             columns.append(f'<table:table-column table:style-name="{name}"/>')
         rows = "".join(
-            f"<table:table-row>{''.join(row)}</table:table-row>" for row in self._rows(element)
+            f"<table:table-row>{''.join(row)}</table:table-row>"
+            for row in self._rows(element)
         )
         return (
             f'<table:table table:name="T{number}" table:style-name="T{number}">'
@@ -267,24 +285,34 @@ class _Text(_Document):
 
     def _rows(self, table: Element) -> list[list[str]]:
         rows = len(list(table.iter("tr")))
-        return cells_of_rows(table, lambda cell: cell_style(table, cell, rows), self._cell_text)
+        return cells_of_rows(
+            table, lambda cell: cell_style(table, cell, rows), self._cell_text
+        )
 
     def _cell_text(self, element: Element) -> str:
         is_number = element.get("class") == "number"
-        style = f"{'Head' if element.tag == 'th' else 'Cell'}{'Right' if is_number else ''}"
+        style = (
+            f"{'Head' if element.tag == 'th' else 'Cell'}{'Right' if is_number else ''}"
+        )
         return paragraph(style, self.inline(element))
 
     def named_styles(self) -> Iterator[str]:
         size = self.size
-        yield text_style("Body", self.face, size, 'fo:margin-bottom="2.2mm" fo:line-height="115%"')
-        yield text_style("Right", self.face, size, 'fo:margin-bottom="4mm" fo:text-align="end"')
+        yield text_style(
+            "Body", self.face, size, 'fo:margin-bottom="2.2mm" fo:line-height="115%"'
+        )
+        yield text_style(
+            "Right", self.face, size, 'fo:margin-bottom="4mm" fo:text-align="end"'
+        )
         yield text_style("Address", self.face, size, 'fo:margin-bottom="9mm"')
         yield text_style("Item", self.face, size, 'fo:margin-bottom="1mm"')
         yield text_style(
             "Note", self.face, 0.83 * size, 'fo:margin-left="5mm" fo:text-indent="-5mm"'
         )
         yield text_style("Caption", self.face, 0.9 * size, 'fo:margin-bottom="3mm"')
-        gray = 'fo:background-color="#ccd6dd" fo:line-height="22mm" fo:margin-bottom="1mm"'
+        gray = (
+            'fo:background-color="#ccd6dd" fo:line-height="22mm" fo:margin-bottom="1mm"'
+        )
         yield text_style("Figure", self.face, size, gray)
         tabs = (
             f'<style:tab-stops><style:tab-stop style:position="{_WIDTH}mm" style:type="right"/>'
@@ -298,7 +326,9 @@ class _Text(_Document):
         yield text_style("HeadRight", self.face, size, 'fo:text-align="end"', bold=True)
         for level, larger in _HEADING_SIZES.items():
             apart = 'fo:margin-top="4.2mm" fo:margin-bottom="2.1mm" fo:keep-with-next="always"'
-            yield text_style(f"Heading{level}", "Liberation Sans", larger * size, apart, bold=True)
+            yield text_style(
+                f"Heading{level}", "Liberation Sans", larger * size, apart, bold=True
+            )
         yield from character_styles()
         yield list_style(
             "Bullets",
@@ -340,7 +370,9 @@ class _Sheet(_Document):
                 for row in self._rows(block, rows):
                     yield f"<table:table-row>{''.join(row)}</table:table-row>"
             else:
-                style = {"h1": "TitlePlain", "h2": "HeadingPlain"}.get(block.tag, "CellPlain")
+                style = {"h1": "TitlePlain", "h2": "HeadingPlain"}.get(
+                    block.tag, "CellPlain"
+                )
                 yield f"<table:table-row>{self._cell(style, block)}</table:table-row>"
             yield "<table:table-row><table:table-cell/></table:table-row>"
         yield "</table:table>"
@@ -351,7 +383,9 @@ class _Sheet(_Document):
             side = "Right" if cell.element.get("class") == "number" else ""
             return f"{kind}{side}{cell_style(table, cell, rows)}"
 
-        return cells_of_rows(table, style, lambda element: paragraph("", self.inline(element)))
+        return cells_of_rows(
+            table, style, lambda element: paragraph("", self.inline(element))
+        )
 
     def _cell(self, style: str, element: Element) -> str:
         return (
@@ -471,7 +505,13 @@ def list_style(name: str, start: str, tag: str) -> str:
 
 
 def text_style(
-    name: str, face: str, size: float, paragraph_: str, inside: str = "", *, bold: bool = False
+    name: str,
+    face: str,
+    size: float,
+    paragraph_: str,
+    inside: str = "",
+    *,
+    bold: bool = False,
 ) -> str:
     """A style of paragraphs."""
     weight = "bold" if bold else "normal"

@@ -12,7 +12,12 @@ from vit_str.evaluation.pages.scores import parts_of, plain
 from vit_str.reading.pages.page import Word
 
 KINDS = (
-    *("read", "not found", "cut wrong", "read wrong", "lone mark", "wrong by a mark"),
+    "read",
+    "not found",
+    "cut wrong",
+    "read wrong",
+    "lone mark",
+    "wrong by a mark",
     "left out as doubtful",
 )
 _LONGEST = 4
@@ -90,5 +95,8 @@ def joined(parts: Sequence[str]) -> Counter[str]:
     """Texts of two to four words in a row without the space between them."""
     texts: Counter[str] = Counter()
     for count in range(2, _LONGEST + 1):
-        texts.update("".join(row) for row in zip(*(parts[n:] for n in range(count)), strict=False))
+        texts.update(
+            "".join(row)
+            for row in zip(*(parts[n:] for n in range(count)), strict=False)
+        )
     return texts

@@ -89,7 +89,9 @@ def main() -> None:
 
 def is_installed(name: str) -> bool:
     """Whether a system is here; says so if it is not."""
-    found = bool(shutil.which("tesseract") if name == "tesseract" else find_spec("rapidocr"))
+    found = bool(
+        shutil.which("tesseract") if name == "tesseract" else find_spec("rapidocr")
+    )
     if not found:
         print(f"{name} is left out: not installed", file=sys.stderr)
     return found
@@ -100,12 +102,17 @@ def ours(options: argparse.Namespace) -> Callable[[str], Answers]:
     from vit_str.reading.pages.reader import load_page
 
     reader = load_page(options.model)
-    limits = {OURS: reader.minimum_confidence, **({DOUBTFUL: 0.0} if options.doubtful else {})}
+    limits = {
+        OURS: reader.minimum_confidence,
+        **({DOUBTFUL: 0.0} if options.doubtful else {}),
+    }
 
     def read(path: str) -> Answers:
         found = {}
         for name, reader.minimum_confidence in limits.items():
-            found[name] = [(word.text, list(word.polygon)) for word in reader.read(path).words]
+            found[name] = [
+                (word.text, list(word.polygon)) for word in reader.read(path).words
+            ]
         return found
 
     return read
@@ -125,7 +132,9 @@ def rapidocr(options: argparse.Namespace) -> Callable[[str], Answers]:
         words = chain.from_iterable(found.word_results)
         return {
             _WHOLE_LINES: list(zip(found.txts, found.boxes.tolist(), strict=True)),
-            _WORD_BOXES: [(text, [list(map(float, c)) for c in box]) for text, _, box in words],
+            _WORD_BOXES: [
+                (text, [list(map(float, c)) for c in box]) for text, _, box in words
+            ],
         }
 
     return read
@@ -136,10 +145,16 @@ def tesseract(options: argparse.Namespace) -> Callable[[str], Answers]:
 
     def read(path: str) -> Answers:
         command = ["tesseract", path, "stdout", "--psm", "11", "tsv"]
-        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        output = subprocess.run(
+            command, capture_output=True, text=True, check=True
+        ).stdout
         found = []
-        for row in csv.DictReader(output.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
-            left, top, width, height = (int(row[k]) for k in ("left", "top", "width", "height"))
+        for row in csv.DictReader(
+            output.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE
+        ):
+            left, top, width, height = (
+                int(row[k]) for k in ("left", "top", "width", "height")
+            )
             right = left + width
             bottom = top + height
             if row["text"].strip():
@@ -164,20 +179,27 @@ def answer(read: Callable[[str], Answers], paths: list[str]) -> None:
             for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
         )
         seconds = cpu_seconds() - before
-        print(json.dumps({"path": path, "found": found, "seconds": seconds, "mb": memory / 1024}))
+        print(
+            json.dumps(
+                {"path": path, "found": found, "seconds": seconds, "mb": memory / 1024}
+            )
+        )
 
 
 def cpu_seconds() -> float:
     """Of this process and those it has started."""
     return sum(
-        sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        sum(resource.getrusage(who)[:2])
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
 
 
 def run(name: str) -> dict[str, Any]:
     """The answers of one system, by path."""
     command = [sys.executable, *sys.argv, "--system", name]
-    output = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    output = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
     rows = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     return {row["path"]: row for row in rows}
 

@@ -67,14 +67,27 @@ def main() -> None:
     """Set pages, read them, and print tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument("--documents", type=Path, metavar="FOLDER", help="other pages, as HTML")
     parser.add_argument(
-        "--set-by", choices=TYPESETTERS, default="chromium", help="the program that prints pages"
+        "--documents", type=Path, metavar="FOLDER", help="other pages, as HTML"
     )
-    parser.add_argument("--systems", nargs="+", metavar="NAME", help="read by these only")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="documents or pages, by name")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
-    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="pages and their Markdown")
+    parser.add_argument(
+        "--set-by",
+        choices=TYPESETTERS,
+        default="chromium",
+        help="the program that prints pages",
+    )
+    parser.add_argument(
+        "--systems", nargs="+", metavar="NAME", help="read by these only"
+    )
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", help="documents or pages, by name"
+    )
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write all numbers here too"
+    )
+    parser.add_argument(
+        "--pictures", type=Path, metavar="FOLDER", help="pages and their Markdown"
+    )
     options = parser.parse_args()
     from measuring import print_machine, table, write_json
 
@@ -85,7 +98,8 @@ def main() -> None:
     documents = [
         each
         for each in all_documents(folder, options.documents or default, options.set_by)
-        if not options.only or {each.name, each.name.rpartition("-")[0]} & {*options.only}
+        if not options.only
+        or {each.name, each.name.rpartition("-")[0]} & {*options.only}
     ]
     if not documents:
         raise SystemExit("page_structure.py: no document has such a name")
@@ -95,7 +109,10 @@ def main() -> None:
             continue
         results[name] = {}
         for number, document in enumerate(documents, 1):
-            print(f"{name}: {document.name}, {number} of {len(documents)}", file=sys.stderr)
+            print(
+                f"{name}: {document.name}, {number} of {len(documents)}",
+                file=sys.stderr,
+            )
             path = folder / f"{document.name}.{name.replace(' ', '-')}.txt"
             found = kept(path, document, system)
             if found is not None:
@@ -115,7 +132,9 @@ def all_documents(
     """The pages, made where they are missing."""
     sources = sorted(documents.glob("*.html"))
     pages = [
-        Printed(source.read_text("utf-8"), style, folder / f"{source.stem}-{number}.pdf")
+        Printed(
+            source.read_text("utf-8"), style, folder / f"{source.stem}-{number}.pdf"
+        )
         for source in sources
         for number, style in enumerate(STYLES, 1)
     ]
@@ -127,8 +146,12 @@ def all_documents(
         state = STATES[(number + 2 * style + style // 2) % len(STATES)]
         scan = page.pdf.with_suffix(".png")
         if not scan.exists():
-            scanned(page.pdf, state, seed=10 * number + style).save(scan, dpi=(DPI, DPI))
-            Image.open(scan).save(scan.with_suffix(".scan.pdf"), resolution=DPI, quality=85)
+            scanned(page.pdf, state, seed=10 * number + style).save(
+                scan, dpi=(DPI, DPI)
+            )
+            Image.open(scan).save(
+                scan.with_suffix(".scan.pdf"), resolution=DPI, quality=85
+            )
         language = page.html.partition('lang="')[2][:2]
         truth = scores.structure_of_html(page.html)
         yield Document(page.pdf.stem, state, language, truth, page.pdf, scan)
@@ -138,15 +161,24 @@ def print_by_chromium(pages: Sequence[Printed]) -> None:
     """Print HTML by Chromium, each to a page of a PDF file."""
     browser = program("Chromium", "chromium", "chromium-browser", "google-chrome")
     style = (DOCUMENTS / "style.css").read_text("utf-8")
-    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
+    command = [
+        browser,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-pdf-header-footer",
+    ]
     for html, (face, kind, size), pdf in pages:
         values = f":root {{ --face: '{face}', {kind}; --size: {size}pt }}"
         page = pdf.with_suffix(".html")
         page.write_text(
-            f'<!DOCTYPE html><meta charset="utf-8"><style>{values}{style}</style>{html}', "utf-8"
+            f'<!DOCTYPE html><meta charset="utf-8"><style>{values}{style}</style>{html}',
+            "utf-8",
         )
         target = f"--print-to-pdf={pdf.resolve()}"
-        subprocess.run([*command, target, page.resolve().as_uri()], check=True, capture_output=True)
+        subprocess.run(
+            [*command, target, page.resolve().as_uri()], check=True, capture_output=True
+        )
 
 
 def print_by_libreoffice(pages: Sequence[Printed]) -> None:
@@ -158,8 +190,17 @@ def print_by_libreoffice(pages: Sequence[Printed]) -> None:
         sources.append(pdf.with_suffix(ending))
         sources[-1].write_text(text, "utf-8")
     folder = pages[0].pdf.parent.resolve()
-    profile = f"-env:UserInstallation={(folder / 'profile').as_uri()}"  # beside an open LibreOffice
-    command = [office, profile, "--headless", "--convert-to", "pdf", "--outdir", str(folder)]
+    # Beside an open LibreOffice
+    profile = f"-env:UserInstallation={(folder / 'profile').as_uri()}"
+    command = [
+        office,
+        profile,
+        "--headless",
+        "--convert-to",
+        "pdf",
+        "--outdir",
+        str(folder),
+    ]
     subprocess.run([*command, *map(str, sources)], check=True, capture_output=True)
 
 
@@ -167,7 +208,9 @@ def program(name: str, *commands: str) -> str:
     """The path of the first of some commands that is installed."""
     found = next(filter(None, map(shutil.which, commands)), None)
     if found is None:
-        raise SystemExit(f"page_structure.py: needs {name}, install the package {name.lower()}")
+        raise SystemExit(
+            f"page_structure.py: needs {name}, install the package {name.lower()}"
+        )
     return found
 
 
@@ -199,7 +242,9 @@ def drawn(pdf: Path, dpi: int) -> Image.Image:
 
     document = pypdfium2.PdfDocument(pdf)
     if len(document) != 1:
-        raise SystemExit(f"{pdf} has {len(document)} pages, expected one; shorten its text")
+        raise SystemExit(
+            f"{pdf} has {len(document)} pages, expected one; shorten its text"
+        )
     return document[0].render(scale=dpi / 72).to_pil().convert("L")
 
 
@@ -209,7 +254,9 @@ def with_light_and_noise(
     """A gray page as a scanner sees it, turned to the left by some degrees."""
     image = image.rotate(tilt, Image.Resampling.BICUBIC, fillcolor=255)
     light = np.linspace(*random.uniform(0.85, 1.0, 2), image.width)
-    pixels = np.asarray(image, np.float32) * light + random.normal(0, 9, image.size[::-1])
+    pixels = np.asarray(image, np.float32) * light + random.normal(
+        0, 9, image.size[::-1]
+    )
     return Image.fromarray(pixels.clip(0, 255).astype("u1"))
 
 
@@ -240,7 +287,9 @@ def systems() -> Mapping[str, System]:
             None if d.state != "digital" else pdftotext(d.pdf)
         )
         if find_spec("ocrmypdf"):
-            found["pdftotext of OCRmyPDF by vit-str"] = searchable(["--plugin", "vit_str.ocrmypdf"])
+            found["pdftotext of OCRmyPDF by vit-str"] = searchable(
+                ["--plugin", "vit_str.ocrmypdf"]
+            )
             if shutil.which("tesseract"):
                 found["pdftotext of OCRmyPDF by Tesseract"] = searchable(
                     ["--ocr-engine", "tesseract"]
@@ -289,7 +338,9 @@ def searchable(arguments: list[str]) -> System:
         language = ["-l", _TESSERACT.get(document.language, "eng")]
         turn = ["--rotate-pages"] if document.state == "turned" else []
         source = document.scan.with_suffix(".scan.pdf")
-        subprocess.run([*command, *language, *turn, str(source), str(target)], check=True)
+        subprocess.run(
+            [*command, *language, *turn, str(source), str(target)], check=True
+        )
         return pdftotext(target)
 
     return system
@@ -364,7 +415,8 @@ def summary(results: Mapping[str, Any], documents: list[Document]) -> list[list[
         key = "body errors" if is_markdown else "text errors"
         values = list(pages.values())
         states = [
-            [page[key] for page in values if page["state"] == s] for s in dict.fromkeys(STATES)
+            [page[key] for page in values if page["state"] == s]
+            for s in dict.fromkeys(STATES)
         ]
         row = [
             name,
@@ -392,7 +444,13 @@ def by_document(pages: Mapping[str, Any]) -> list[list[str]]:
             for key in ("headings", "cells")
         ]
         rows.append(
-            [name, page["state"], f"{page['body errors']:.1%}", *hits, percent(page["tables"])]
+            [
+                name,
+                page["state"],
+                f"{page['body errors']:.1%}",
+                *hits,
+                percent(page["tables"]),
+            ]
         )
     return rows
 
@@ -409,10 +467,14 @@ def write_pictures(folder: Path, results: Path, documents: list[Document]) -> No
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for document in documents:
-        Image.open(document.scan).resize((620, 877)).save(folder / f"{document.name}.png")
+        Image.open(document.scan).resize((620, 877)).save(
+            folder / f"{document.name}.png"
+        )
         text = results / f"{document.name}.vit-str,-Markdown.txt"
         shown = escape(text.read_text("utf-8")) if text.exists() else ""
-        rows.append(f'<tr><td><img src="{document.name}.png"></td><td><pre>{shown}</pre></td></tr>')
+        rows.append(
+            f'<tr><td><img src="{document.name}.png"></td><td><pre>{shown}</pre></td></tr>'
+        )
     (folder / "index.html").write_text(
         f"<meta charset=utf-8><table>{''.join(rows)}</table>", "utf-8"
     )

@@ -65,7 +65,9 @@ class Tesseract:
         pages = answer.stdout.decode().removesuffix("\f").split("\f")
         if answer.returncode or len(pages) != self._count:
             errors = answer.stderr.decode().strip()
-            raise RuntimeError(f"Tesseract read {len(pages)} of {self._count} files:\n{errors}")
+            raise RuntimeError(
+                f"Tesseract read {len(pages)} of {self._count} files:\n{errors}"
+            )
         return seconds, [page.strip() for page in pages]
 
 
@@ -105,7 +107,9 @@ class RapidOCR:
         requests.flush()
         line = answers.readline()
         if not line:
-            raise RuntimeError(f"RapidOCR ended with exit code {process.wait()}, see above")
+            raise RuntimeError(
+                f"RapidOCR ended with exit code {process.wait()}, see above"
+            )
         answer = json.loads(line)
         return answer["seconds"], answer["texts"]
 

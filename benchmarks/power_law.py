@@ -78,11 +78,16 @@ def fit_power_law(points: Sequence[Point], with_floor: bool, seed: int = 0) -> P
     """
     needed = 3 if with_floor else 2
     if len(points) < needed:
-        raise ValueError(f"{needed} numbers need as many points or more, found {len(points)}")
+        raise ValueError(
+            f"{needed} numbers need as many points or more, found {len(points)}"
+        )
     images = np.array([point.images for point in points], dtype=float)
     errors = np.array([point.error for point in points])
     words = np.array([point.n for point in points])
-    drawn = np.random.default_rng(seed).binomial(words, errors, (_SAMPLES, len(points))) / words
+    drawn = (
+        np.random.default_rng(seed).binomial(words, errors, (_SAMPLES, len(points)))
+        / words
+    )
     weights = words / np.clip(errors * (1 - errors), 1 / words, None)
     unit = float(np.exp(np.log(images).mean()))  # keeps the scale near the errors
     fits = _fit(images / unit, np.vstack([errors, drawn]), weights, with_floor)
@@ -106,7 +111,9 @@ def _fit(
         falling = images**-exponent
         center = falling @ weights / total
         spread = (falling - center) ** 2 @ weights
-        scale = np.clip((errors - mean[:, None]) @ (weights * (falling - center)) / spread, 0, None)
+        scale = np.clip(
+            (errors - mean[:, None]) @ (weights * (falling - center)) / spread, 0, None
+        )
         floor = mean - scale * center
         # A floor below 0 is none: then the scale alone is found.
         alone = errors @ (weights * falling) / (falling**2 @ weights)

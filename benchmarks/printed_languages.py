@@ -64,8 +64,12 @@ def main() -> None:
     """Print, scan, read, and print a row for each language."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument("--only", nargs="+", choices=sorted(TESSERACT), help="some languages")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
+    parser.add_argument(
+        "--only", nargs="+", choices=sorted(TESSERACT), help="some languages"
+    )
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write all numbers here too"
+    )
     options = parser.parse_args()
     from measuring import print_machine, table, write_json
 
@@ -104,7 +108,9 @@ def printed(folder: Path, language: str, text: str) -> list[Path]:
         if picture.exists():
             continue
         pdf = picture.with_suffix(".pdf")
-        article = f'<html lang="{language[:2]}"><h1>{html.escape(title)}</h1>{body}</html>'
+        article = (
+            f'<html lang="{language[:2]}"><h1>{html.escape(title)}</h1>{body}</html>'
+        )
         print_by_chromium([Printed(article, (style.face, style.kind, style.size), pdf)])
         random = np.random.default_rng(number)
         scan = with_light_and_noise(drawn(pdf, style.dpi), style.tilt, random)

@@ -85,7 +85,11 @@ def _products(func: Any, args: Sequence[Any], result: Any) -> list[Product]:
         forward = _convolution(args[0], args[2])
         wanted = args[-1][:2]  # gradients of the images, of the weights
         backward = (_of_images(forward), _of_weights(forward))
-        return [product for product, is_wanted in zip(backward, wanted, strict=True) if is_wanted]
+        return [
+            product
+            for product, is_wanted in zip(backward, wanted, strict=True)
+            if is_wanted
+        ]
     return []
 
 
@@ -110,8 +114,12 @@ def alone(product: Product, device: str, clock: Callable[[], float]) -> float:
     """Multiplications and additions per second of a product of dense matrices, the best seen."""
     shape = (product.batch,) if product.batch > 1 else ()
     options: dict[str, Any] = {"device": device}
-    first = torch.randn(*shape, product.rows, product.inner, **options).to(product.dtype)
-    second = torch.randn(*shape, product.inner, product.columns, **options).to(product.dtype)
+    first = torch.randn(*shape, product.rows, product.inner, **options).to(
+        product.dtype
+    )
+    second = torch.randn(*shape, product.inner, product.columns, **options).to(
+        product.dtype
+    )
     first @ second
     synchronize(device)
     once = max(_seconds(first, second, 1, device, clock), 1e-7)

@@ -91,7 +91,8 @@ def main() -> None:
         for name, peer in peers.items():
             runs[name] = stack.enter_context(peer).read
         rows = [
-            _row(name, rounds, words) for name, rounds in interleave(runs, options.rounds).items()
+            _row(name, rounds, words)
+            for name, rounds in interleave(runs, options.rounds).items()
         ]
         commands = _commands(words.files[0], str(model), peers)
         starts = interleave(commands, options.rounds)
@@ -104,7 +105,12 @@ def main() -> None:
         print()
     peaks = {name: _peak(name, str(model), words.files) for name in ("onnx", "torch")}
     print(
-        table([["vit-str read", "peak memory, MB"], *([k, f"{v:.0f}"] for k, v in peaks.items())])
+        table(
+            [
+                ["vit-str read", "peak memory, MB"],
+                *([k, f"{v:.0f}"] for k, v in peaks.items()),
+            ]
+        )
     )
     results = {"words": len(words.files), "readers": [asdict(row) for row in rows]}
     results |= {"seconds_to_first_output": starts, "peak_mebibytes": peaks}
@@ -163,10 +169,14 @@ def find_words(paths: list[str], limit: int | None) -> Words:
             print(f"{path}: {reason}", file=sys.stderr)
         pairs = [(path, None) for path in found.paths]
     step = max(1, len(pairs) // limit) if limit else 1
-    pairs = [(str(Path(file).resolve()), label) for file, label in pairs[::step][:limit]]
+    pairs = [
+        (str(Path(file).resolve()), label) for file, label in pairs[::step][:limit]
+    ]
     pairs = [pair for pair in pairs if _readable(pair[0])]
     if not pairs:
-        raise ValueError(f"no image to read in {', '.join(paths)}; name files or a folder")
+        raise ValueError(
+            f"no image to read in {', '.join(paths)}; name files or a folder"
+        )
     labels = [label for _, label in pairs if label is not None]
     return Words([file for file, _ in pairs], labels or None)
 
@@ -193,14 +203,20 @@ def vit_str_runs(
             free = load(model, "cpu", backend=backend, search=Search(language="none"))
             readers += [(", effort fast", fast), (", language none", free)]
     readers += [("", load(Path(each))) for each in exported]
-    readers += [("", Reader(weights, "cpu", d)) for d in sorted(dtypes, key=lambda d: -d.itemsize)]
+    readers += [
+        ("", Reader(weights, "cpu", d))
+        for d in sorted(dtypes, key=lambda d: -d.itemsize)
+    ]
     for effort, reader in readers:
         pixels = np.stack([reader.pixels(file) for file in files])
         for batch in _BATCHES:
             engine = f"{reader.engine.backend} {reader.engine.number_format}{effort}"
             name = f"vit-str, {engine}, batch {batch}"
             yield f"{name}, file", _timed(partial(_read_files, reader, files, batch))
-            yield f"{name}, pixels", _timed(partial(_read_pixels, reader, pixels, batch))
+            yield (
+                f"{name}, pixels",
+                _timed(partial(_read_pixels, reader, pixels, batch)),
+            )
 
 
 def _shares_table(reader: Reader, files: list[str]) -> str:
@@ -232,9 +248,13 @@ def _shares_table(reader: Reader, files: list[str]) -> str:
         reader.read_decoded([timed(decode, "image file")(file, reader.preprocessing)])
     total = time.perf_counter() - started
     rest = total - sum(seconds.values())
-    rows = [[name, f"{1000 * value / len(files):.2f}"] for name, value in seconds.items()]
+    rows = [
+        [name, f"{1000 * value / len(files):.2f}"] for name, value in seconds.items()
+    ]
     rows.append(["search, views and all else", f"{1000 * rest / len(files):.2f}"])
-    return table([[f"{engine.backend} {engine.number_format}, one by one", "ms a file"], *rows])
+    return table(
+        [[f"{engine.backend} {engine.number_format}, one by one", "ms a file"], *rows]
+    )
 
 
 def _timed(read: Callable[[], list[str]]) -> Callable[[], Round]:
@@ -280,14 +300,18 @@ def _peers(files: list[str], folder: Path, python: str) -> dict[str, Peer]:
             name = f"RapidOCR {version} (recognizer), batch {batch}, file"
             peers[name] = RapidOCR(python, listed, batch)
     else:
-        print(f"RapidOCR is left out; to install it: {python} -m pip install rapidocr onnxruntime")
+        print(
+            f"RapidOCR is left out; to install it: {python} -m pip install rapidocr onnxruntime"
+        )
     return peers
 
 
 def _row(name: str, rounds: list[Round], words: Words) -> Row:
     rates = [len(words.files) / seconds for seconds, _ in rounds]
     texts = rounds[-1][1]
-    return Row(name, rates, word_accuracy(texts, words.labels) if words.labels else None)
+    return Row(
+        name, rates, word_accuracy(texts, words.labels) if words.labels else None
+    )
 
 
 def _commands(
@@ -299,13 +323,27 @@ def _commands(
     python = sys.executable
     lines = {
         f"vit-str read FILE --backend {backend}": [
-            *(python, "-m", "vit_str", "read", file, "--model", model, "--backend", backend)
+            *(
+                python,
+                "-m",
+                "vit_str",
+                "read",
+                file,
+                "--model",
+                model,
+                "--backend",
+                backend,
+            )
         ]
         for backend in ("onnx", "torch")
     }
     lines |= {
         "vit-str --help": [python, "-m", "vit_str", "--help"],
-        'python -c "import torch"': [python, "-c", "import torch; print(torch, flush=True)"],
+        'python -c "import torch"': [
+            python,
+            "-c",
+            "import torch; print(torch, flush=True)",
+        ],
         'python -c ""': [python, "-c", "print(0, flush=True)"],
     }
     if any(isinstance(peer, Tesseract) for peer in peers.values()):
@@ -326,19 +364,34 @@ print(int(status.partition("VmHWM:")[2].split()[0]) / 1e3, file=sys.stderr)
 
 def _peak(backend: str, model: str, files: list[str]) -> float:
     """Megabytes that ``vit-str read`` takes at most."""
-    options = ["--model", model, "--backend", backend, "--device", "cpu", "--workers", "1"]
+    options = [
+        "--model",
+        model,
+        "--backend",
+        backend,
+        "--device",
+        "cpu",
+        "--workers",
+        "1",
+    ]
     line = [sys.executable, "-c", _READ, "read", *files, *options]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
     return float(done.stderr.splitlines()[-1])
 
 
 def _readers_table(rows: list[Row], words: Words) -> str:
-    tesseract = [row.images_per_second for row in rows if row.reader.startswith("Tesseract")]
+    tesseract = [
+        row.images_per_second for row in rows if row.reader.startswith("Tesseract")
+    ]
     cells = [["reader", "images/s", "range", "x Tesseract", "word 36 %"]]
     for row in rows:
         rates = row.images_per_second
         accuracy = row.word_accuracy_36
-        ratio = statistics.median(rates) / statistics.median(tesseract[0]) if tesseract else None
+        ratio = (
+            statistics.median(rates) / statistics.median(tesseract[0])
+            if tesseract
+            else None
+        )
         cells.append(
             [
                 row.reader,

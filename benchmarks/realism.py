@@ -75,7 +75,8 @@ def picture_statistics(picture: Picture) -> dict[str, float]:
         "sharpness": laplace(gray).std(),  # Pech-Pacheco et al. 2000
         "edge_width": np.nan if flat else edge_width(gray),
         "falloff": np.nan if flat else falloff(gray),
-        "noise": np.median(np.abs(convolve(gray, _IMMERKAER))) / (6 * _MEDIAN_OF_NORMAL),
+        "noise": np.median(np.abs(convolve(gray, _IMMERKAER)))
+        / (6 * _MEDIAN_OF_NORMAL),
         "blockiness": np.nan if flat else blockiness(gray),
         **({} if flat else ink_statistics(gray)),
     }
@@ -120,7 +121,9 @@ def blockiness(gray: Gray) -> float:
         border = np.arange(1, len(steps) + 1) % _BLOCK == 0
         at_borders.append(steps[border])
         elsewhere.append(steps[~border])
-    return float(np.concatenate(at_borders).mean() / max(np.concatenate(elsewhere).mean(), 1e-6))
+    return float(
+        np.concatenate(at_borders).mean() / max(np.concatenate(elsewhere).mean(), 1e-6)
+    )
 
 
 def ink_statistics(gray: Gray) -> dict[str, float]:
@@ -130,14 +133,17 @@ def ink_statistics(gray: Gray) -> dict[str, float]:
     border[2:-2, 2:-2] = False
     light_text = light[border].mean() <= 0.5
     ink = light if light_text else ~light
-    between = ink.mean() * (1 - ink.mean()) * (gray[ink].mean() - gray[~ink].mean()) ** 2
+    between = (
+        ink.mean() * (1 - ink.mean()) * (gray[ink].mean() - gray[~ink].mean()) ** 2
+    )
     profile = ink.mean(1)
     # Rows with ink, 1, 2, ... for every run
     runs = connected(profile >= profile.max() / 4)
     line = np.bincount(runs)[1:].max()
     held = ink.mean(0).cumsum() / ink.mean(0).sum()
     return {
-        "two_tone": between / gray.var(),  # Otsu 1979: share of variance between the classes
+        # Otsu 1979: share of variance between the classes
+        "two_tone": between / gray.var(),
         "ground_spread": gray[~ink].std(),
         "ink_spread": gray[ink].std(),
         "light_text": float(light_text),
@@ -194,7 +200,9 @@ def distinguish(
     for chosen, held_out in folds.split(values, in_first):
         model = classifier().fit(values.iloc[chosen], in_first[chosen])
         scores = pd.Series(model.decision_function(values.iloc[held_out]))
-        areas.append(share_higher(scores[in_first[held_out]], scores[~in_first[held_out]]))
+        areas.append(
+            share_higher(scores[in_first[held_out]], scores[~in_first[held_out]])
+        )
         lost = permutation_importance(
             model,
             values.iloc[held_out],
@@ -238,11 +246,18 @@ def differences(rendered: pd.DataFrame, real: pd.DataFrame) -> pd.DataFrame:
         if len(first) and len(second):
             deviation = np.sqrt((first.var(ddof=0) + second.var(ddof=0)) / 2) or 1.0
             quantiles = [
-                ", ".join(f"{value:.3g}" for value in values.quantile([0.05, 0.5, 0.95]))
+                ", ".join(
+                    f"{value:.3g}" for value in values.quantile([0.05, 0.5, 0.95])
+                )
                 for values in (first, second)
             ]
             distance = wasserstein_distance(first, second) / deviation
-            rows[name] = [*quantiles, distance, share_higher(first, second), within[name]]
+            rows[name] = [
+                *quantiles,
+                distance,
+                share_higher(first, second),
+                within[name],
+            ]
     columns = ["rendered 5, 50, 95 %", "photographed", "distance", "higher", "inside"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     return table.sort_values("distance", ascending=False)
@@ -285,8 +300,15 @@ def measured(
 ) -> pd.DataFrame:
     """A row of statistics for every word."""
     rows = [
-        {"set": name, "label": label, **picture_statistics(picture), **label_statistics(label)}
-        for picture, label in tqdm(words, desc=name, total=count, unit="word", disable=None)
+        {
+            "set": name,
+            "label": label,
+            **picture_statistics(picture),
+            **label_statistics(label),
+        }
+        for picture, label in tqdm(
+            words, desc=name, total=count, unit="word", disable=None
+        )
     ]
     if not rows:
         raise SystemExit(f"{name}: no image in it can be read; give another folder")
@@ -299,23 +321,31 @@ def report(words: pd.DataFrame) -> None:
         name: rows.drop(columns=["set", "label"]).reset_index(drop=True)
         for name, rows in words.groupby("set", sort=False)
     }
-    pictures = {name: each.drop(columns=[*LABEL_STATISTICS]) for name, each in sets.items()}
+    pictures = {
+        name: each.drop(columns=[*LABEL_STATISTICS]) for name, each in sets.items()
+    }
     rendered = sets.pop(RENDERED)
     for name, real in sets.items():
         print(f"\n{len(rendered):,} rendered words against {len(real):,} of {name}")
         print(differences(rendered, real).round(2).to_string())
         share = inside(pictures[RENDERED], pictures[name]).all(1).mean()
-        print(f"{share:.0%} lie inside the 1-99 % range of rendered words in everything")
+        print(
+            f"{share:.0%} lie inside the 1-99 % range of rendered words in everything"
+        )
     print("\narea under the curve, and what is lost without a statistic")
     together = pd.concat([pictures[name] for name in sets])
     pairs = {f"{RENDERED} / all folders": (pictures[RENDERED], together)}
-    pairs |= {f"{a} / {b}": (pictures[a], pictures[b]) for a, b in combinations(pictures, 2)}
+    pairs |= {
+        f"{a} / {b}": (pictures[a], pictures[b]) for a, b in combinations(pictures, 2)
+    }
     for name, (first, second) in pairs.items():
         if min(len(first), len(second)) < 2 * _FOLDS:
             print(f"{name}: fewer than {2 * _FOLDS} pictures")
             continue
         areas, losses = distinguish(first, second)
-        most = ", ".join(f"{key} {value:.2f}" for key, value in losses.nlargest(4).items())
+        most = ", ".join(
+            f"{key} {value:.2f}" for key, value in losses.nlargest(4).items()
+        )
         span = f"{min(areas):.2f} to {max(areas):.2f} by fold"
         print(f"{name}: {np.mean(areas):.2f}, {span}; {most}")
 
@@ -343,7 +373,9 @@ def write(words: pd.DataFrame, folder: Path) -> None:
             )
         axes.set_title(name, fontsize=9)
         axes.set_yticks([])
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=5)
+    figure.legend(
+        *axes.get_legend_handles_labels(), loc="outside upper center", ncols=5
+    )
     figure.savefig(folder / "realism.png")
     print(f"\n{folder / 'realism.csv'}, {folder / 'realism.png'}")
 

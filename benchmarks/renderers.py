@@ -94,7 +94,10 @@ class Peer:
         """Of the first words."""
         with tempfile.TemporaryDirectory() as folder:
             self._ask({"folder": folder, "count": count})
-            return [Image.open(path).convert("RGB") for path in sorted(Path(folder).iterdir())]
+            return [
+                Image.open(path).convert("RGB")
+                for path in sorted(Path(folder).iterdir())
+            ]
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         process = self._process
@@ -105,6 +108,8 @@ class Peer:
         line = answers.readline()
         if not line:
             name = Path(self._command[1]).name
-            raise RuntimeError(f"{name} ended with exit code {process.wait()}, see above")
+            raise RuntimeError(
+                f"{name} ended with exit code {process.wait()}, see above"
+            )
         answer: dict[str, Any] = json.loads(line)
         return answer

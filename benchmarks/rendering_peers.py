@@ -43,7 +43,11 @@ from vit_str.synthesis.renderer import Renderer
 
 _WORDS = 4096
 _NOT_SHOWN = ("no quasicrystals", "as it comes")
-_TRDG_STYLES = {"everything": "everything on", "noise": "no quasicrystals", "plain": "as it comes"}
+_TRDG_STYLES = {
+    "everything": "everything on",
+    "noise": "no quasicrystals",
+    "plain": "as it comes",
+}
 
 
 def main() -> None:
@@ -64,7 +68,8 @@ def main() -> None:
             if not name.endswith(_NOT_SHOWN)
         }
         runs: dict[str, Callable[[], Drawn]] = {
-            name: partial(each.draw, options.seconds) for name, each in renderers.items()
+            name: partial(each.draw, options.seconds)
+            for name, each in renderers.items()
         }
         rounds = interleave(runs, options.rounds)
     print("pictures of height 32, one CPU thread, median of the rounds")
@@ -108,7 +113,9 @@ def _renderers(
         return stack.enter_context(Peer(python, worker, path))
 
     ours = f"vit-str, everything on, batch {options.batch_size}"
-    renderers: dict[str, VitStr | Peer] = {ours: VitStr(renderer, words, options.batch_size)}
+    renderers: dict[str, VitStr | Peer] = {
+        ours: VitStr(renderer, words, options.batch_size)
+    }
     if synthtiger:
         peer = start(options.synthtiger_python, "synthtiger_worker.py", "everything")
         renderers[f"SynthTIGER {synthtiger[0]}, everything on"] = peer
@@ -178,7 +185,9 @@ def _installed(python: str, package: str) -> tuple[str, Path] | None:
         answer = None
     if answer is None or answer.returncode:
         pins = '"numpy<2" "pillow<10"'
-        print(f"{package} is left out; to install it: {python} -m pip install {package} {pins}")
+        print(
+            f"{package} is left out; to install it: {python} -m pip install {package} {pins}"
+        )
         return None
     version, _, file = answer.stdout.decode().splitlines()[-1].partition(" ")
     return version, Path(file).parent
@@ -191,7 +200,14 @@ def _files(atlas: GlyphAtlas) -> list[str]:
 
 
 def _table(rounds: dict[str, list[Drawn]]) -> str:
-    titles = ["renderer", "images/s", "range", "vit-str is", "per CPU second", "vit-str is"]
+    titles = [
+        "renderer",
+        "images/s",
+        "range",
+        "vit-str is",
+        "per CPU second",
+        "vit-str is",
+    ]
     rows = [titles]
     ours = next(iter(rounds.values()))
     for name, theirs in rounds.items():

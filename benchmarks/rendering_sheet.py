@@ -34,5 +34,7 @@ def sheet(drawn: Mapping[str, Sequence[Image.Image]]) -> Image.Image:
                 _TITLE + row * (_HEIGHT + _GAP),
             )
             width = min(_WIDTH, image.width * _SCALE)
-            whole.paste(image.resize((width, _HEIGHT), Image.Resampling.BICUBIC), corner)
+            whole.paste(
+                image.resize((width, _HEIGHT), Image.Resampling.BICUBIC), corner
+            )
     return whole

@@ -71,10 +71,14 @@ class Batches:
         with ExitStack() as stack:
             for stage, calls in _STAGES.items():
                 for owner, name in calls:
-                    timed = _timed(getattr(owner, name), stage, spent, self.renderer.device)
+                    timed = _timed(
+                        getattr(owner, name), stage, spent, self.renderer.device
+                    )
                     stack.enter_context(patch.object(owner, name, timed))
             total = self.seconds()
-        return {stage: spent[stage] for stage in _STAGES} | {"rest": total - sum(spent.values())}
+        return {stage: spent[stage] for stage in _STAGES} | {
+            "rest": total - sum(spent.values())
+        }
 
 
 def _timed(
@@ -103,8 +107,12 @@ def main() -> None:
         device: Batches(Renderer(atlas.to(device), lexicon), options.batch_size)
         for device in options.device
     }
-    wholes = interleave({name: each.seconds for name, each in batches.items()}, options.rounds)
-    parts = interleave({name: each.stage_seconds for name, each in batches.items()}, options.rounds)
+    wholes = interleave(
+        {name: each.seconds for name, each in batches.items()}, options.rounds
+    )
+    parts = interleave(
+        {name: each.stage_seconds for name, each in batches.items()}, options.rounds
+    )
     rates = {
         name: [options.batch_size / seconds for seconds in rounds]
         for name, rounds in wholes.items()
@@ -112,9 +120,13 @@ def main() -> None:
     print(f"{len(atlas)} fonts, 32 x 128 pixels, batches of {options.batch_size}")
     print(table([["device", "images/s", "range"], *_rate_rows(rates)]))
     print("\nmicroseconds per image in every stage, median")
-    print(table([["device", *_STAGES, "rest"], *_stage_rows(parts, options.batch_size)]))
+    print(
+        table([["device", *_STAGES, "rest"], *_stage_rows(parts, options.batch_size)])
+    )
     results = {"batch_size": options.batch_size, "fonts": len(atlas)}
-    write_json(options.json, {**results, "images_per_second": rates, "stage_seconds": parts})
+    write_json(
+        options.json, {**results, "images_per_second": rates, "stage_seconds": parts}
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -138,7 +150,9 @@ def _rate_rows(rates: dict[str, list[float]]) -> list[list[str]]:
 def _stage_rows(parts: dict[str, list[dict[str, float]]], size: int) -> list[list[str]]:
     rows = []
     for name, rounds in parts.items():
-        medians = [statistics.median(part[stage] for part in rounds) for stage in rounds[0]]
+        medians = [
+            statistics.median(part[stage] for part in rounds) for stage in rounds[0]
+        ]
         rows.append([name, *(f"{1e6 * seconds / size:,.0f}" for seconds in medians)])
     return rows
 

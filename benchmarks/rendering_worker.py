@@ -39,7 +39,9 @@ def task(description: str | None) -> dict[str, Any]:
         metavar="TASK_FILE",
         help="JSON, see rendering_peers.py",
     )
-    found: dict[str, Any] = json.loads(parser.parse_args().task.read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(
+        parser.parse_args().task.read_text(encoding="utf-8")
+    )
     os.dup2(2, 1)
     return found
 
@@ -76,7 +78,11 @@ def _count(draw: Callable[[], np.ndarray], seconds: float) -> dict[str, float]:
         draw()
         images += 1
         spent = time.perf_counter() - started
-    return {"images": images, "seconds": spent, "cpu_seconds": time.process_time() - computing}
+    return {
+        "images": images,
+        "seconds": spent,
+        "cpu_seconds": time.process_time() - computing,
+    }
 
 
 def _redraw(draw: Draw, word: str) -> np.ndarray:

@@ -77,14 +77,24 @@ def _measure(options: argparse.Namespace) -> None:
     print_machine()
     reader = load(options.model, "cpu", threads=1)
     choices = [
-        _choice(reader, beams, limits) for beams, limits in product(options.beams, options.limits)
+        _choice(reader, beams, limits)
+        for beams, limits in product(options.beams, options.limits)
     ]
     renderer = _renderer(reader, options.fonts)
     seconds = max(0.0, end - time.monotonic()) / len(_SEEDS)
-    labels = {seed: _read_words(renderer, choices, seed, options.words, seconds) for seed in _SEEDS}
+    labels = {
+        seed: _read_words(renderer, choices, seed, options.words, seconds)
+        for seed in _SEEDS
+    }
     read = [label for of_seed in labels.values() for label in of_seed]
     count = len(choices[0].right(read))
-    titles = ["beams, limits", f"word 36, n = {count:,}", "difference", "by seed", "CPU ms a word"]
+    titles = [
+        "beams, limits",
+        f"word 36, n = {count:,}",
+        "difference",
+        "by seed",
+        "CPU ms a word",
+    ]
     rows = [titles]
     rows += [_row(choice, choices[0], labels) for choice in choices]
     print(table(rows))
@@ -94,7 +104,9 @@ def _measure(options: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__)
-    parser.add_argument("--model", default="tiny", help="name or .safetensors file (tiny)")
+    parser.add_argument(
+        "--model", default="tiny", help="name or .safetensors file (tiny)"
+    )
     parser.add_argument(
         "--beams",
         type=positive,
@@ -129,7 +141,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="fonts to draw with (those of the system)",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table here too")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the table here too"
+    )
     return parser
 
 
@@ -137,7 +151,9 @@ def _limits(text: str) -> Limits:
     """Three confidences with slashes between them."""
     parts = text.split("/")
     if len(parts) != 3:
-        raise argparse.ArgumentTypeError(f"expected three numbers as in 0.9/0.7/0.5, found {text}")
+        raise argparse.ArgumentTypeError(
+            f"expected three numbers as in 0.9/0.7/0.5, found {text}"
+        )
     return Limits(*map(probability, parts))
 
 
@@ -181,7 +197,9 @@ def _read_words(
     return labels
 
 
-def _words(renderer: Renderer, seed: int, count: int) -> Iterator[tuple[np.ndarray, str]]:
+def _words(
+    renderer: Renderer, seed: int, count: int
+) -> Iterator[tuple[np.ndarray, str]]:
     """Pixels of one word, a batch of its own, and what it says."""
     for number in range(-(-count // _DRAWN_AT_ONCE)):
         batch = renderer.batch(_DRAWN_AT_ONCE, seed, number)
@@ -194,7 +212,9 @@ def _row(choice: Choice, first: Choice, labels: dict[int, list[str]]) -> list[st
     """A line of the table: all seeds together, and the difference in each."""
     read = [label for of_seed in labels.values() for label in of_seed]
     right = choice.right(read)
-    accuracy = percent(float(right.mean()), wilson_interval(int(right.sum()), len(right)))
+    accuracy = percent(
+        float(right.mean()), wilson_interval(int(right.sum()), len(right))
+    )
     found = paired_difference(first.right(read), right)
     difference = points(found.difference, found.interval)
     milliseconds = 1000 * choice.seconds / len(read)
@@ -211,7 +231,9 @@ def _differences(
     start = 0
     for of_seed in labels.values():
         stop = start + len(of_seed)
-        own, other = (right_words(each.texts[start:stop], of_seed) for each in (choice, first))
+        own, other = (
+            right_words(each.texts[start:stop], of_seed) for each in (choice, first)
+        )
         yield 100 * float(own.mean() - other.mean())
         start = stop
 

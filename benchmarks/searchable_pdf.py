@@ -52,7 +52,9 @@ def noisy(image: Image.Image) -> Image.Image:
     """Uneven light and the noise of a cheap scanner."""
     random = np.random.default_rng(1)
     pixels = np.asarray(image, np.float32) * np.linspace(0.7, 1.0, image.width)[:, None]
-    return Image.fromarray((pixels + random.normal(0, 18, pixels.shape)).clip(0, 255).astype("u1"))
+    return Image.fromarray(
+        (pixels + random.normal(0, 18, pixels.shape)).clip(0, 255).astype("u1")
+    )
 
 
 LOOKS = (
@@ -60,7 +62,10 @@ LOOKS = (
     Look("sans, small", "DejaVuSans.ttf", 8),
     Look("noise", change=noisy),
     Look("blur", change=lambda image: image.filter(ImageFilter.GaussianBlur(2.0))),
-    Look("tilted by 2 degrees", change=lambda image: image.rotate(2, 3, fillcolor="white")),
+    Look(
+        "tilted by 2 degrees",
+        change=lambda image: image.rotate(2, 3, fillcolor="white"),
+    ),
     Look(
         "turned by a quarter",
         change=lambda image: image.transpose(Image.Transpose.ROTATE_270),
@@ -89,14 +94,18 @@ def main() -> None:
     os.environ["OMP_THREAD_LIMIT"] = "1"
     words = prose()
     rows = []
-    print("page", "words", *(f"{e}: found, wrong, CPU s, kB" for e in ENGINES), sep="\t")
+    print(
+        "page", "words", *(f"{e}: found, wrong, CPU s, kB" for e in ENGINES), sep="\t"
+    )
     for number, look in enumerate(LOOKS):
         image, places = draw(look, words[130 * number :])
         scan = options.folder / f"{number}.pdf"
         look.change(image).save(scan, resolution=DPI, quality=85)
         row: dict[str, Any] = {"page": look.name, "words": len(places)}
         for engine, arguments in ENGINES.items():
-            row[engine] = measured(scan, engine, [*arguments, *look.options], places, look)
+            row[engine] = measured(
+                scan, engine, [*arguments, *look.options], places, look
+            )
         rows.append(row)
         print(
             look.name,
@@ -126,9 +135,15 @@ def cells(numbers: dict[str, float]) -> str:
 
 def prose() -> list[str]:
     """Words of the documentation, without its tables, code and marks."""
-    texts = [(ROOT / "docs" / name).read_text("utf-8") for name in ("pages.md", "rendering.md")]
+    texts = [
+        (ROOT / "docs" / name).read_text("utf-8")
+        for name in ("pages.md", "rendering.md")
+    ]
     plain = re.sub(
-        r"```.*?```|^\|.*?$|\[|\]\(.*?\)|[*`#<>]", " ", "\n".join(texts), flags=re.S | re.M
+        r"```.*?```|^\|.*?$|\[|\]\(.*?\)|[*`#<>]",
+        " ",
+        "\n".join(texts),
+        flags=re.S | re.M,
     )
     return [word for word in plain.split() if word.isascii() and word.strip('.,:;|)"')]
 
@@ -148,7 +163,9 @@ def draw(look: Look, words: list[str]) -> tuple[Image.Image, Places]:
         left = 150 + column * width
         x = left
         y = 150.0
-        for word in (each for _, each in zip(range(per_column), remaining, strict=False)):
+        for word in (
+            each for _, each in zip(range(per_column), remaining, strict=False)
+        ):
             if look.name == "table" or x + font.getlength(word) > left + width - 60:
                 x = left
                 y = y + step
@@ -171,11 +188,18 @@ def measured(
     found = list(words_in(target))
     middles = [(word, seen(box, look)) for word, box in places]
     hits = sum(
-        any(text == word and a <= x <= c and b <= y <= d for text, (a, b, c, d) in found)
+        any(
+            text == word and a <= x <= c and b <= y <= d for text, (a, b, c, d) in found
+        )
         for word, (x, y) in middles
     )
     size = target.stat().st_size
-    return {"found": hits, "wrong": len(found) - hits, "seconds": seconds, "bytes": size}
+    return {
+        "found": hits,
+        "wrong": len(found) - hits,
+        "seconds": seconds,
+        "bytes": size,
+    }
 
 
 def seen(box: Box, look: Look) -> tuple[float, float]:

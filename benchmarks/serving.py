@@ -19,7 +19,14 @@ from pathlib import Path
 from statistics import median
 
 from http_load import Load, ServerProcess, burst, closed_loop, split_cpus
-from measuring import REPOSITORY, described_parser, interleave, print_machine, table, write_json
+from measuring import (
+    REPOSITORY,
+    described_parser,
+    interleave,
+    print_machine,
+    table,
+    write_json,
+)
 from reading_speed import find_words
 
 from vit_str.console import positive
@@ -38,7 +45,9 @@ def main() -> None:
         options.rounds = 1
         options.requests = 64
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [str(REPOSITORY), os.environ.get("PYTHONPATH", "")]
+    )
     server_cpus, client_cpus = split_cpus(options.threads)
     files = find_words(options.paths, None).files
     files = [files[index % len(files)] for index in range(options.requests)]
@@ -65,24 +74,41 @@ def main() -> None:
                     closed_loop, server, path, bodies, clients, _MOST_SECONDS
                 )
         loads = interleave(runs, options.rounds)
-        crowd = burst(ours, "/v1/read", [bodies[n % len(bodies)] for n in range(options.burst)])
+        crowd = burst(
+            ours, "/v1/read", [bodies[n % len(bodies)] for n in range(options.burst)]
+        )
     rows = {
-        name: _row(each, loads["in one process, batches of 32"]) for name, each in loads.items()
+        name: _row(each, loads["in one process, batches of 32"])
+        for name, each in loads.items()
     }
-    titles = ["", "pictures/s", "per CPU s", "share of batches", "of CPU s", "median ms", "99 % ms"]
+    titles = [
+        "",
+        "pictures/s",
+        "per CPU s",
+        "share of batches",
+        "of CPU s",
+        "median ms",
+        "99 % ms",
+    ]
     print(table([titles, *([name, *row] for name, row in rows.items())]))
-    slowest = ", ".join(f"{s} after {t:.2f} s" for s, t in sorted(crowd.slowest.items()))
+    slowest = ", ".join(
+        f"{s} after {t:.2f} s" for s, t in sorted(crowd.slowest.items())
+    )
     print(
         f"\n{options.burst} requests at once: {dict(sorted(crowd.statuses.items()))}, "
         f"the slowest {slowest}; {crowd.cpu_seconds:.2f} s of CPU"
     )
-    write_json(options.json, {"rows": rows, "burst": crowd.statuses, "slowest": crowd.slowest})
+    write_json(
+        options.json, {"rows": rows, "burst": crowd.statuses, "slowest": crowd.slowest}
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__, rounds=3)
     samples = str(REPOSITORY / "data" / "samples")
-    parser.add_argument("paths", nargs="*", metavar="FILES_OR_FOLDER", default=[samples])
+    parser.add_argument(
+        "paths", nargs="*", metavar="FILES_OR_FOLDER", default=[samples]
+    )
     parser.add_argument(
         "--requests",
         type=positive,
@@ -120,13 +146,17 @@ def _row(loads: list[Load], batches: list[Load]) -> list[str]:
         median(getattr(x, n) for x in loads) for n in ("per_second", "per_cpu_second")
     )
     shares = (
-        median(getattr(x, n) / getattr(b, n) for x, b in zip(loads, batches, strict=True))
+        median(
+            getattr(x, n) / getattr(b, n) for x, b in zip(loads, batches, strict=True)
+        )
         for n in ("per_second", "per_cpu_second")
     )
     cells = [f"{rate:.1f}", f"{cpu_rate:.1f}", *(f"{share:.0%}" for share in shares)]
     if loads is batches:
         return [*cells, "-", "-"]
-    return cells + [f"{median(x.percentile(p) for x in loads):.0f}" for p in (0.5, 0.99)]
+    return cells + [
+        f"{median(x.percentile(p) for x in loads):.0f}" for p in (0.5, 0.99)
+    ]
 
 
 if __name__ == "__main__":

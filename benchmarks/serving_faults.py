@@ -38,7 +38,8 @@ _PROXY = "127.0.0.1"  # from which most requests come
 _GREEDY = "127.0.0.2"
 _POLITE = "127.0.0.3"
 _CONNECTIONS = 150  # that one address opens
-_PAGES = {200, 429, 501, 503, 504}  # what a request for a hard page may be answered with
+# What a request for a hard page may be answered with
+_PAGES = {200, 429, 501, 503, 504}
 
 
 class Run:
@@ -58,7 +59,9 @@ class Run:
         self.slowest = 0.0
         self._huge = _png(Image.new("1", (8000, 8000)))
         self._strokes = pdf_of_strokes()
-        self._scans = [jpeg_of_scans((side, side), 95_000) for side in (1400, 6284, 7070)]
+        self._scans = [
+            jpeg_of_scans((side, side), 95_000) for side in (1400, 6284, 7070)
+        ]
         self._frames = gif_of_frames(7000, 5000)
 
     async def all(self, count: int) -> None:
@@ -72,9 +75,15 @@ class Run:
             while waiting:
                 fault = waiting.pop()
                 try:
-                    await (self._good(number + len(waiting)) if fault is None else self._bad(fault))
+                    await (
+                        self._good(number + len(waiting))
+                        if fault is None
+                        else self._bad(fault)
+                    )
                 except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
-                    self.wrong.append(f"{fault or 'good'}: {type(error).__name__} {error}")
+                    self.wrong.append(
+                        f"{fault or 'good'}: {type(error).__name__} {error}"
+                    )
 
         await asyncio.gather(*(client(number) for number in range(_CLIENTS)))
 
@@ -90,11 +99,17 @@ class Run:
             "endless PDF": lambda: self._ask(self._strokes, _PAGES, "/v1/page"),
             "endless scans": lambda: self._ask(random.choice(self._scans), {200, 504}),
             "page of scans": lambda: self._ask(self._scans[2], _PAGES, "/v1/page"),
-            "endless frames": lambda: self._ask(self._frames, _PAGES, "/v1/page?page=1000"),
+            "endless frames": lambda: self._ask(
+                self._frames, _PAGES, "/v1/page?page=1000"
+            ),
             "slow codec": lambda: self._form("punycode"),
             "no codec": lambda: self._form("undefined"),
-            "foreign page": lambda: self._ask(word, {403}, headers="Origin: https://a.example\r\n"),
-            "share of nothing": lambda: self._ask(word, {422}, f"{_PATH}?language=en*0"),
+            "foreign page": lambda: self._ask(
+                word, {403}, headers="Origin: https://a.example\r\n"
+            ),
+            "share of nothing": lambda: self._ask(
+                word, {422}, f"{_PATH}?language=en*0"
+            ),
             "connections": self._hold_connections,
             "cut off": lambda: self._raw(head + word[:50], wait=0.0),
             "slow": lambda: self._raw(head + word[:50], wait=30.0),
@@ -114,7 +129,10 @@ class Run:
         writer.close()
         self.slowest = max(self.slowest, time.perf_counter() - started)
         self.outcomes[f"good: {status}"] += 1
-        if status != 200 or json.loads(body)["readings"][0]["text"] != self.expected[index]:
+        if (
+            status != 200
+            or json.loads(body)["readings"][0]["text"] != self.expected[index]
+        ):
             self.wrong.append(f"good: {status} {body[:200]!r}")
 
     async def _bad(self, name: str) -> None:
@@ -185,14 +203,18 @@ class Run:
     async def take_turns(self) -> None:
         """Hard pages of one client, four at a time, and a page of another among them."""
         hard = [
-            asyncio.ensure_future(self._ask(self._strokes, _PAGES, "/v1/page", address=_GREEDY))
+            asyncio.ensure_future(
+                self._ask(self._strokes, _PAGES, "/v1/page", address=_GREEDY)
+            )
             for _ in range(4)
         ]
         await asyncio.sleep(2)
         started = time.perf_counter()
         page = _encoded(Image.new("RGB", (400, 300), "white"), "PDF")
         status = await self._ask(page, {200, 501}, "/v1/page", address=_POLITE)
-        print(f"a page among hard ones of others: {status}, {time.perf_counter() - started:.1f} s")
+        print(
+            f"a page among hard ones of others: {status}, {time.perf_counter() - started:.1f} s"
+        )
         await asyncio.gather(*hard)
 
     async def _raw(self, data: bytes, wait: float) -> int:
@@ -206,7 +228,9 @@ class Run:
             except ConnectionError:
                 pass
             except TimeoutError:
-                self.wrong.append(f"neither answered nor closed within {wait:g} s: {data[:30]!r}")
+                self.wrong.append(
+                    f"neither answered nor closed within {wait:g} s: {data[:30]!r}"
+                )
         writer.close()
         return 0
 
@@ -226,20 +250,28 @@ class Run:
         """SIGTERM while requests are in progress: the exit code, and the seconds that it took."""
         asking = []
         for number in range(_CLIENTS):
-            reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+            reader, writer = await asyncio.open_connection(
+                "127.0.0.1", self.server.port
+            )
             asking.append(
-                asyncio.ensure_future(send(reader, writer, _PATH, self.words[number % 5]))
+                asyncio.ensure_future(
+                    send(reader, writer, _PATH, self.words[number % 5])
+                )
             )
         await asyncio.sleep(0.02)
         started = time.perf_counter()
         self.server.process.send_signal(signal.SIGTERM)
-        answers = await asyncio.wait_for(asyncio.gather(*asking, return_exceptions=True), 30)
+        answers = await asyncio.wait_for(
+            asyncio.gather(*asking, return_exceptions=True), 30
+        )
         code = await asyncio.to_thread(self.server.process.wait, 30)
         seconds = time.perf_counter() - started
         done: Counter[int | str] = Counter(
             each[0] if isinstance(each, tuple) else "closed" for each in answers
         )
-        print(f"SIGTERM with {_CLIENTS} requests on their way: {dict(done)}, exit code {code}")
+        print(
+            f"SIGTERM with {_CLIENTS} requests on their way: {dict(done)}, exit code {code}"
+        )
         if code or seconds > 10:
             self.wrong.append(f"SIGTERM: exit code {code} after {seconds:.1f} s")
         return code, seconds
@@ -250,11 +282,19 @@ def main() -> int:
     parser = described_parser(__doc__)
     parser.add_argument("--requests", type=positive, default=1000, help="in all (1000)")
     options = parser.parse_args()
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [str(REPOSITORY), os.environ.get("PYTHONPATH", "")]
+    )
     import vit_str
 
-    words = [_word(text) for text in ("Hallo", "street", "42", "Museum", "bread", "exit", "No.7")]
-    expected = [reading.text for reading in vit_str.load("tiny", "cpu", backend="onnx").read(words)]
+    words = [
+        _word(text)
+        for text in ("Hallo", "street", "42", "Museum", "bread", "exit", "No.7")
+    ]
+    expected = [
+        reading.text
+        for reading in vit_str.load("tiny", "cpu", backend="onnx").read(words)
+    ]
     command = [*_SERVE, "--receive-deadline", str(_RECEIVE), "--proxy", _PROXY]
     with ServerProcess(command, os.sched_getaffinity(0)) as server:
         run = Run(server, words, expected)
@@ -263,11 +303,17 @@ def main() -> int:
         asyncio.run(run.all(options.requests))
         seconds = time.perf_counter() - started
         print(f"{options.requests} requests in {seconds:.0f} s, {_CLIENTS} at a time:")
-        print("\n".join(f"  {name}: {count}" for name, count in sorted(run.outcomes.items())))
+        print(
+            "\n".join(
+                f"  {name}: {count}" for name, count in sorted(run.outcomes.items())
+            )
+        )
         after = server.megabytes()
         peak = server.megabytes("VmHWM")
         print(f"slowest good answer: {run.slowest:.2f} s")
-        print(f"memory, MiB: {before:.0f} before, {after:.0f} after, {peak:.0f} at most")
+        print(
+            f"memory, MiB: {before:.0f} before, {after:.0f} after, {peak:.0f} at most"
+        )
         asyncio.run(run.take_turns())
         code, seconds = asyncio.run(run.stop())
         print(f"stopped with exit code {code} in {seconds:.1f} s")

@@ -57,7 +57,10 @@ def serve_rapidocr() -> None:
 
     def read(body: bytes) -> dict[str, object]:
         found = engine(body, use_det=False, use_cls=False, use_rec=True)
-        return {"texts": list(found.txts or ()), "scores": [float(s) for s in found.scores or ()]}
+        return {
+            "texts": list(found.txts or ()),
+            "scores": [float(s) for s in found.scores or ()],
+        }
 
     @app.post("/read")
     async def answer(request: Request) -> dict[str, object]:

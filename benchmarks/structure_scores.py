@@ -19,7 +19,9 @@ Table = list[list[str]]
 # Classes of what is above and below the text of a page
 _RUNNING = frozenset(("head", "foot"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4"))
-_BLOCKS = frozenset(("p", "li", "td", "th", "figcaption", "span", "div", "br", *_HEADINGS))
+_BLOCKS = frozenset(
+    ("p", "li", "td", "th", "figcaption", "span", "div", "br", *_HEADINGS)
+)
 _ALIKE = 0.8  # share of characters that a heading may be known by
 
 
@@ -57,7 +59,8 @@ class _Parser(HTMLParser):
         self._numbers: list[int | None] = []
         self._heading: list[str] | None = None
         self._cell: list[str] | None = None
-        self._spans: list[int] = []  # for each column, the rows that cells above still cover
+        # For each column, the rows that cells above still cover
+        self._spans: list[int] = []
         self._rows, self._columns = 1, 1  # that the open cell covers
 
     def handle_starttag(
@@ -106,7 +109,11 @@ class _Parser(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         # Text beside a mark without white space between them is one word.
-        if self._words and not data[:1].isspace() and not self._words[-1].endswith("\0"):
+        if (
+            self._words
+            and not data[:1].isspace()
+            and not self._words[-1].endswith("\0")
+        ):
             first, *rest = data.split() or [""]
             self._words[-1] += first
             self._words += rest
@@ -282,14 +289,19 @@ class _Costs:
     def rename(self, first: _Node, second: _Node) -> float:
         if first.name != second.name:
             return 1.0
-        return 1 - likeness(first.text, second.text) if first.text or second.text else 0.0
+        return (
+            1 - likeness(first.text, second.text) if first.text or second.text else 0.0
+        )
 
     def children(self, node: _Node) -> list[_Node]:
         return node.children
 
 
 def _tree(table: Table) -> _Node:
-    rows = [_Node("tr", "", [_Node("td", _plain(cell), []) for cell in row]) for row in table]
+    rows = [
+        _Node("tr", "", [_Node("td", _plain(cell), []) for cell in row])
+        for row in table
+    ]
     return _Node("table", "", rows)
 
 

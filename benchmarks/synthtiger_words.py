@@ -22,14 +22,20 @@ class SceneText:
         pictures: folder of textures; plain colors if None.
     """
 
-    def __init__(self, words: list[str], fonts: list[str], pictures: str | None) -> None:
+    def __init__(
+        self, words: list[str], fonts: list[str], pictures: str | None
+    ) -> None:
         self.words = words
         self.font = parts.BaseFont(fonts, [1] * len(fonts), size=(36, 64), bold=0.3)
         self.color = parts.RGB(grayscale=0.3)
         self.texture = (
-            parts.BaseTexture([pictures], [1], crop=1, grayscale=0.2) if pictures else None
+            parts.BaseTexture([pictures], [1], crop=1, grayscale=0.2)
+            if pictures
+            else None
         )
-        self.distortion = parts.Switch(parts.ElasticDistortion(alpha=(8, 15), sigma=(3, 4)), 0.3)
+        self.distortion = parts.Switch(
+            parts.ElasticDistortion(alpha=(8, 15), sigma=(3, 4)), 0.3
+        )
         self.layout = parts.Selector(
             [
                 parts.FlowLayout(space=(-2, 12), line_align=("bottom",)),
@@ -71,7 +77,9 @@ class SceneText:
         if abs(_brightness(ink["rgb"]) - _brightness(ground["rgb"])) < _LEAST_CONTRAST:
             return None
         text = self._text(word, ink)
-        left, top, right, bottom = (random.uniform(-0.02, 0.25) * text.height for _ in range(4))
+        left, top, right, bottom = (
+            random.uniform(-0.02, 0.25) * text.height for _ in range(4)
+        )
         size = text.width + left + right, text.height + top + bottom
         box = np.round([text.left - left, text.top - top, *size])
         background = layers.RectLayer(box[2:])
@@ -88,7 +96,9 @@ class SceneText:
         """The word alone, in its place."""
         font = self.font.sample()
         arguments = {"path": font["path"], "size": font["size"], "bold": font["bold"]}
-        characters: Sequence[Any] = [layers.TextLayer(each, **arguments) for each in word]
+        characters: Sequence[Any] = [
+            layers.TextLayer(each, **arguments) for each in word
+        ]
         for character in characters:
             self.distortion.apply([character])
         self.layout.apply(characters)

@@ -123,7 +123,9 @@ def _profile(
     with profile(activities=activities) as profiler:
         watched = _seconds(lambda: run(marked), wanted)
     kinds = sort_events(profiler.events(), wanted.device)
-    milliseconds = {kind: 1e-3 * time_us / wanted.steps for kind, time_us in kinds.items()}
+    milliseconds = {
+        kind: 1e-3 * time_us / wanted.steps for kind, time_us in kinds.items()
+    }
     whole = 1e3 * (whole if wanted.device == "cuda" else watched) / wanted.steps
     return milliseconds | {REST: whole - sum(milliseconds.values())}
 
@@ -153,10 +155,18 @@ def sort_events(events: Iterable[Any], device: str) -> dict[str, float]:
     names = _GPU_KINDS if device == "cuda" else _CPU_KINDS
     spent: defaultdict[str, float] = defaultdict(float)
     for event in events:
-        if event.is_user_annotation or (event.device_type != DeviceType.CPU) != (device == "cuda"):
+        if event.is_user_annotation or (event.device_type != DeviceType.CPU) != (
+            device == "cuda"
+        ):
             continue
-        length = event.time_range.elapsed_us() if device == "cuda" else event.self_cpu_time_total
-        part = next((name for a, b, name in parts if a <= event.time_range.start < b), None)
+        length = (
+            event.time_range.elapsed_us()
+            if device == "cuda"
+            else event.self_cpu_time_total
+        )
+        part = next(
+            (name for a, b, name in parts if a <= event.time_range.start < b), None
+        )
         if part == _MODEL:
             spent[kind_of(event.name, names)] += length
         elif part is not None:
@@ -166,7 +176,11 @@ def sort_events(events: Iterable[Any], device: str) -> dict[str, float]:
 
 def kind_of(name: str, kinds: dict[str, str]) -> str:
     """The first kind whose pattern is in the name of an operation or kernel."""
-    matching = (kind for kind, pattern in kinds.items() if re.search(pattern, name, re.IGNORECASE))
+    matching = (
+        kind
+        for kind, pattern in kinds.items()
+        if re.search(pattern, name, re.IGNORECASE)
+    )
     return next(matching, ELEMENTWISE)
 
 

@@ -76,16 +76,21 @@ def main() -> None:
     )
     ladder = _ladder(wanted)
     pairs = _pairs(ladder) if options.plain else {}
-    everything = ladder | {f"{_PLAIN}, {name}": each for name, (_, each) in pairs.items()}
+    everything = ladder | {
+        f"{_PLAIN}, {name}": each for name, (_, each) in pairs.items()
+    }
     runs = {name: partial(_measure_apart, each) for name, each in everything.items()}
     results = interleave(runs, options.rounds)
     print(_table({name: results[name] for name in ladder}))
     if pairs:
         sides = {
-            name: (results[ours], results[f"{_PLAIN}, {name}"]) for name, (ours, _) in pairs.items()
+            name: (results[ours], results[f"{_PLAIN}, {name}"])
+            for name, (ours, _) in pairs.items()
         }
         print(f"\n{_side_by_side(sides)}")
-    rows = {name: [asdict(result) for result in rounds] for name, rounds in results.items()}
+    rows = {
+        name: [asdict(result) for result in rounds] for name, rounds in results.items()
+    }
     profile = _profile_apart(list(ladder.values())[-1]) if options.profile else None
     if profile is not None:
         print(f"\n{_profile_table(profile)}")
@@ -160,7 +165,9 @@ def _ask(worker: str, wanted: Measurement) -> dict[str, Any]:
 
 def _table(results: dict[str, list[Result]]) -> str:
     full, half = _peaks(results)
-    rows = [["training step", "images/s", "range", "x float32", "x above", "peak", "memory"]]
+    rows = [
+        ["training step", "images/s", "range", "x float32", "x above", "peak", "memory"]
+    ]
     medians: list[float] = []
     for name, rounds in results.items():
         rates = [result.images_per_second for result in rounds]
@@ -177,19 +184,27 @@ def _table(results: dict[str, list[Result]]) -> str:
                 f"{memory / 2**30:.2f} GiB" if memory else "-",
             ]
         )
-    arithmetic = f"{next(iter(results.values()))[0].flops_per_image / 1e9:.2f} GFLOP per image"
-    peaks = f"{full / 1e9:,.0f} GFLOP/s in float32, {half / 1e9:,.0f} GFLOP/s in bfloat16"
+    arithmetic = (
+        f"{next(iter(results.values()))[0].flops_per_image / 1e9:.2f} GFLOP per image"
+    )
+    peaks = (
+        f"{full / 1e9:,.0f} GFLOP/s in float32, {half / 1e9:,.0f} GFLOP/s in bfloat16"
+    )
     return f"{table(rows)}\n\n{arithmetic}; one large product: {peaks}"
 
 
 def _peaks(results: dict[str, list[Result]]) -> tuple[float, float]:
     """The best that was seen in float32, which is the first row, and in bfloat16."""
-    first, *others = ([each.peak_flops for each in rounds] for rounds in results.values())
+    first, *others = (
+        [each.peak_flops for each in rounds] for rounds in results.values()
+    )
     return max(first), max(map(max, others))
 
 
 def _side_by_side(sides: dict[str, tuple[list[Result], list[Result]]]) -> str:
-    rows = [["the same architecture", "vit-str", "range", _PLAIN, "range", "vit-str is"]]
+    rows = [
+        ["the same architecture", "vit-str", "range", _PLAIN, "range", "vit-str is"]
+    ]
     for name, both in sides.items():
         rates = [[result.images_per_second for result in rounds] for rounds in both]
         ratio = statistics.median(rates[0]) / statistics.median(rates[1])

@@ -225,8 +225,12 @@ def _report(
     usual = measured / sum(shapes[product] / rate for product, rate in rates.items())
     parts = {}
     for name in sorted(seconds, key=lambda part: _PARTS.index(part.partition(":")[0])):
-        work = {p: count * p.flops for (part, p), count in counts.items() if part == name}
-        least = sum(flops / rates.get(product, usual) for product, flops in work.items())
+        work = {
+            p: count * p.flops for (part, p), count in counts.items() if part == name
+        }
+        least = sum(
+            flops / rates.get(product, usual) for product, flops in work.items()
+        )
         parts[name] = Part(seconds[name], sum(work.values()), least)
     return StepReport(size, wanted.dtype, parts, dict(shapes.most_common()), rates)
 
@@ -266,7 +270,9 @@ def main() -> None:
         rendering=True,
     )
     report = measure(wanted)
-    print(describe(report, options.config, "CPU time" if _is_cpu_time(wanted) else "time"))
+    print(
+        describe(report, options.config, "CPU time" if _is_cpu_time(wanted) else "time")
+    )
     write_json(options.json, as_json(report))
 
 
@@ -287,7 +293,9 @@ def _is_cpu_time(wanted: Measurement) -> bool:
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__)
     add_run_arguments(parser)
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="(cpu)")
+    parser.add_argument(
+        "--device", choices=["cpu", "cuda"], default="cpu", help="(cpu)"
+    )
     parser.add_argument(
         "--steps",
         type=positive,
@@ -340,7 +348,9 @@ def _parts_table(report: StepReport) -> str:
 
 def _shapes_table(report: StepReport) -> str:
     whole = sum(report.shapes.values())
-    rows = [["matrix products with most of the work", "format", "share", "GFLOP/s alone"]]
+    rows = [
+        ["matrix products with most of the work", "format", "share", "GFLOP/s alone"]
+    ]
     for product in list(report.shapes)[:_MAIN_SHAPES]:
         share = _percent(report.shapes[product], whole)
         rate = f"{report.rates[product] / 1e9:,.0f}" if product in report.rates else "-"

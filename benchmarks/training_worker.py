@@ -151,7 +151,9 @@ class Step:
 
     def losses(self, batch: RenderedBatch) -> tuple[Tensor, Tensor]:
         """That of the decoder, and the auxiliary ones."""
-        with torch.autocast(self.wanted.device, torch.bfloat16, enabled=self.wanted.bfloat16):
+        with torch.autocast(
+            self.wanted.device, torch.bfloat16, enabled=self.wanted.bfloat16
+        ):
             return self._losses(batch.images, batch.labels, batch.token_characters)
 
     def backward(self, loss: Tensor) -> None:
@@ -208,7 +210,9 @@ def endless_batches(
     return cycle([drawer.batch(size, 1, index) for index in range(_RENDERED_BEFORE)])
 
 
-def _run(step: Step, batches: Iterator[RenderedBatch], steps: int, device: str) -> float:
+def _run(
+    step: Step, batches: Iterator[RenderedBatch], steps: int, device: str
+) -> float:
     """Seconds that so many steps take."""
     synchronize(device)
     started = time.perf_counter()

@@ -22,9 +22,11 @@ _BACKGROUNDS = {
 def draw(word: str, given: dict[str, Any]) -> np.ndarray | None:
     """One picture, 32 pixels high; None where TRDG finds too little contrast or no glyphs."""
     try:
-        with contextlib.redirect_stdout(io.StringIO()):  # it prints what it thinks of colors
+        # It prints what it thinks of colors
+        with contextlib.redirect_stdout(io.StringIO()):
             return _draw(word, given)
-    except ValueError:  # a font without any of the glyphs gives a picture without a height
+    # A font without any of the glyphs gives a picture without a height
+    except ValueError:
         return None
 
 

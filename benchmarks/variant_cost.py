@@ -47,17 +47,27 @@ def costs(
         device: to read and train with.
     """
     pin()
-    readers = {name: load(path, device, backend="torch") for name, path in weights.items()}
+    readers = {
+        name: load(path, device, backend="torch") for name, path in weights.items()
+    }
     crops = FolderReader(folder).files()
     pixels = {
-        name: torch.from_numpy(np.stack([reader.pixels(crop) for crop in crops.paths[:_WORDS]]))
+        name: torch.from_numpy(
+            np.stack([reader.pixels(crop) for crop in crops.paths[:_WORDS]])
+        )
         for name, reader in readers.items()
     }
     labels = crops.labels[:_TRAINED]
-    training = {name: _Training(reader, pixels[name], labels) for name, reader in readers.items()}
+    training = {
+        name: _Training(reader, pixels[name], labels)
+        for name, reader in readers.items()
+    }
     seconds = interleave(
         {
-            name: lambda n=name: (reading_seconds(readers[n], pixels[n]), training[n].seconds())  # type: ignore[misc]
+            name: lambda n=name: (
+                reading_seconds(readers[n], pixels[n]),
+                training[n].seconds(),
+            )  # type: ignore[misc]
             for name in readers
         },
         _ROUNDS + 1,
@@ -80,7 +90,13 @@ def costs(
 
 def cost_table(found: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     """Rows of a table: the titles, then a row for each model and its costs."""
-    titles = ["variant", "parameters", "operations to read", "reads per second", "trains on"]
+    titles = [
+        "variant",
+        "parameters",
+        "operations to read",
+        "reads per second",
+        "trains on",
+    ]
     rows = [
         [
             name,

@@ -76,14 +76,20 @@ def markdown(found: Sequence[dict[str, Any]], title: str) -> str:
     for variant in found:
         sets = variant["sets"]
         minutes = sum(run["minutes"] for run in variant["runs"])
-        cells = [percent(sets[name]["accuracy"], sets[name]["interval"]) for name in names]
+        cells = [
+            percent(sets[name]["accuracy"], sets[name]["interval"]) for name in names
+        ]
         characters = f"{100 * sets[chief]['character_accuracy']:.1f}"
         accuracies.append([variant["variant"], *cells, characters, f"{minutes:.1f}"])
         if "difference" in sets[chief]:
             pairs = {name: sets[name]["difference"] for name in names}
             cells = [points(pair["mean"], pair["interval"]) for pair in pairs.values()]
-            p_values = ", ".join(f"{seed['p_value']:.2g}" for seed in pairs[chief]["seeds"])
-            by_seed = ", ".join(f"{100 * s['difference']:+.1f}" for s in pairs[chief]["seeds"])
+            p_values = ", ".join(
+                f"{seed['p_value']:.2g}" for seed in pairs[chief]["seeds"]
+            )
+            by_seed = ", ".join(
+                f"{100 * s['difference']:+.1f}" for s in pairs[chief]["seeds"]
+            )
             differences.append([variant["variant"], *cells, p_values, by_seed])
     n = ", ".join(f"{name} {found[0]['sets'][name]['n']:,}" for name in names)
     first = found[0]["variant"]
@@ -124,7 +130,9 @@ def _difference(
     return {
         "mean": float(gains.mean()),
         "interval": bootstrap_interval(gains, np.ones_like(gains)),
-        "seeds": [plain_values(paired_difference(a.right(), b.right())) for a, b in pairs],
+        "seeds": [
+            plain_values(paired_difference(a.right(), b.right())) for a, b in pairs
+        ],
     }
 
 

@@ -135,7 +135,10 @@ class VariantRun:
 
     def _config(self, budget: Budget) -> Path:
         """The configuration of this variant: its own, or that of all."""
-        own = [argument.partition("=")[2] for argument in filter(_names_config, self.overrides)]
+        own = [
+            argument.partition("=")[2]
+            for argument in filter(_names_config, self.overrides)
+        ]
         return REPOSITORY / own[-1] if own else budget.config
 
     def _settings(self, steps: int, decay_share: float) -> dict[str, Any]:
@@ -149,7 +152,10 @@ class VariantRun:
             (keep, checkpoint | {"train_time_interval": "0:03:00"}),
             (keep, checkpoint | {"every_n_train_steps": steps}),
             ("vit_str.training.StopCleanly", {"path": str(folder / _CHECKPOINT)}),
-            ("vit_str.training.WeightsExport", {"path": str(folder / "averaged.safetensors")}),
+            (
+                "vit_str.training.WeightsExport",
+                {"path": str(folder / "averaged.safetensors")},
+            ),
             ("vit_str.training.RandomStates", {}),
         ]
         trainer = {
@@ -158,12 +164,20 @@ class VariantRun:
             "limit_val_batches": 0,
             "enable_progress_bar": False,
             "logger": [
-                _part("lightning.pytorch.loggers.CSVLogger", save_dir=str(folder), name="log")
+                _part(
+                    "lightning.pytorch.loggers.CSVLogger",
+                    save_dir=str(folder),
+                    name="log",
+                )
             ],
             "callbacks": [_part(path, **arguments) for path, arguments in callbacks],
         }
         schedule = {"decay_share": decay_share}
-        return {"ckpt_path": "last", "trainer": trainer, "model": {"schedule": schedule}}
+        return {
+            "ckpt_path": "last",
+            "trainer": trainer,
+            "model": {"schedule": schedule},
+        }
 
     def _claim(self, budget: Budget) -> None:
         """Note what is trained here, and refuse to go on with anything else."""
@@ -189,7 +203,9 @@ class VariantRun:
 
     def _export_trained(self) -> bool:
         """Write the weights as trained, out of the last checkpoint, if that is of the end."""
-        settings = yaml.safe_load((self.folder / "run.yaml").read_text(encoding="utf-8"))
+        settings = yaml.safe_load(
+            (self.folder / "run.yaml").read_text(encoding="utf-8")
+        )
         file = self.folder / _CHECKPOINT
         if not file.is_file() or _step(file) < settings["trainer"]["max_steps"]:
             return False
@@ -201,7 +217,12 @@ class VariantRun:
             if name.startswith(prefix)
         }
         weights.recognizer.load_state_dict(tensors)
-        parts = weights.recognizer, weights.charset, weights.preprocessing, weights.provenance
+        parts = (
+            weights.recognizer,
+            weights.charset,
+            weights.preprocessing,
+            weights.provenance,
+        )
         save_weights(self.weights("trained"), *parts)
         return True
 
@@ -239,7 +260,12 @@ def _settings(arguments: Sequence[str]) -> dict[str, str]:
 
 def _batch_size(config: Path, values: Mapping[str, str]) -> int:
     """Images in a step, from the arguments or the configuration."""
-    own = configuration.load(config).get("data", {}).get("init_args", {}).get("batch_size", 64)
+    own = (
+        configuration.load(config)
+        .get("data", {})
+        .get("init_args", {})
+        .get("batch_size", 64)
+    )
     return int(values.get("data.batch_size", own))
 
 
@@ -264,11 +290,14 @@ def _call(command: Sequence[str], code: Path, log: Path) -> tuple[int, float]:
     with log.open("a", encoding="utf-8") as file:
         file.write(f"$ {' '.join(command)}\n")
         file.flush()
-        with subprocess.Popen(command, stdout=file, stderr=file, env=environment) as process:
+        with subprocess.Popen(
+            command, stdout=file, stderr=file, env=environment
+        ) as process:
             before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
             try:
                 exit_code = process.wait()
-            except KeyboardInterrupt:  # the training hears of it too, saves and ends by itself
+            # The training hears of it too, saves and ends by itself
+            except KeyboardInterrupt:
                 exit_code = process.wait()
             finally:
                 signal.signal(signal.SIGTERM, before)

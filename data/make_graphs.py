@@ -19,7 +19,8 @@ from vit_str.runtime.weights_contents import bundled_names, resolve
 from vit_str.torch_runtime.engine import interface_of
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
-_LARGEST_CONSTANT = 64  # numbers; a larger one that is no tensor of the model would be weights
+# numbers; a larger one that is no tensor of the model would be weights
+_LARGEST_CONSTANT = 64
 
 
 def main() -> None:
@@ -36,7 +37,9 @@ def write_bundled(weights: WeightsFile) -> Path:
     """Write the graphs of a model without weights into the package; returns their folder."""
     description = json.loads(json.dumps(describe(weights.recognizer)))
     digest = description_digest(description)
-    state = {name: tensor.numpy() for name, tensor in weights.recognizer.state_dict().items()}
+    state = {
+        name: tensor.numpy() for name, tensor in weights.recognizer.state_dict().items()
+    }
     graphs = export_graphs(weights.recognizer)
     values = describe_graphs(graphs, interface_of(weights.recognizer), digest)
     in_int8 = {f"{name}{INT8}": quantized(graph) for name, graph in graphs.items()}
@@ -67,7 +70,9 @@ def _strip(graph: ModelProto, state: Mapping[str, np.ndarray]) -> dict[str, list
             continue
         name = _name_of(values, state)
         if name is None and values.size > _LARGEST_CONSTANT:
-            raise ValueError(f"{tensor.name} of {values.shape} is no tensor of the model")
+            raise ValueError(
+                f"{tensor.name} of {values.shape} is no tensor of the model"
+            )
         if name is not None:
             names[tensor.name], shapes[name] = name, list(values.shape)
             _make_external(tensor, name)

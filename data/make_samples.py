@@ -11,8 +11,18 @@ from vit_str.synthesis.renderer import Renderer
 
 SAMPLES = Path(__file__).parent / "samples"
 LABELS = (
-    *("Museum", "OPEN", "16:45", "BAKERY", "Coffee", "Exit"),
-    *("Station", "$9.50", "LIBRARY", "Welcome", "platform", "42nd"),
+    "Museum",
+    "OPEN",
+    "16:45",
+    "BAKERY",
+    "Coffee",
+    "Exit",
+    "Station",
+    "$9.50",
+    "LIBRARY",
+    "Welcome",
+    "platform",
+    "42nd",
 )
 SEED, DIFFICULTY = 29, 0.5
 
@@ -21,7 +31,9 @@ def main() -> None:
     """Write the images, as files of several formats, and their labels."""
     charset = Charset()
     atlas = GlyphAtlas.load_or_build(charset).held_out()
-    batch = Renderer(atlas, Lexicon(charset), (64, 256)).render(LABELS, SEED, DIFFICULTY)
+    batch = Renderer(atlas, Lexicon(charset), (64, 256)).render(
+        LABELS, SEED, DIFFICULTY
+    )
     (SAMPLES / "images").mkdir(parents=True, exist_ok=True)
     lines = []
     for number, (pixels, label) in enumerate(zip(batch.images, LABELS, strict=True), 1):

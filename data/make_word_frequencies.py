@@ -25,11 +25,19 @@ OUT = Path(__file__).parents[1] / "vit_str" / "runtime" / "words.safetensors"
 STEPS = 25  # of the Zipf frequency, from 0 to 10
 BILLION = 1e9  # Zipf frequencies are logarithms of occurrences in so many words
 LANGUAGES = (
-    "en+de+fr+es+it+pt+nl+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca+vi+ru+uk+bg+mk+sr+el"
+    "en+de+fr+es+it+pt+nl+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca"
+    "+vi+ru+uk+bg+mk+sr+el"
 )
 MOST = 11_000  # words of a language
 # Of the languages that a pair of weights is made for, and that have many forms of a word
-MORE = {"en": 320_000, "ru": 60_000, "uk": 30_000, "bg": 30_000, "mk": 30_000, "el": 40_000}
+MORE = {
+    "en": 320_000,
+    "ru": 60_000,
+    "uk": 30_000,
+    "bg": 30_000,
+    "mk": 30_000,
+    "el": 40_000,
+}
 SOURCE = {
     "source": "wordfreq",
     "licence": "CC BY-SA 4.0, https://creativecommons.org/licenses/by-sa/4.0/",
@@ -51,7 +59,9 @@ def _frequent(language: str) -> dict[str, float]:
     """The most frequent words; those of Serbian in both of its scripts."""
     if language == SERBIAN:
         latin = _frequent("sh")
-        return latin | {in_serbian_cyrillic(word): share for word, share in latin.items()}
+        return latin | {
+            in_serbian_cyrillic(word): share for word, share in latin.items()
+        }
     frequencies = get_frequency_dict(language, wordlist="best")
     top = dict(list(frequencies.items())[: MORE.get(language, MOST)])
     if language != "el":
@@ -67,10 +77,14 @@ def _columns(frequencies: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
     zipf: dict[int, int] = {}
     for word, frequency in frequencies.items():
         if not re.search(r"\d", word):  # a digit stands for any digit there
-            zipf.setdefault(crc32(word.encode()), round(STEPS * np.log10(frequency * BILLION)))
+            zipf.setdefault(
+                crc32(word.encode()), round(STEPS * np.log10(frequency * BILLION))
+            )
     hashes = np.array(sorted(zipf), dtype=">u4")
     planes = hashes.view(np.uint8).reshape(-1, 4).T
-    return np.ascontiguousarray(planes), np.array([zipf[hash_] for hash_ in hashes], dtype=np.uint8)
+    return np.ascontiguousarray(planes), np.array(
+        [zipf[hash_] for hash_ in hashes], dtype=np.uint8
+    )
 
 
 if __name__ == "__main__":

@@ -40,7 +40,9 @@ def draw_reading(image: Image.Image, reading: Reading) -> Figure:
             alpha=0.65,
             interpolation="bilinear",
         )
-        axes.set_title(f"{character.character}   {character.confidence:.1%}", fontsize=11)
+        axes.set_title(
+            f"{character.character}   {character.confidence:.1%}", fontsize=11
+        )
     for axes in sheet.axes:
         axes.set_axis_off()
     return sheet
@@ -50,7 +52,9 @@ def draw_reading(image: Image.Image, reading: Reading) -> Figure:
 def draw_model(reader: Reader, image: Image.Image, text: str) -> Figure:
     """From the image to the text, with the sizes of a model."""
     description = load_contents(resolve("tiny")).description
-    encoder, decoder = (description[part]["arguments"] for part in ("encoder", "decoder"))
+    encoder, decoder = (
+        description[part]["arguments"] for part in ("encoder", "decoder")
+    )
     rows, columns = reader.describe().grid
     height, width = reader.image_size
     stages = (
@@ -69,10 +73,14 @@ def draw_model(reader: Reader, image: Image.Image, text: str) -> Figure:
     _label(axes, 1.15, 0.55, f"image, {height} × {width} pixels")
     for number, (name, size, color) in enumerate(stages):
         left = 2.55 + 1.6 * number
-        box = FancyBboxPatch((left, 0.55), 1.2, 0.9, "round,pad=0,rounding_size=0.08", color=color)
+        box = FancyBboxPatch(
+            (left, 0.55), 1.2, 0.9, "round,pad=0,rounding_size=0.08", color=color
+        )
         axes.add_patch(box)
         middle = left + 0.6
-        axes.text(middle, 1.0, name, color="white", ha="center", va="center", weight="bold")
+        axes.text(
+            middle, 1.0, name, color="white", ha="center", va="center", weight="bold"
+        )
         _label(axes, middle, 0.45, size)
         _arrow(axes, left - 0.4 if number else 2.15, left)
     _arrow(axes, 8.55, 8.95)
@@ -82,7 +90,11 @@ def draw_model(reader: Reader, image: Image.Image, text: str) -> Figure:
         "",
         xy=(8.0, 1.48),
         xytext=(9.45, 1.2),
-        arrowprops={"arrowstyle": "->", "color": MUTED, "connectionstyle": "arc3,rad=0.3"},
+        arrowprops={
+            "arrowstyle": "->",
+            "color": MUTED,
+            "connectionstyle": "arc3,rad=0.3",
+        },
     )
     _label(axes, 8.75, 1.82, "each character before the next")
     return sheet
@@ -94,7 +106,10 @@ def _label(axes: Axes, x: float, y: float, text: str) -> None:
 
 def _arrow(axes: Axes, start: float, end: float) -> None:
     axes.annotate(
-        "", xy=(end, 1.0), xytext=(start, 1.0), arrowprops={"arrowstyle": "->", "color": INK}
+        "",
+        xy=(end, 1.0),
+        xytext=(start, 1.0),
+        arrowprops={"arrowstyle": "->", "color": INK},
     )
 
 
@@ -102,9 +117,15 @@ def main() -> None:
     """Write ``reading.png`` and ``model.svg``."""
     reader = vit_str.load("tiny", "cpu")
     image = Image.open(WORD).convert("RGB")
-    (reading,) = reader.read_decoded([decode(WORD, reader.preprocessing)], attention=True)
-    draw_reading(image, reading).savefig(DOCS / "reading.png", dpi=96, bbox_inches="tight")
-    draw_model(reader, image, reading.text).savefig(DOCS / "model.svg", metadata={"Date": None})
+    (reading,) = reader.read_decoded(
+        [decode(WORD, reader.preprocessing)], attention=True
+    )
+    draw_reading(image, reading).savefig(
+        DOCS / "reading.png", dpi=96, bbox_inches="tight"
+    )
+    draw_model(reader, image, reading.text).savefig(
+        DOCS / "model.svg", metadata={"Date": None}
+    )
 
 
 if __name__ == "__main__":

@@ -34,7 +34,16 @@ NAMES = (
 )
 """Every study, in the order of the page; its module has underscores instead of dashes."""
 
-__all__ = ["NAMES", "Findings", "Settings", "Study", "Table", "Verdict", "describe", "load_study"]
+__all__ = [
+    "NAMES",
+    "Findings",
+    "Settings",
+    "Study",
+    "Table",
+    "Verdict",
+    "describe",
+    "load_study",
+]
 
 
 def load_study(name: str) -> ModuleType:

@@ -77,7 +77,9 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     _add_run_options(run)
-    page = commands.add_parser("page", help="make a page of results", allow_abbrev=False)
+    page = commands.add_parser(
+        "page", help="make a page of results", allow_abbrev=False
+    )
     _add_page_options(page)
     return parser
 
@@ -145,7 +147,9 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    settings = Settings(options.quick, options.seeds, str(choose_device(options.device)))
+    settings = Settings(
+        options.quick, options.seeds, str(choose_device(options.device))
+    )
     left = []
     failed = 0
     for name in NAMES if "all" in options.names else dict.fromkeys(options.names):
@@ -154,7 +158,9 @@ def _run(options: argparse.Namespace) -> int:
             print(f"{_line(result)}, from before")
         else:
             left.append(name)
-    for name, future in run_studies(left, options.out, settings, options.workers or cpu_count()):
+    for name, future in run_studies(
+        left, options.out, settings, options.workers or cpu_count()
+    ):
         error = future.exception()
         if error:
             failed = 1

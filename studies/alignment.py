@@ -58,7 +58,13 @@ DOT = "dot product"
 ADDITIVE = "additive"
 UNTRAINED = "untrained"
 _ATTENTIONS = {DOT: "dot", ADDITIVE: "additive", UNTRAINED: "dot"}
-_COLUMNS = ("anti_diagonal", "one_later", "one_earlier", "change_per_step", "right_symbols")
+_COLUMNS = (
+    "anti_diagonal",
+    "one_later",
+    "one_earlier",
+    "change_per_step",
+    "right_symbols",
+)
 # The same numbers in double precision, computed in another order.
 _EXACT = 1e-10
 # More on the one right state than on all others together.
@@ -70,7 +76,11 @@ Maps = Float[Tensor, "batch step token"]
 def run(settings: Settings) -> Findings:
     """Train with both types of attention and not at all, with every seed."""
     training = sequences.QUICK if settings.quick else sequences.FULL
-    task = SequenceTask(8, (2, 6), True) if settings.quick else SequenceTask(10, (3, 16), True)
+    task = (
+        SequenceTask(8, (2, 6), True)
+        if settings.quick
+        else SequenceTask(10, (3, 16), True)
+    )
     length = task.lengths[1]
     maps: dict[str, Map] = {}
 
@@ -86,7 +96,14 @@ def run(settings: Settings) -> Findings:
             yield name, seed, length, *row
             maps.setdefault(name, weights.cpu())  # of the first seed
 
-    columns = ("attention", "seed", "length", *_COLUMNS[:4], "formula_error", _COLUMNS[4])
+    columns = (
+        "attention",
+        "seed",
+        "length",
+        *_COLUMNS[:4],
+        "formula_error",
+        _COLUMNS[4],
+    )
     table = settings.repeat(" ".join(columns), measure_all)
     exact = table.values("anti_diagonal", attention=DOT)
     later = table.values("one_later", attention=DOT)
@@ -99,7 +116,10 @@ def run(settings: Settings) -> Findings:
         table=table,
         summary=[
             {"attention": name}
-            | {column.replace("_", " "): table.text(column, attention=name) for column in _COLUMNS}
+            | {
+                column.replace("_", " "): table.text(column, attention=name)
+                for column in _COLUMNS
+            }
             for name in _ATTENTIONS
         ],
         verdict=judge(exact, band, error, length),

@@ -131,16 +131,23 @@ def run(settings: Settings) -> Findings:
     table = settings.repeat(f"experiment network seed offset {_VALUE}", measure)
     gradients, named = table.parts("experiment", "gradient", "accuracy")
     later = max(
-        float(row[_VALUE]) for row in gradients.where(network=FORWARD) if int(row["offset"]) > 0
+        float(row[_VALUE])
+        for row in gradients.where(network=FORWARD)
+        if int(row["offset"]) > 0
     )
     scores = {n: [named.values(network=n, offset=k) for k in right] for n in _NETWORKS}
     behind = named.mean(network=FORWARD, offset=back)
-    ends = [f"{of[0].mean:.2f} and {of[-1].mean:.2f} ({name})" for name, of in scores.items()]
+    ends = [
+        f"{of[0].mean:.2f} and {of[-1].mean:.2f} ({name})"
+        for name, of in scores.items()
+    ]
     return Findings(
         table=table,
         summary=[
             {"network": name}
-            | named.cells("accuracy at {:+d}", "offset", (back, *right), digits=2, network=name)
+            | named.cells(
+                "accuracy at {:+d}", "offset", (back, *right), digits=2, network=name
+            )
             for name in _NETWORKS
         ],
         verdict=judge(later, scores),
@@ -165,7 +172,9 @@ def gradient_norms(name: str, seed: int, device: str = "cpu") -> list[float]:
     with seeded(seed):
         network = make_network(name).to(device)
         x = torch.randn(16, _STEPS, _DIM, device=device)
-    return input_gradients(network, x, torch.Generator().manual_seed(seed), at=_STATE).tolist()
+    return input_gradients(
+        network, x, torch.Generator().manual_seed(seed), at=_STATE
+    ).tolist()
 
 
 def accuracy(
@@ -198,7 +207,9 @@ def judge(later: float, scores: Mapping[str, Sequence[Values]]) -> Verdict:
 
 
 def _draw(figure: Figure, gradients: Table, named: Table) -> None:
-    left, right = panels(figure, ["Inputs felt by a state", "Naming a later token"], 4.6, 3.4)
+    left, right = panels(
+        figure, ["Inputs felt by a state", "Naming a later token"], 4.6, 3.4
+    )
     norms = ((row, float(row[_VALUE])) for row in gradients)
     logs = Table(row | {_VALUE: math.log10(norm)} for row, norm in norms if norm)
     draw_lines(left, logs, "offset", "network", _RECURRENT)

@@ -65,7 +65,8 @@ class Convolutions(nn.Module):
         super().__init__()
         self.residual = residual
         self.layers = nn.ModuleList(
-            nn.Conv1d(dim, dim, 3, padding=dilation, dilation=dilation) for dilation in dilations
+            nn.Conv1d(dim, dim, 3, padding=dilation, dilation=dilation)
+            for dilation in dilations
         )
 
     def forward(self, x: Tokens) -> Tokens:
@@ -85,20 +86,31 @@ def run(settings: Settings) -> Findings:
     def measure(seed: int) -> Rows:
         for name in NETWORKS:
             for distance in distances:
-                yield "layers", name, seed, distance, layers_needed(name, distance, seed)
+                yield (
+                    "layers",
+                    name,
+                    seed,
+                    distance,
+                    layers_needed(name, distance, seed),
+                )
                 named = accuracy(name, distance, length, steps, seed, settings.device)
                 yield "accuracy", name, seed, distance, named
 
     table = settings.repeat(f"experiment network seed distance {_VALUE}", measure)
     counts, named = table.parts("experiment", "layers", "accuracy")
     far = distances[-1]
-    layers = {name: [counts.mean(network=name, distance=d) for d in distances] for name in NETWORKS}
+    layers = {
+        name: [counts.mean(network=name, distance=d) for d in distances]
+        for name in NETWORKS
+    }
     scores = {name: named.values(network=name, distance=far) for name in NETWORKS}
     return Findings(
         table=table,
         summary=[
             Row({"network": name, f"layers for {far}": round(layers[name][-1])})
-            | named.cells("accuracy at {}", "distance", distances, digits=2, network=name)
+            | named.cells(
+                "accuracy at {}", "distance", distances, digits=2, network=name
+            )
             for name in NETWORKS
         ],
         verdict=judge(layers, scores),
@@ -118,7 +130,9 @@ def run(settings: Settings) -> Findings:
 def make_network(name: str, layers: int) -> nn.Module:
     """A network of so many layers."""
     if name == ATTENTION:
-        blocks = [EncoderBlock(_DIM, 2, mlp_ratio=2.0, dropout=0.0) for _ in range(layers)]
+        blocks = [
+            EncoderBlock(_DIM, 2, mlp_ratio=2.0, dropout=0.0) for _ in range(layers)
+        ]
         return nn.Sequential(*blocks)
     dilations = [2**layer if name == DILATED else 1 for layer in range(layers)]
     return Convolutions(_DIM, dilations, residual=name != PLAIN)
@@ -173,15 +187,21 @@ def judge(
     return Verdict.graded(grows and constant, all(harder))
 
 
-def _draw(figure: Figure, counts: Table, named: Table, distances: Sequence[int]) -> None:
-    left, right = panels(figure, ["Layers to connect two places", "Naming a far token"], 4.6, 3.4)
+def _draw(
+    figure: Figure, counts: Table, named: Table, distances: Sequence[int]
+) -> None:
+    left, right = panels(
+        figure, ["Layers to connect two places", "Naming a far token"], 4.6, 3.4
+    )
     draw_lines(left, counts, "distance", "network", NETWORKS, marker="o")
     left.set_yscale("log", base=2)
     left.set_yticks(distances, [str(distance) for distance in distances])
     left.set(xlabel="distance (places)", ylabel="layers")
     draw_lines(right, named, "distance", "network", NETWORKS, marker="o")
     chance_line(right, 1 / SYMBOLS)
-    right.set(xlabel="distance (places)", ylabel="share of tokens named", ylim=(0, 1.03))
+    right.set(
+        xlabel="distance (places)", ylabel="share of tokens named", ylim=(0, 1.03)
+    )
     for axes in (left, right):
         log_ticks(axes, distances)
     legend(figure, [left, right])

@@ -84,7 +84,9 @@ def run(settings: Settings) -> Findings:
     def measure_all(seed: int) -> Rows:
         words = distinct(renderer.batch(count, seed=2, index=seed))
         with torch.no_grad():
-            features = weights.recognizer.encode(weights.preprocessing.normalize(words.images))
+            features = weights.recognizer.encode(
+                weights.preprocessing.normalize(words.images)
+            )
         yield from ((seed, *row) for row in measure(weights, features, words.labels))
         yield seed, PAIRS, *model.score(words.labels), float("nan"), float("nan")
 
@@ -104,7 +106,9 @@ def run(settings: Settings) -> Findings:
             }
             for name, part in by_features.items()
         ],
-        verdict=judge(rises[least], min(entropy[name] for name in ABLATED), entropy[PAIRS]),
+        verdict=judge(
+            rises[least], min(entropy[name] for name in ABLATED), entropy[PAIRS]
+        ),
         measure=f"rise of the error of the next character without the image ({least})",
         values=rises[least],
         because=(
@@ -196,7 +200,10 @@ def judge(rise: Values, entropy: float, pair_entropy: float) -> Verdict:
 def _draw(figure: Figure, table: Table) -> None:
     colors = dict(zip(_SHORT.values(), (*COLORS[:4], MUTED), strict=True))
     wrong, surprised = panels(figure, ["next character wrong", "how surprised it is"])
-    for axes, column, scale in ((wrong, "errors", 100), (surprised, "cross_entropy", 1)):
+    for axes, column, scale in (
+        (wrong, "errors", 100),
+        (surprised, "cross_entropy", 1),
+    ):
         groups = {
             label: [scale * value for value in table.values(column, features=name)]
             for name, label in _SHORT.items()

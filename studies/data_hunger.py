@@ -119,7 +119,9 @@ def run(settings: Settings) -> Findings:
     if small.low <= 0 <= small.high:
         because += " The interval of the first lead has zero in it."
     if settings.quick:
-        because += " This is the quick version: single digits of four tokens, too small to "
+        because += (
+            " This is the quick version: single digits of four tokens, too small to "
+        )
         because += "decide about ViTs that read words."
     return Findings(
         table=table,
@@ -127,7 +129,9 @@ def run(settings: Settings) -> Findings:
             {
                 "words": words,
                 "system": system,
-                "unseen words right": table.text("accuracy", system=system, words=words),
+                "unseen words right": table.text(
+                    "accuracy", system=system, words=words
+                ),
                 "training words right": table.text(_KNOWN, system=system, words=words),
             }
             for words, system in product(plan.words, SYSTEMS)
@@ -161,7 +165,9 @@ def train(plan: Plan, seed: int, device: str = "cpu") -> Rows:
         words = reading.select(everything, slice(count))
         reader = reading.build_reader(system, sizes, len(plan.charset), seed)
         reading.train_reader(reader, words, seed, **plan.training, device=device)
-        known = reading.read_words(reader, reading.select(words, slice(plan.test_words)), device)
+        known = reading.read_words(
+            reader, reading.select(words, slice(plan.test_words)), device
+        )
         right = reading.read_words(reader, unseen, device)
         yield seed, system, count, sum(right) / len(right), sum(known) / len(known)
 
@@ -204,7 +210,12 @@ def judge(small: Values, closing: Values) -> Verdict:
 def _draw(figure: Figure, table: Table, plan: Plan) -> None:
     titles = {"accuracy": "unseen words", _KNOWN: "words of the training"}
     for axes, column in zip(panels(figure, list(titles.values())), titles, strict=True):
-        style: dict[str, Any] = {"column": column, "scale": 100, "marker": "o", "markersize": 4}
+        style: dict[str, Any] = {
+            "column": column,
+            "scale": 100,
+            "marker": "o",
+            "markersize": 4,
+        }
         draw_lines(axes, table, "words", "system", SYSTEMS, **style)
         log_ticks(axes, plan.words, 10)
         axes.minorticks_off()

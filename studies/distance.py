@@ -79,7 +79,9 @@ def run(settings: Settings) -> Findings:
     means = mean_of_heads(table)
     heads_of_layer = table.levels("head", system=TRAINED)
     heads = {
-        (name, layer): [table.mean(system=name, layer=layer, head=head) for head in heads_of_layer]
+        (name, layer): [
+            table.mean(system=name, layer=layer, head=head) for head in heads_of_layer
+        ]
         for name, layer in product((TRAINED, UNTRAINED), layers)
     }
     by_layer = [means.mean(system=TRAINED, layer=layer) for layer in layers]

@@ -154,7 +154,9 @@ def run(settings: Settings) -> Findings:
         (system, state): table.values(_LOW, system=system, state=state)
         for system, state in product(SYSTEMS, STATES)
     }
-    learned = [Values(share - noise for share in low[system, LEARNED]) for system in SYSTEMS]
+    learned = [
+        Values(share - noise for share in low[system, LEARNED]) for system in SYSTEMS
+    ]
     trained = low[VIT, TRAINED]
     captured = table.text("in_patch_components", 2, system=VIT, state=LEARNED)
     return Findings(
@@ -200,7 +202,9 @@ def _remark(trained: Values) -> str:
 
 def digits(count: int) -> RenderedBatch:
     """Images of two digits each, of all pairs evenly; clean as at the start of a training."""
-    renderer = reading.word_renderer(Charset(CHARSETS["digits"]), SMALL, reading.ANY_STRINGS)
+    renderer = reading.word_renderer(
+        Charset(CHARSETS["digits"]), SMALL, reading.ANY_STRINGS
+    )
     return renderer.render(
         [f"{number % 100:02d}" for number in range(count)],
         0,
@@ -219,11 +223,15 @@ def first_filters(encoder: nn.Module) -> Filters:
     if isinstance(encoder, VisionTransformer) and not encoder.stem_widths:
         height, width = encoder.patch_size
         weight = encoder.embed_patches.weight.detach()
-        return rearrange(weight, "filter (h w c) -> filter c h w", h=height, w=width).cpu()
+        return rearrange(
+            weight, "filter (h w c) -> filter c h w", h=height, w=width
+        ).cpu()
     for module in encoder.modules():
         if isinstance(module, nn.Conv2d):
             return module.weight.detach().cpu()
-    raise ValueError(f"{type(encoder).__name__} has no patch embedding and no convolution")
+    raise ValueError(
+        f"{type(encoder).__name__} has no patch embedding and no convolution"
+    )
 
 
 def low_frequency_share(filters: Filters) -> Float64[Tensor, " filter"]:
@@ -246,7 +254,9 @@ def chance_low_frequency(height: int, width: int) -> float:
 def roughness(filters: Filters) -> Float64[Tensor, " filter"]:
     """Mean squared difference of neighbors over that of noise of the same strength: 0 is flat."""
     pixels = filters.double()
-    differences = [pixels.diff(dim=axis).square() for axis in (2, 3) if pixels.shape[axis] > 1]
+    differences = [
+        pixels.diff(dim=axis).square() for axis in (2, 3) if pixels.shape[axis] > 1
+    ]
     total = sum(squares.sum((1, 2, 3)) for squares in differences)
     count = sum(squares[0].numel() for squares in differences)
     return total / count / (2 * pixels.square().mean((1, 2, 3)))
@@ -284,7 +294,9 @@ def _draw(
     figure.set_size_inches(9.5, 4.2)
     halves: Any = figure.subfigures(1, 2, width_ratios=[1.5, 1])
     left, right = halves
-    left.suptitle(f"first {_SHOWN} principal components", fontweight="bold", fontsize=10)
+    left.suptitle(
+        f"first {_SHOWN} principal components", fontweight="bold", fontsize=10
+    )
     cells = left.subplots(len(pictures), _SHOWN, squeeze=False)
     for line, (name, vectors) in zip(cells, pictures.items(), strict=True):
         for cell, vector in zip(line, vectors, strict=False):
@@ -298,7 +310,9 @@ def _draw(
     groups = {}
     colors = {}
     for (system, state), values in low.items():
-        label = f"{system}\n{state}".replace(" part", "").replace("convolution", "conv.")
+        label = f"{system}\n{state}".replace(" part", "").replace(
+            "convolution", "conv."
+        )
         groups[label] = [100 * value for value in values]
         colors[label] = MUTED if state == UNTRAINED else COLORS[SYSTEMS.index(system)]
     draw_bars(axes, groups, colors)

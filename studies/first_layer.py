@@ -69,19 +69,27 @@ def run(settings: Settings) -> Findings:
 
     def measure_all(seed: int) -> Rows:
         pixels = renderer.batch(count, seed=1, index=seed).images
-        for name, encoder in (untrained(seed) | {TRAINED: trained.recognizer.encoder}).items():
-            preprocessing = trained.preprocessing if name == TRAINED else Preprocessing()
+        for name, encoder in (
+            untrained(seed) | {TRAINED: trained.recognizer.encoder}
+        ).items():
+            preprocessing = (
+                trained.preprocessing if name == TRAINED else Preprocessing()
+            )
             images = preprocessing.normalize(pixels)
             yield from ((seed, name, *row) for row in measure(encoder, images, seed))
 
     table = settings.repeat("seed system layer seen near", measure_all)
-    layers = {name: table.levels("layer", system=name) for name in table.levels("system")}
+    layers = {
+        name: table.levels("layer", system=name) for name in table.levels("system")
+    }
     seen = {
         name: {layer: table.mean("seen", system=name, layer=layer) for layer in own}
         for name, own in layers.items()
     }
     whole = {
-        name: next((str(layer) for layer, share in shares.items() if share >= _WHOLE), "never")
+        name: next(
+            (str(layer) for layer, share in shares.items() if share >= _WHOLE), "never"
+        )
         for name, shares in seen.items()
     }
     first = table.values("seen", system=VIT, layer=1)
@@ -98,7 +106,9 @@ def run(settings: Settings) -> Findings:
                 "seen after layer 1": table.text("seen", system=name, layer=1),
                 "seen after the last": table.text("seen", system=name, layer=own[-1]),
                 "whole image from layer": whole[name],
-                f"gradient within {_NEAR} px, layer 1": table.text("near", system=name, layer=1),
+                f"gradient within {_NEAR} px, layer 1": table.text(
+                    "near", system=name, layer=1
+                ),
             }
             for name, own in layers.items()
         ],
@@ -159,14 +169,21 @@ def judge(first: Sequence[float], window: Sequence[float]) -> Verdict:
 
     Half of the image would be far more than a window, but not what "from the first layer" says.
     """
-    return Verdict.graded(max(window) <= _WINDOW and min(first) >= 0.5, min(first) >= _WHOLE)
+    return Verdict.graded(
+        max(window) <= _WINDOW and min(first) >= 0.5, min(first) >= _WHOLE
+    )
 
 
 def _draw(figure: Figure, table: Table) -> None:
     seen, near = panels(figure, ["what a token can see", "how much of it is near"])
     names = (VIT, TRAINED, RESIDUAL, PLAIN)
     for axes, column in ((seen, "seen"), (near, "near")):
-        style: dict[str, Any] = {"column": column, "scale": 100, "marker": "o", "markersize": 3}
+        style: dict[str, Any] = {
+            "column": column,
+            "scale": 100,
+            "marker": "o",
+            "markersize": 3,
+        }
         draw_lines(axes, table, "layer", "system", names, **style)
         axes.set_xlabel("layer (0: patch embedding)")
     seen.set_ylabel("pixels with a gradient (%)")

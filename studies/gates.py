@@ -8,7 +8,14 @@ from torch import nn
 
 from studies import memory
 from studies.drawing import COLORS, INK, draw_lines, panels
-from studies.memory import BASELINE, DISTANCES, LOST, SOLVED, AttentionAdder, RecurrentAdder
+from studies.memory import (
+    BASELINE,
+    DISTANCES,
+    LOST,
+    SOLVED,
+    AttentionAdder,
+    RecurrentAdder,
+)
 from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
 from studies.training import seeded
 
@@ -86,11 +93,18 @@ def run(settings: Settings) -> Findings:
     """Measure gradients at the start and errors after training, with every seed."""
     lengths = _QUICK if settings.quick else _FULL
     columns = f"experiment network seed {_AT} log10_gradient_or_error"
-    table = settings.repeat(columns, lambda seed: measure(seed, lengths, settings.device))
+    table = settings.repeat(
+        columns, lambda seed: measure(seed, lengths, settings.device)
+    )
     older, adding = table.parts("experiment", "gradient", "adding")
-    starts = {name: older.values(network=name, distance_or_length=_DISTANCE) for name in _GATED}
+    starts = {
+        name: older.values(network=name, distance_or_length=_DISTANCE)
+        for name in _GATED
+    }
     errors = {
-        at: {name: adding.values(network=name, distance_or_length=at) for name in _ADDERS}
+        at: {
+            name: adding.values(network=name, distance_or_length=at) for name in _ADDERS
+        }
         for at in lengths
     }
     left = {name: f"10^{values.mean:.1f}" for name, values in starts.items()}
@@ -101,7 +115,9 @@ def run(settings: Settings) -> Findings:
         table=table,
         summary=[
             {"network": name}
-            | older.cells("log10 gradient at {}", _AT, (_DISTANCE, 99), digits=2, network=name)
+            | older.cells(
+                "log10 gradient at {}", _AT, (_DISTANCE, 99), digits=2, network=name
+            )
             | adding.cells("error, length {}", _AT, lengths, digits=4, network=name)
             for name in (*CELLS, ATTENTION)
         ],
@@ -184,7 +200,9 @@ def open_gate(network: nn.RNNBase, bias: float | None) -> None:
 
 def gates_help(errors: Errors) -> bool:
     """Whether one of the gated networks surely solves what the RNN surely does not."""
-    return errors[RNN].low > SOLVED and any(errors[name].high < SOLVED for name in _GATED)
+    return errors[RNN].low > SOLVED and any(
+        errors[name].high < SOLVED for name in _GATED
+    )
 
 
 def judge(starts: Errors, errors: Mapping[int, Errors]) -> Verdict:
@@ -196,7 +214,9 @@ def judge(starts: Errors, errors: Mapping[int, Errors]) -> Verdict:
 
 
 def _draw(figure: Figure, older: Table, errors: Mapping[int, Errors]) -> None:
-    left, right = panels(figure, ["Gradient at the start", "Adding problem, trained"], 4.6, 3.6)
+    left, right = panels(
+        figure, ["Gradient at the start", "Adding problem, trained"], 4.6, 3.6
+    )
     draw_lines(left, older, _AT, "network", CELLS)
     left.set(**memory.LABELS)
     left.legend(loc="lower left", fontsize=7)
@@ -228,5 +248,7 @@ def _draw(figure: Figure, older: Table, errors: Mapping[int, Errors]) -> None:
         linestyle=":",
         label="solved: a tenth of it",
     )
-    right.set_xticks(range(len(_ADDERS)), [name.replace(", ", "\n") for name in _ADDERS])
+    right.set_xticks(
+        range(len(_ADDERS)), [name.replace(", ", "\n") for name in _ADDERS]
+    )
     right.legend(loc="lower left", fontsize=7)

@@ -78,11 +78,20 @@ def run(settings: Settings) -> Findings:
                 yield seed, pointers, heads, "accuracy", step * every, accuracy
         for heads in HEADS:
             for positions, measured in _POSITIONS.items():
-                yield seed, 0, heads, measured, 0, permutation_error(heads, seed, positions)
+                yield (
+                    seed,
+                    0,
+                    heads,
+                    measured,
+                    0,
+                    permutation_error(heads, seed, positions),
+                )
 
     table = settings.repeat("seed pointers heads measure step value", measure)
     learning = table.where(measure="accuracy")
-    curves = {(p, h): learning.curves("step", pointers=p, heads=h) for p, h in _TRAININGS}
+    curves = {
+        (p, h): learning.curves("step", pointers=p, heads=h) for p, h in _TRAININGS
+    }
     last = {key: Values(run[-1] for run in runs) for key, (_, runs) in curves.items()}
     gains = last[2, 2] - last[2, 1]
     errors = {}
@@ -156,7 +165,9 @@ def judge(gains: Values, errors: Sequence[float]) -> Verdict:
 def steps_to_goal(steps: Sequence[float], runs: Sequence[Sequence[float]]) -> str:
     """Steps until the accuracy first reaches `GOAL`, and how many seeds do if not all."""
     reached = [
-        next(step for step, accuracy in zip(steps, run, strict=True) if accuracy >= GOAL)
+        next(
+            step for step, accuracy in zip(steps, run, strict=True) if accuracy >= GOAL
+        )
         for run in runs
         if max(run) >= GOAL
     ]
@@ -171,10 +182,14 @@ def _draw(
     learning: Table,
     errors: dict[tuple[int, bool], Values],
 ) -> None:
-    curves, permuted = panels(figure, ["Two pointers, equal parameters", "Tokens permuted"], 4.2)
+    curves, permuted = panels(
+        figure, ["Two pointers, equal parameters", "Tokens permuted"], 4.2
+    )
     for color, heads in zip(COLORS, HEADS, strict=False):
         label = "1 head" if heads == 1 else f"{heads} heads"
-        draw_mean(curves, *learning.curves("step", pointers=2, heads=heads), label, color)
+        draw_mean(
+            curves, *learning.curves("step", pointers=2, heads=heads), label, color
+        )
     chance_line(curves, 1 / 8)
     curves.set(xlabel="steps of training", ylabel="accuracy", ylim=(0, 1.05))
     curves.legend(loc="center right", bbox_to_anchor=(1, 0.42))

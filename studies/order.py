@@ -64,7 +64,9 @@ class OrderedTokens(nn.Module):
         super().__init__()
         # Every text has each token once, in some order
         self.embed = nn.Embedding(_LENGTH, _DIM)
-        self.blocks = nn.ModuleList(EncoderBlock(_DIM, _HEADS, 2.0, 0.0) for _ in range(2))
+        self.blocks = nn.ModuleList(
+            EncoderBlock(_DIM, _HEADS, 2.0, 0.0) for _ in range(2)
+        )
         self.norm = nn.LayerNorm(_DIM)
         self.classify = nn.Linear(_DIM, 2)
         self.name = name
@@ -75,7 +77,9 @@ class OrderedTokens(nn.Module):
             x = x + sinusoidal_positions(_LENGTH, _DIM).to(x)
         mask = None
         if self.name == MASKED:
-            mask = torch.ones(_LENGTH, _LENGTH, dtype=torch.bool, device=x.device).tril()
+            mask = torch.ones(
+                _LENGTH, _LENGTH, dtype=torch.bool, device=x.device
+            ).tril()
         for block in self.blocks:  # written out: the blocks of encoders take no mask
             assert isinstance(block, EncoderBlock)
             x = x + block.attention(block.attention_norm(x), mask=mask)
@@ -163,7 +167,9 @@ def texts(count: int) -> tuple[Labels, Int64[Tensor, " batch"]]:
 def judge(error: Mapping[str, Values], accuracy: Mapping[str, Values]) -> Verdict:
     """From both ways to see that attention alone is blind and that positions mend it."""
     blind = max(error[NONE]) < _EXACT and min(error[SINUSOIDAL]) > _TELLS
-    return Verdict.of(blind, accuracy[NONE].mean < _BEYOND_CHANCE < accuracy[SINUSOIDAL].mean)
+    return Verdict.of(
+        blind, accuracy[NONE].mean < _BEYOND_CHANCE < accuracy[SINUSOIDAL].mean
+    )
 
 
 def _draw(
@@ -171,7 +177,9 @@ def _draw(
     error: Mapping[str, Values],
     accuracy: Mapping[str, Values],
 ) -> None:
-    left, right = panels(figure, ("Output of a permuted input", "Which token comes first?"))
+    left, right = panels(
+        figure, ("Output of a permuted input", "Which token comes first?")
+    )
     for x, (values, color) in enumerate(zip(error.values(), COLORS, strict=False)):
         left.plot([x] * len(values), values, "o", color=color, markersize=5)
     left.set(yscale="log", ylabel="relative error, one dot a seed", xlim=(-0.5, 2.5))

@@ -22,7 +22,9 @@ def write_page(results: Path, page: Path) -> int:
     """
     new = list(filter(None, (load_result(results / name) for name in NAMES)))
     if not new:
-        raise ValueError(f"{results} holds no result of a study; run: python -m studies run all")
+        raise ValueError(
+            f"{results} holds no result of a study; run: python -m studies run all"
+        )
     folder = page.with_suffix("")
     for result in new:
         with write_atomically(folder / f"{result['name']}.png") as path:
@@ -55,9 +57,13 @@ def page_text(results: Sequence[Result], figures: str) -> str:
         studies=[(result, studies[result["name"]]) for result in results],
         missing=[name for name in NAMES if name not in studies],
         quick=sum(result["settings"]["quick"] for result in results),
-        counts=", ".join(f"{verdicts[verdict]} {verdict.lower()}" for verdict in Verdict),
+        counts=", ".join(
+            f"{verdicts[verdict]} {verdict.lower()}" for verdict in Verdict
+        ),
         changed=[name for name, study in studies.items() if study.rule],
-        identities=[n for n, study in studies.items() if study.kind.startswith("identity")],
+        identities=[
+            n for n, study in studies.items() if study.kind.startswith("identity")
+        ],
         captions=[name for name, study in studies.items() if "caption" in study.kind],
         weighed=[name for name, study in studies.items() if study.weights],
         posts=POSTS,

@@ -78,7 +78,9 @@ def run(settings: Settings) -> Findings:
 
     def measure(seed: int) -> Rows:
         for processor, name in product(processors, LAYERS):
-            for length, *numbers in zip(lengths, chains[name], counts[name], strict=True):
+            for length, *numbers in zip(
+                lengths, chains[name], counts[name], strict=True
+            ):
                 elapsed = milliseconds(name, length, processor, seed, repetitions)
                 yield processor, name, length, seed, *numbers, elapsed
 
@@ -115,7 +117,8 @@ def run(settings: Settings) -> Findings:
         draw=lambda figure: _draw(figure, chains, speeds),
         surprises={
             f"On one CPU thread attention is slower from length {slower} on, where it needs "
-            f"{more[slower]:.1f} times the operations of the GRU.": alone[slower].high < 1
+            f"{more[slower]:.1f} times the operations of the GRU.": alone[slower].high
+            < 1
         },
     )
 
@@ -158,7 +161,8 @@ def _summary(
             row[f"operations in a row, {name}"] = chains[name][place]
         row["operations, attention over GRU"] = f"{more[length]:.2f}"
         for processor, speed in speeds.items():
-            row[f"attention is so many times as fast, {processor}"] = speed[length].text(2)
+            times = speed[length].text(2)
+            row[f"attention is so many times as fast, {processor}"] = times
         rows.append(row)
     return rows
 
@@ -181,14 +185,19 @@ def longest_chain(result: Tensor) -> int:
     assert result.grad_fn is not None
     depths: dict[object, int] = {}
     waiting = [result.grad_fn]
-    while waiting:  # not recursive: the graph of a long sequence is deeper than Python's stack
+    # Not recursive: the graph of a long sequence is deeper than Python's stack
+    while waiting:
         node = waiting[-1]
-        before = [function for function, _ in node.next_functions if function is not None]
+        before = [
+            function for function, _ in node.next_functions if function is not None
+        ]
         missing = [function for function in before if function not in depths]
         if missing:
             waiting += missing
         else:
-            depths[waiting.pop()] = 1 + max((depths[function] for function in before), default=0)
+            depths[waiting.pop()] = 1 + max(
+                (depths[function] for function in before), default=0
+            )
     return depths[result.grad_fn]
 
 
@@ -235,7 +244,9 @@ def judge(chains: Mapping[str, Sequence[int]], ratios: Sequence[Values]) -> Verd
     """The structure decides whether the claim holds, the times whether it does throughout."""
     few, *_, many = chains[RECURRENT]
     before, *_, after = chains[ATTENTION]
-    return Verdict.graded(many > few and after <= before, all(ratio.low > 1 for ratio in ratios))
+    return Verdict.graded(
+        many > few and after <= before, all(ratio.low > 1 for ratio in ratios)
+    )
 
 
 def _layer(name: str, dim: int) -> nn.Module:

@@ -74,8 +74,12 @@ def run(settings: Settings) -> Findings:
     vit = _parameters(encoder)
     text = _parameters(_text_encoder(encoder))
     share = _count(encoder.blocks) / _count(encoder)
-    rows = {f"{name}: difference": (f"{value:.2g}", "-") for name, value in worst.items()}
-    rows |= {f"parameters: {part}": (f"{vit[part]:,}", f"{n:,}") for part, n in text.items()}
+    rows = {
+        f"{name}: difference": (f"{value:.2g}", "-") for name, value in worst.items()
+    }
+    rows |= {
+        f"parameters: {part}": (f"{vit[part]:,}", f"{n:,}") for part, n in text.items()
+    }
     return Findings(
         table=table,
         summary=[
@@ -96,10 +100,14 @@ def run(settings: Settings) -> Findings:
     )
 
 
-def measure(image_size: tuple[int, int], patch_size: tuple[int, int], seed: int) -> Rows:
+def measure(
+    image_size: tuple[int, int], patch_size: tuple[int, int], seed: int
+) -> Rows:
     """The three comparisons, one row each."""
     encoder = make_encoder(image_size, patch_size, seed).double()
-    images = torch.rand(2, 3, *image_size, generator=torch.Generator().manual_seed(seed)).double()
+    images = torch.rand(
+        2, 3, *image_size, generator=torch.Generator().manual_seed(seed)
+    ).double()
     text = _text_encoder(encoder).double()
     with torch.no_grad():
         patches = encoder.patches(images)
@@ -115,7 +123,8 @@ def measure(image_size: tuple[int, int], patch_size: tuple[int, int], seed: int)
         )
         differences = {
             ROUND_TRIP: put_together(patches, encoder) - images,
-            CONVOLUTION: rearrange(maps, "b d row col -> b (row col) d") - embed(patches),
+            CONVOLUTION: rearrange(maps, "b d row col -> b (row col) d")
+            - embed(patches),
             BLOCKS: text.norm(tokens) - encoder(images),
         }
     image, patch = ("{} x {}".format(*size) for size in (image_size, patch_size))
@@ -187,13 +196,17 @@ def _draw(figure: Figure, encoder: VisionTransformer) -> None:
         encoder.patches(image)[0, 16:32], "token (h w c) -> h token w c", h=8, w=8
     )
     middle.imshow(canvas.flatten(1, 2).numpy(), interpolation="nearest")
-    middle.set_xticks([10 * i + 3.5 for i in range(16)], [str(16 + i) for i in range(16)])
+    middle.set_xticks(
+        [10 * i + 3.5 for i in range(16)], [str(16 + i) for i in range(16)]
+    )
     middle.set(
         title="its second row as tokens",
         xlabel="place in the sequence",
         yticks=[],
     )
-    for y, parts in enumerate((_parameters(_text_encoder(encoder)), _parameters(encoder))):
+    for y, parts in enumerate(
+        (_parameters(_text_encoder(encoder)), _parameters(encoder))
+    ):
         shared = parts["blocks and norm"]
         own = parts["embedding"]
         lower.barh(y, shared, color=COLORS[0], height=0.6)

@@ -113,7 +113,9 @@ def run(settings: Settings) -> Findings:
         surprises={
             "At distance 1 the gradient of a GRU is "
             f"{near['gru'] / near[ATTENTION]:.0f} times that of untrained "
-            "self-attention: flat does not mean strong.": (near[ATTENTION] < near["gru"])
+            "self-attention: flat does not mean strong.": (
+                near[ATTENTION] < near["gru"]
+            )
         },
     )
 
@@ -122,7 +124,10 @@ def _summary(changes: Mapping[str, Values], adding: Table) -> list[dict[str, str
     """A row for each network."""
     rows = []
     for name in NETS:
-        row = {"network": name, "gradient, far over near (log10)": changes[name].text(2)}
+        row = {
+            "network": name,
+            "gradient, far over near (log10)": changes[name].text(2),
+        }
         for length in adding.levels("trained"):
             for at in adding.levels("at", trained=length):
                 errors = adding.values(network=name, trained=length, at=at)
@@ -139,10 +144,21 @@ def measure(seed: int, trainings: Sequence[tuple[int, int, int]], device: str) -
             yield name, seed, GRADIENT, 0, distance, math.log10(norm)
         for length, steps, batch in trainings:
             with seeded(seed):
-                model = AttentionAdder(32) if name == ATTENTION else RecurrentAdder(name, 32)
+                model = (
+                    AttentionAdder(32)
+                    if name == ATTENTION
+                    else RecurrentAdder(name, 32)
+                )
             memory.train_to_add(model.to(device), length, steps, seed, 5e-3, batch)
             for at in (longer * length for longer in _LONGER):
-                yield name, seed, ERROR, length, at, memory.squared_error(model, at, 128)
+                yield (
+                    name,
+                    seed,
+                    ERROR,
+                    length,
+                    at,
+                    memory.squared_error(model, at, 128),
+                )
 
 
 def initial_gradients(name: str, seed: int, steps: int = _STEPS_BACK) -> list[float]:
@@ -176,7 +192,10 @@ def judge(change: Values, learned: float, outside: float) -> Verdict:
 def _draw(figure: Figure, gradients: Table, adding: Table) -> None:
     trained = adding[0]["trained"]
     left, right = panels(
-        figure, ["Gradient of the last output", f"Adding, trained at {trained} steps"], 4.6, 3.4
+        figure,
+        ["Gradient of the last output", f"Adding, trained at {trained} steps"],
+        4.6,
+        3.4,
     )
     logs = Table(row | {"value": math.log10(float(row["value"]))} for row in adding)
     draw_lines(left, gradients, "at", "network", NETS)

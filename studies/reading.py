@@ -42,7 +42,8 @@ class Sizes:
     """How large the two systems are, and what they read."""
 
     image_size: tuple[int, int]
-    patch_size: tuple[int, int]  # of the ViT, and the cell of a token of the convolution
+    # Of the ViT, and the cell of a token of the convolution
+    patch_size: tuple[int, int]
     dim: int
     depth: int  # blocks of the ViT
     heads: int
@@ -61,7 +62,9 @@ class Sizes:
 
 SMALL = Sizes((16, 32), (8, 8), 64, 3, 4, (16, 32), (1, 1, 1), 1, maximum_length=2)
 """Two characters in an image; both encoders have about 0.13 M parameters."""
-STANDARD = Sizes((32, 128), (8, 8), 256, 6, 4, (48, 96), (1, 1, 3), 2, maximum_length=25)
+STANDARD = Sizes(
+    (32, 128), (8, 8), 256, 6, 4, (48, 96), (1, 1, 3), 2, maximum_length=25
+)
 """Words; the encoder and decoder of ``configs/conv_transformer.yaml``, and a ViT of that size."""
 
 
@@ -85,12 +88,17 @@ def _atlas(charset: Charset) -> GlyphAtlas:
 
 def select(words: RenderedBatch, index: slice | list[int]) -> RenderedBatch:
     """Some words of a batch."""
-    return RenderedBatch(*(getattr(words, field.name)[index] for field in fields(words)))
+    return RenderedBatch(
+        *(getattr(words, field.name)[index] for field in fields(words))
+    )
 
 
 def distinct(words: RenderedBatch) -> RenderedBatch:
     """The first of every text, so that none is tested twice."""
-    first = {tuple(ids): index for index, ids in reversed(list(enumerate(words.labels.tolist())))}
+    first = {
+        tuple(ids): index
+        for index, ids in reversed(list(enumerate(words.labels.tolist())))
+    }
     return select(words, sorted(first.values()))
 
 
@@ -98,7 +106,11 @@ def build_reader(system: str, sizes: Sizes, charset_size: int, seed: int) -> Rec
     """A recognizer with fresh weights that depend on the seed alone."""
     with seeded(seed):
         decoder = TransformerDecoder(
-            charset_size, sizes.dim, sizes.decoder_depth, sizes.heads, sizes.maximum_length
+            charset_size,
+            sizes.dim,
+            sizes.decoder_depth,
+            sizes.heads,
+            sizes.maximum_length,
         )
         if system == VIT:
             encoder: Encoder = VisionTransformer(
@@ -107,7 +119,9 @@ def build_reader(system: str, sizes: Sizes, charset_size: int, seed: int) -> Rec
         else:
             strides = ((2, 2),) * len(sizes.depths)
             widths = (*sizes.widths, sizes.dim)
-            encoder = ConvolutionalEncoder(widths, sizes.depths, strides, sizes.image_size)
+            encoder = ConvolutionalEncoder(
+                widths, sizes.depths, strides, sizes.image_size
+            )
         return Recognizer(encoder, decoder)
 
 
@@ -130,20 +144,27 @@ def train_reader(
     preprocessing = Preprocessing(*recognizer.encoder.image_size)
     words = words.to(device)
     with seeded(seed):
-        names = TokenClassifier(recognizer.encoder.dim, recognizer.decoder.charset_size).to(device)
+        names = TokenClassifier(
+            recognizer.encoder.dim, recognizer.decoder.charset_size
+        ).to(device)
     parameters = [*recognizer.parameters(), *names.parameters()]
     parameters = [parameter for parameter in parameters if parameter.numel()]
     # Every word is in a batch once before any comes again.
     generator = torch.Generator().manual_seed(seed)
     rounds = math.ceil(steps * batch_size / len(words))
-    order = torch.cat([torch.randperm(len(words), generator=generator) for _ in range(rounds)])
+    order = torch.cat(
+        [torch.randperm(len(words), generator=generator) for _ in range(rounds)]
+    )
 
     def loss(step: int) -> Tensor:
         chosen = order[step * batch_size : (step + 1) * batch_size].to(device)
         features = recognizer.encode(preprocessing.normalize(words.images[chosen]))
         characters = names.loss(features, words.token_characters[chosen])
         fading = 1 - 0.9 * step / steps
-        return recognizer.decoder.loss(features, words.labels[chosen]) + fading * characters
+        return (
+            recognizer.decoder.loss(features, words.labels[chosen])
+            + fading * characters
+        )
 
     def rate(step: int) -> float:
         share = step / steps

@@ -66,9 +66,14 @@ _CLEARER = 0.1
 
 def run(settings: Settings) -> Findings:
     """Read the last states of all encoders, with every seed."""
-    task = SequenceTask(8, (2, 8), False) if settings.quick else SequenceTask(10, (3, 24), False)
+    task = (
+        SequenceTask(8, (2, 8), False)
+        if settings.quick
+        else SequenceTask(10, (3, 24), False)
+    )
     table = settings.repeat(
-        "experiment network seed distance right_symbols", lambda seed: measure(seed, task, settings)
+        "experiment network seed distance right_symbols",
+        lambda seed: measure(seed, task, settings),
     )
     named = table.where(experiment=_NAMED)
     length = task.lengths[1]
@@ -147,7 +152,9 @@ def named_right(
     states = encoder(sources.to(device))[:, -1].double().cpu()
     states = F.pad(states, (0, 1), value=1.0)  # a bias
     asked = F.one_hot(sources, symbols).double().flatten(1)
-    weights = torch.linalg.lstsq(states[:_FITTED], asked[:_FITTED], driver="gelsd").solution
+    weights = torch.linalg.lstsq(
+        states[:_FITTED], asked[:_FITTED], driver="gelsd"
+    ).solution
     scores = (states[_FITTED:] @ weights).unflatten(1, (length, symbols))
     right = (scores.argmax(2) == sources[_FITTED:]).double()
     return right.mean(0).flip(0).tolist()
@@ -161,7 +168,11 @@ def written_right(
     device: str = "cpu",
 ) -> list[float]:
     """Share of symbols that a network writes right, the last one of the source first."""
-    right = model.right_symbols(*task.draw_tests(_TESTED, length, seed, device)).double().mean(0)
+    right = (
+        model.right_symbols(*task.draw_tests(_TESTED, length, seed, device))
+        .double()
+        .mean(0)
+    )
     by_distance = right if task.backwards else right.flip(0)
     return by_distance.tolist()
 

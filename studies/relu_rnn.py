@@ -82,7 +82,9 @@ def run(settings: Settings) -> Findings:
 
     def growth(start: str, activation: str) -> Values:
         part = parts[start, activation]
-        return part.values(_STATE, steps=STEPS - 1) - part.values(_STATE, steps=STEPS // 2 - 1)
+        return part.values(_STATE, steps=STEPS - 1) - part.values(
+            _STATE, steps=STEPS // 2 - 1
+        )
 
     def grown(start: str) -> str:
         relu = 10 ** growth(start, "ReLU").mean
@@ -98,12 +100,21 @@ def run(settings: Settings) -> Findings:
             {
                 "start": start,
                 "activation": name,
-                "log10 growth of the state, steps 50 to 100": growth(start, name).text(2),
-                **part.cells("log10 gradient {} steps back", "steps", (_BACK, _ALL_BACK), digits=2),
+                "log10 growth of the state, steps 50 to 100": growth(start, name).text(
+                    2
+                ),
+                **part.cells(
+                    "log10 gradient {} steps back",
+                    "steps",
+                    (_BACK, _ALL_BACK),
+                    digits=2,
+                ),
             }
             for (start, name), part in parts.items()
         ],
-        verdict=judge([growth(start, name) for start, name in product(STARTS, _UNBOUNDED)]),
+        verdict=judge(
+            [growth(start, name) for start, name in product(STARTS, _UNBOUNDED)]
+        ),
         measure=f"log10 of the state's growth from step {STEPS // 2} to {STEPS}, ReLU, usual start",
         values=growth(DEFAULT, "ReLU"),
         because=(
@@ -123,7 +134,11 @@ def make_network(start: str, activation: str) -> ElmanNetwork:
     network = memory.make_network()
     assert isinstance(network, nn.RNN)
     if start != DEFAULT:
-        matrix = torch.eye(DIM) if start == IDENTITY else orthogonal(DIM, float(start.split()[1]))
+        matrix = (
+            torch.eye(DIM)
+            if start == IDENTITY
+            else orthogonal(DIM, float(start.split()[1]))
+        )
         _, across, *biases = network.all_weights[0]
         across.data.copy_(matrix)
         for bias in biases:
@@ -161,6 +176,8 @@ def _draw(figure: Figure, table: Table) -> None:
         draw_mean(axes, *curves, "tanh, default", INK, linestyle=":")
     states.set(xlabel="steps", ylabel="log10 of the state's norm")
     states.set_yscale("symlog", linthresh=1)  # five of the curves stay below 1
-    states.set_yticks([0, 0.5, 1, 2, 5, 10, 20], ["0", "0.5", "1", "2", "5", "10", "20"])
+    states.set_yticks(
+        [0, 0.5, 1, 2, 5, 10, 20], ["0", "0.5", "1", "2", "5", "10", "20"]
+    )
     older.set(**memory.LABELS)
     older.legend(loc="lower left", fontsize=7)

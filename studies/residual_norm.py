@@ -172,17 +172,26 @@ def measure(variant: str, depth: int, seed: int) -> Rows:
     )
     (x * direction / direction.norm(dim=-1, keepdim=True)).sum().backward()
     gradients = [
-        sum(p.grad.square().sum().item() for p in block.parameters() if p.grad is not None) ** 0.5
+        sum(
+            p.grad.square().sum().item()
+            for p in block.parameters()
+            if p.grad is not None
+        )
+        ** 0.5
         for block in stack.blocks
     ]
     logs = [math.log10(max(gradient, SMALLEST)) for gradient in gradients]
     for name, values in ((_COSINE, cosines), (_GRADIENT, logs)):
-        yield from ((seed, variant, depth, i, name, value) for i, value in enumerate(values, 1))
+        yield from (
+            (seed, variant, depth, i, name, value) for i, value in enumerate(values, 1)
+        )
 
 
 def judge(right: Mapping[str, Values]) -> Verdict:
     """Supported if depth is learned worse without either part, partly if without one of them."""
-    return Verdict.of(*((right[FULL] - right[part]).low > NEEDED for part in (BARE, UNNORMED)))
+    return Verdict.of(
+        *((right[FULL] - right[part]).low > NEEDED for part in (BARE, UNNORMED))
+    )
 
 
 def _draw(

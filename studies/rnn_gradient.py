@@ -8,7 +8,14 @@ from matplotlib.figure import Figure
 
 from studies import memory
 from studies.drawing import COLORS, INK, draw_lines, draw_mean, panels
-from studies.memory import DISTANCES, LOST, SEQUENCES, STEPS, RecurrentAdder, spectral_radius
+from studies.memory import (
+    DISTANCES,
+    LOST,
+    SEQUENCES,
+    STEPS,
+    RecurrentAdder,
+    spectral_radius,
+)
 from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
 from studies.training import seeded
 
@@ -62,7 +69,8 @@ def run(settings: Settings) -> Findings:
     at = {name: table.values(network=name, distance=_DISTANCE) for name in _SHOWN}
     left = {name: f"10^{values.mean:.1f}" for name, values in at.items()}
     lost = {
-        name: -_slopes(table, name).mean for name in ("positive 0.5", "positive 1", "positive 1.6")
+        name: -_slopes(table, name).mean
+        for name in ("positive 0.5", "positive 1", "positive 1.6")
     }
     at_length = table.where(distance=_TRAINING_LENGTH)
     gains = at_length.values(network=TRAINED) - at_length.values(network=BEFORE)
@@ -71,7 +79,11 @@ def run(settings: Settings) -> Findings:
         summary=[
             {"network": name}
             | table.cells(
-                "log10 at distance {}", "distance", (10, 20, 50, 99), digits=2, network=name
+                "log10 at distance {}",
+                "distance",
+                (10, 20, 50, 99),
+                digits=2,
+                network=name,
             )
             for name in (*_SHOWN, BEFORE, *lost)
         ],
@@ -112,7 +124,9 @@ def measure(seed: int, steps: int, device: str) -> Rows:
     measured = [(x, name, network.to(device)) for name, network in networks.items()]
     with seeded(seed):
         model = RecurrentAdder("rnn", 16).to(device)
-    x = memory.draw_batch(SEQUENCES, STEPS, torch.Generator().manual_seed(seed))[0].to(device)
+    x = memory.draw_batch(SEQUENCES, STEPS, torch.Generator().manual_seed(seed))[0].to(
+        device
+    )
     measured.append((x, BEFORE, deepcopy(model.recur)))
     memory.train_to_add(model, _TRAINING_LENGTH, steps, seed, 2e-2)
     for inputs, name, network in (*measured, (x, TRAINED, model.recur)):

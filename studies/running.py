@@ -100,7 +100,9 @@ def run_studies(
     # A fork would share threads, random states
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, initializer=_start_worker) as pool:
-        futures = {pool.submit(run_study, name, out / name, settings): name for name in names}
+        futures = {
+            pool.submit(run_study, name, out / name, settings): name for name in names
+        }
         try:
             for future in as_completed(futures):
                 yield futures[future], future

@@ -74,7 +74,9 @@ class RawDotProductAttention(core.ScaledDotProductAttention):
     def forward(
         self, queries: Heads, keys: Heads, values: Heads, mask: core.Mask | None = None
     ) -> Heads:
-        return super().forward(queries * math.sqrt(queries.shape[-1]), keys, values, mask)
+        return super().forward(
+            queries * math.sqrt(queries.shape[-1]), keys, values, mask
+        )
 
 
 def run(settings: Settings) -> Findings:
@@ -95,15 +97,21 @@ def run(settings: Settings) -> Findings:
     )
     trained = TRAINED_WIDTHS[-1]
     peak = max(WIDTHS, key=lambda width: jacobian.mean(width=width, softmax=RAW))
-    scaled, raw, small = (accuracy.values(width=trained, softmax=name) for name in TRAINED)
+    scaled, raw, small = (
+        accuracy.values(width=trained, softmax=name) for name in TRAINED
+    )
     gains = scaled - raw
-    level = [jacobian.mean(width=width, softmax=SCALED) for width in WIDTHS if width >= KEYS]
+    level = [
+        jacobian.mean(width=width, softmax=SCALED) for width in WIDTHS if width >= KEYS
+    ]
     return Findings(
         table=table,
         summary=[
             Row(d_k=width, softmax=softmax)
             | {
-                title: table.text("", digits, width=width, softmax=softmax, measure=name)
+                title: table.text(
+                    "", digits, width=width, softmax=softmax, measure=name
+                )
                 for title, (name, digits) in _SHOWN.items()
             }
             for width, softmax in product((2, 16, 64, 256, 1024), SOFTMAXES)
@@ -179,8 +187,14 @@ def softmax_numbers(
     # d weights / d query = (diag(p) - ppᵀ) K / divisor: each key less the mean key, weighted.
     to_query = weights[..., None] * (keys - weights[:, None] @ keys) / divisor
     return {
-        "variance": (queries[:, None] * keys).sum(-1).div(divisor).square().mean().item(),
-        "entropy": -torch.xlogy(weights, weights).sum(-1).mean().item() / math.log(keys.shape[1]),
+        "variance": (queries[:, None] * keys)
+        .sum(-1)
+        .div(divisor)
+        .square()
+        .mean()
+        .item(),
+        "entropy": -torch.xlogy(weights, weights).sum(-1).mean().item()
+        / math.log(keys.shape[1]),
         "jacobian_median": jacobian.median().item(),
         "query_gradient_median": to_query.flatten(1).norm(dim=1).median().item(),
     }
@@ -194,7 +208,9 @@ def measure(seed: int, queries: int) -> Rows:
         k = torch.randn(queries, KEYS, width, generator=generator)
         for softmax, divisor in ((RAW, 1.0), (SCALED, math.sqrt(width))):
             numbers = softmax_numbers(q, k, divisor)
-            yield from ((seed, width, softmax, name, value) for name, value in numbers.items())
+            yield from (
+                (seed, width, softmax, name, value) for name, value in numbers.items()
+            )
 
 
 def make_network(width: int, name: str, seed: int) -> TokenNetwork:
@@ -203,7 +219,11 @@ def make_network(width: int, name: str, seed: int) -> TokenNetwork:
     With "raw, small start" only the start of the query weights is divided by √d_k.
     """
     with seeded(seed):
-        attend = core.ScaledDotProductAttention() if name == SCALED else RawDotProductAttention()
+        attend = (
+            core.ScaledDotProductAttention()
+            if name == SCALED
+            else RawDotProductAttention()
+        )
         attention = core.MultiHeadAttention(width, 1, attend)
         for layer in (attention.to_queries, attention.to_keys_values):
             nn.init.normal_(layer.weight, std=width**-0.5)
@@ -216,7 +236,9 @@ def make_network(width: int, name: str, seed: int) -> TokenNetwork:
 
 
 def _draw(figure: Figure, table: Table) -> None:
-    sheets = panels(figure, ["Softmax peaks", "Gradient through it", "Learning the next token"])
+    sheets = panels(
+        figure, ["Softmax peaks", "Gradient through it", "Learning the next token"]
+    )
     labels = {
         "entropy": f"entropy / log {KEYS}",
         "jacobian_median": "median norm of the Jacobian",

@@ -56,7 +56,9 @@ class SequenceTask:
         with seeded(1_000_000 + seed):
             sources, _ = self.draw(count, length)
         # Every symbol occurs in nearly every batch of training, so all that is tested is known.
-        distinct = torch.tensor(list(dict.fromkeys(map(tuple, sources.tolist())))).to(device)
+        distinct = torch.tensor(list(dict.fromkeys(map(tuple, sources.tolist())))).to(
+            device
+        )
         return distinct, distinct.flip(1) if self.backwards else distinct
 
 
@@ -75,15 +77,21 @@ class TextTransformer(nn.Module):
         self.maximum_length = maximum_length
         self.end = charset_size
         self.embed_characters = nn.Embedding(charset_size + 1, dim)
-        self.embed_positions = FixedPositions(sinusoidal_positions(maximum_length + 1, dim))
-        self.blocks = nn.ModuleList(EncoderBlock(dim, heads, 4.0, 0.0) for _ in range(depth))
+        self.embed_positions = FixedPositions(
+            sinusoidal_positions(maximum_length + 1, dim)
+        )
+        self.blocks = nn.ModuleList(
+            EncoderBlock(dim, heads, 4.0, 0.0) for _ in range(depth)
+        )
         self.norm = nn.LayerNorm(dim)
 
     def forward(self, labels: Labels) -> Tokens:
         """Features of the characters and of the ends that follow them."""
         missing = self.maximum_length + 1 - labels.shape[1]
         padded = F.pad(labels, (0, missing), value=PADDING)
-        x = self.embed_positions(self.embed_characters(padded.where(padded != PADDING, self.end)))
+        x = self.embed_positions(
+            self.embed_characters(padded.where(padded != PADDING, self.end))
+        )
         for block in self.blocks:
             x = block(x)
         return self.norm(x)
@@ -165,5 +173,10 @@ def train_translator(
     """A network that has learned the task; it may write twice as much as it was trained on."""
     with seeded(seed):
         model = RecurrentTranslator(task, dim, attention).to(device)
-        fit_warm(model, lambda: model.loss(*task.draw(64, device=device)), steps, learning_rate)
+        fit_warm(
+            model,
+            lambda: model.loss(*task.draw(64, device=device)),
+            steps,
+            learning_rate,
+        )
     return model.eval()

@@ -52,7 +52,8 @@ def run(settings: Settings) -> Findings:
     length = 600 if settings.quick else 2000
     table = Table(properties(length, dim) for dim in _DIMS)
     spread, rotation, code = (
-        max(table.values(name)) for name in ("spread", "rotation error", "code against formula")
+        max(table.values(name))
+        for name in ("spread", "rotation error", "code against formula")
     )
     different = min(table.values("smallest distance"))
     falls = "share of offsets where it falls"
@@ -60,7 +61,9 @@ def run(settings: Settings) -> Findings:
     half = numbers[: length // 2]
     lines = {f"sinusoidal, dim {row['dim']}": row for row in table} | {
         "number, 1 unit": _plain_properties(numbers, half),
-        "fraction, 1 unit": _plain_properties(numbers / (length - 1), half / (length // 2 - 1)),
+        "fraction, 1 unit": _plain_properties(
+            numbers / (length - 1), half / (length // 2 - 1)
+        ),
     }
     return Findings(
         table=table,
@@ -75,7 +78,9 @@ def run(settings: Settings) -> Findings:
             for name, row in lines.items()
         ],
         verdict=judge(
-            different, max(spread, rotation), all(table.values("same in half the length"))
+            different,
+            max(spread, rotation),
+            all(table.values("same in half the length")),
         ),
         measure="largest spread of the distance at one offset",
         values=Values([spread]),
@@ -135,7 +140,9 @@ def properties(length: int, dim: int) -> Row:
             torch.equal(sinusoidal_positions(shorter, dim), code[:shorter])
             for shorter in (1, 10, length // 2)
         ),
-        "share of offsets where it falls": float((curve[2:] < curve[1:-1]).double().mean()),
+        "share of offsets where it falls": float(
+            (curve[2:] < curve[1:-1]).double().mean()
+        ),
         "code against formula": float((code.double() - exact).abs().max()),
     }
 
@@ -174,7 +181,9 @@ def _draw(figure: Figure, length: int) -> None:
         # Divided by the norm, so that widths can be compared.
         curve = distance_by_offset(dim, length) / (dim / 2) ** 0.5
         left.plot(curve.tolist(), color=color, linewidth=1, label=f"dim {dim}")
-    left.set(xlabel="offset k (positions)", ylabel="|PE(p+k) − PE(p)| / |PE(p)|", ylim=0)
+    left.set(
+        xlabel="offset k (positions)", ylabel="|PE(p+k) − PE(p)| / |PE(p)|", ylim=0
+    )
     left.legend(loc="lower right", ncols=2)
     exact = exact_positions(201, 128)
     products = exact @ exact[100] / (exact[100] @ exact[100])

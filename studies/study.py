@@ -98,7 +98,9 @@ class Table(list[Row]):
     def where(self, **settings: Cell) -> "Table":
         """The rows with these settings."""
         wanted = settings.items()
-        return Table(row for row in self if all(row[name] == value for name, value in wanted))
+        return Table(
+            row for row in self if all(row[name] == value for name, value in wanted)
+        )
 
     def parts(self, column: str, *values: Cell) -> "list[Table]":
         """The rows with each of these values in a column."""
@@ -178,7 +180,9 @@ class Findings:
             raise ValueError(f"{self.measure}: {self.values}")
         for name, rows in (("table", self.table), ("summary", self.summary)):
             if not rows or any(list(row) != list(rows[0]) for row in rows):
-                raise ValueError(f"{name}: expected one row or more, all with the same columns")
+                raise ValueError(
+                    f"{name}: expected one row or more, all with the same columns"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

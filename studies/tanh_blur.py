@@ -55,7 +55,10 @@ FIRST = "first state"
 LAST = "last state"
 PLACES = (FIRST, LAST)
 """Where noise is added."""
-NETWORKS = ("default weights", *(f"orthogonal, gain {gain}" for gain in ("1.0", "1.25", "1.5")))
+NETWORKS = (
+    "default weights",
+    *(f"orthogonal, gain {gain}" for gain in ("1.0", "1.25", "1.5")),
+)
 # One part in two hundred of what tanh can put out: between seven and eight bits
 _NOISE = 0.01
 _INSTANCES = 101
@@ -74,7 +77,9 @@ def run(settings: Settings) -> Findings:
     columns = "network noise seed steps recognized"
     table = settings.repeat(columns, lambda seed: measure(seed, width, draws))
     most = _STEPS[-1]
-    alone = {place: table.values(network=ALONE, noise=place, steps=most) for place in PLACES}
+    alone = {
+        place: table.values(network=ALONE, noise=place, steps=most) for place in PLACES
+    }
     tanh = torch.tensor(2.5, dtype=torch.float64).tanh().item()
     chaotic = table.where(network=NETWORKS[-1], noise=LAST)
     early = chaotic.mean(steps=10)
@@ -89,7 +94,10 @@ def run(settings: Settings) -> Findings:
         verdict=judge(
             {place: values.mean for place, values in alone.items()},
             {
-                name: max(table.mean(network=name, noise=place, steps=most) for place in PLACES)
+                name: max(
+                    table.mean(network=name, noise=place, steps=most)
+                    for place in PLACES
+                )
                 for name in NETWORKS
             },
         ),
@@ -113,7 +121,10 @@ def run(settings: Settings) -> Findings:
 
 def _best(table: Table, place: str) -> str:
     """The network whose instances are recognized best after all steps, in words."""
-    last = {name: table.values(network=name, noise=place, steps=_STEPS[-1]) for name in NETWORKS}
+    last = {
+        name: table.values(network=name, noise=place, steps=_STEPS[-1])
+        for name in NETWORKS
+    }
     name = max(last, key=lambda name: last[name].mean)
     return f"{last[name].text()} at best with noise in the {place} ({name})"
 
@@ -129,7 +140,13 @@ def measure(seed: int, width: int, draws: int) -> Rows:
                 clean = step(clean)
                 carried = step(carried)
             yield name, FIRST, seed, steps, recognized(carried, clean)
-            yield name, LAST, seed, steps, recognized(noisy(clean, draws, generator), clean)
+            yield (
+                name,
+                LAST,
+                seed,
+                steps,
+                recognized(noisy(clean, draws, generator), clean),
+            )
 
 
 def judge(alone: Mapping[str, float], networks: Mapping[str, float]) -> Verdict:
@@ -139,7 +156,9 @@ def judge(alone: Mapping[str, float], networks: Mapping[str, float]) -> Verdict:
     where more is recognized.
     """
     blurred = [share < _BLURRED for share in alone.values()]
-    return Verdict.graded(any(blurred), all(blurred) and max(networks.values()) <= _KEPT)
+    return Verdict.graded(
+        any(blurred), all(blurred) and max(networks.values()) <= _KEPT
+    )
 
 
 def noisy(
@@ -174,12 +193,17 @@ def _network(
 
 
 def _draw(figure: Figure, table: Table) -> None:
-    titles = ("n times tanh, no weights", *(f"Noise in the {place}" for place in PLACES))
+    titles = (
+        "n times tanh, no weights",
+        *(f"Noise in the {place}" for place in PLACES),
+    )
     left, *rest = panels(figure, titles)
     xs = torch.linspace(-5, 5, 401, dtype=torch.float64)
     states = list(accumulate(range(100), lambda state, _: state.tanh(), initial=xs))
     for steps, color in zip((1, 2, 10, 100), COLORS, strict=False):
-        left.plot(xs.tolist(), states[steps].tolist(), color=color, label=f"n = {steps}")
+        left.plot(
+            xs.tolist(), states[steps].tolist(), color=color, label=f"n = {steps}"
+        )
     left.set(xlabel="input", ylabel="output")
     left.legend(loc="upper left")
     for axes, place in zip(rest, PLACES, strict=True):

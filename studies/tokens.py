@@ -75,7 +75,9 @@ class TokenNetwork(nn.Module):
         self.symbols = task.symbols
         self.embed = nn.ModuleList(nn.Embedding(size, dim) for size in task.input_sizes)
         self.embed_positions = (
-            FixedPositions(sinusoidal_positions(task.length, dim)) if positions else nn.Identity()
+            FixedPositions(sinusoidal_positions(task.length, dim))
+            if positions
+            else nn.Identity()
         )
         self.body = body
         self.to_answers = nn.Linear(dim, task.answers * task.symbols)
@@ -107,8 +109,12 @@ def learning_curve(
     def loss(step: int) -> Tensor:
         if step and step % every == 0:
             curve.append(accuracy(network, inputs, answers))
-        drawn_inputs, drawn_answers = (part.to(device) for part in task.draw(batch, generator))
-        return F.cross_entropy(network(drawn_inputs).flatten(0, 2), drawn_answers.flatten())
+        drawn_inputs, drawn_answers = (
+            part.to(device) for part in task.draw(batch, generator)
+        )
+        return F.cross_entropy(
+            network(drawn_inputs).flatten(0, 2), drawn_answers.flatten()
+        )
 
     # Gradients are clipped: networks that explode shall fail by their shape, not by one giant step.
     fit(loss, steps, torch.optim.Adam(network.parameters(), learning_rate))

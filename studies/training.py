@@ -30,7 +30,9 @@ def fit(
 ) -> None:
     """Train with any optimizer."""
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
-    weights = list(chain.from_iterable(group["params"] for group in optimizer.param_groups))
+    weights = list(
+        chain.from_iterable(group["params"] for group in optimizer.param_groups)
+    )
     for step in range(steps):
         optimizer.zero_grad()
         torch.autograd.backward(loss(step))
@@ -48,4 +50,9 @@ def fit_warm(
         falling = (1 + math.cos(math.pi * step / (steps or 1))) / 2
         return min((10 * step + 1) / (steps + 1), falling)
 
-    fit(lambda step: loss(), steps, torch.optim.Adam(model.parameters(), learning_rate), rate)
+    fit(
+        lambda step: loss(),
+        steps,
+        torch.optim.Adam(model.parameters(), learning_rate),
+        rate,
+    )

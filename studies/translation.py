@@ -83,16 +83,42 @@ Text = tuple[str, ...]
 """The symbols of a number or a date."""
 
 _SMALL = (
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
-    *("eighteen", "nineteen"),
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
 )
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _MONTHS = tuple(name.lower() for name in calendar.month_name[1:])
 _FIRST_DAY = date(1800, 1, 1).toordinal()
 _LAST_DAY = date(2099, 12, 31).toordinal()
 
-SYMBOLS = (*"0123456789", "zero", *_SMALL, *_TENS, "hundred", "thousand", *_MONTHS, "oh", "-")
+SYMBOLS = (
+    *"0123456789",
+    "zero",
+    *_SMALL,
+    *_TENS,
+    "hundred",
+    "thousand",
+    *_MONTHS,
+    "oh",
+    "-",
+)
 """All symbols of all languages; the index of a symbol is its id."""
 
 _IDS = {symbol: id_ for id_, symbol in enumerate(SYMBOLS)}
@@ -126,7 +152,9 @@ def numbers(digits: int) -> Languages:
 
     def draw() -> int:
         length = int(torch.randint(1, digits + 1, ()))
-        return int(torch.randint(10 ** (length - 1) if length > 1 else 0, 10**length, ()))
+        return int(
+            torch.randint(10 ** (length - 1) if length > 1 else 0, 10**length, ())
+        )
 
     return Languages("numbers", draw, in_words, lambda number: tuple(str(number)))
 
@@ -150,18 +178,26 @@ def run(settings: Settings) -> Findings:
             yield from measure(spoken, steps, seed, settings.device)
 
     table = settings.repeat("direction decoding seed right of_the_other", measure_all)
-    parts = {direction: table.where(direction=direction) for direction in table.levels("direction")}
+    parts = {
+        direction: table.where(direction=direction)
+        for direction in table.levels("direction")
+    }
     right = {
         direction: {name: part.values("right", decoding=name) for name in _WIDTHS}
         for direction, part in parts.items()
     }
-    worst = Values(map(min, zip(*(shares[GREEDY] for shares in right.values()), strict=True)))
+    worst = Values(
+        map(min, zip(*(shares[GREEDY] for shares in right.values()), strict=True))
+    )
     strangers = max(shares[STRANGER].high for shares in right.values())
-    others = min(part.mean("of_the_other", decoding=STRANGER) for part in parts.values())
+    others = min(
+        part.mean("of_the_other", decoding=STRANGER) for part in parts.values()
+    )
     return Findings(
         table=table,
         summary=[
-            {"direction": direction} | {name: values.text() for name, values in shares.items()}
+            {"direction": direction}
+            | {name: values.text() for name, values in shares.items()}
             for direction, shares in right.items()
         ],
         verdict=judge(worst, strangers),
@@ -171,7 +207,9 @@ def run(settings: Settings) -> Findings:
         values=worst,
         because=(
             "Of texts that it never saw, greedy decoding has right: "
-            + "; ".join(f"{way} {shares[GREEDY].mean:.1%}" for way, shares in right.items())
+            + "; ".join(
+                f"{way} {shares[GREEDY].mean:.1%}" for way, shares in right.items()
+            )
             + f". With the features of another text at most {strangers:.1%} are "
             f"right, and that other one is written in {others:.1%} of the cases or "
             "more: what is written comes from what the encoder read."
@@ -189,7 +227,9 @@ def learn(
     symbols: set[str] = set()
     model = Translator(
         TextTransformer(len(SYMBOLS), _DIM, _DEPTH, 4, _MOST_SYMBOLS),
-        TransformerDecoder(len(SYMBOLS), _DIM, _DEPTH, 4, _MOST_SYMBOLS, positions="sinusoidal"),
+        TransformerDecoder(
+            len(SYMBOLS), _DIM, _DEPTH, 4, _MOST_SYMBOLS, positions="sinusoidal"
+        ),
     ).to(device)
 
     def loss() -> Tensor:
@@ -212,7 +252,9 @@ def measure(spoken: Languages, steps: int, seed: int, device: str = "cpu") -> Ro
     with seeded(1_000_000 + seed):
         tested = spoken.draw_tests(_TESTED)
     check_tests(spoken, tested, trained)
-    words, digits = (ids_of(list(map(f, tested))).to(device) for f in (spoken.words, spoken.digits))
+    words, digits = (
+        ids_of(list(map(f, tested))).to(device) for f in (spoken.words, spoken.digits)
+    )
     pairs = {"words to digits": (words, digits), "digits to words": (digits, words)}
     for direction, (sources, labels) in pairs.items():
         with torch.no_grad():
@@ -246,7 +288,9 @@ def check_tests(spoken: Languages, tested: Sequence[int], trained: set[str]) -> 
     for thing in tested:
         symbols.update(spoken.words(thing))
         symbols.update(spoken.digits(thing))
-    assert symbols <= trained, f"tested, but not trained on: {sorted(symbols - trained)}"
+    assert symbols <= trained, (
+        f"tested, but not trained on: {sorted(symbols - trained)}"
+    )
 
 
 def judge(right: Values, strangers: float) -> Verdict:
@@ -277,7 +321,9 @@ def date_in_words(day: date) -> Text:
 
 def ids_of(texts: Sequence[Text]) -> Labels:
     """Ids of the symbols, padded with ``PADDING`` to the longest text."""
-    return torch.from_numpy(padded([[_IDS[symbol] for symbol in text] for text in texts]))
+    return torch.from_numpy(
+        padded([[_IDS[symbol] for symbol in text] for text in texts])
+    )
 
 
 def _below_thousand(number: int) -> Text:
@@ -299,7 +345,11 @@ def _year_in_words(year: int) -> Text:
         return in_words(year)
     if rest == 0:
         return (*_below_hundred(century), "hundred")
-    return (*_below_hundred(century), *(("oh",) if rest < 10 else ()), *_below_hundred(rest))
+    return (
+        *_below_hundred(century),
+        *(("oh",) if rest < 10 else ()),
+        *_below_hundred(rest),
+    )
 
 
 def _draw(figure: Figure, right: Mapping[str, Mapping[str, list[float]]]) -> None:
@@ -317,7 +367,9 @@ def _draw(figure: Figure, right: Mapping[str, Mapping[str, list[float]]]) -> Non
         ]
         bars = axes.bar(places, means, 0.9 * width, yerr=errors, color=color, label=way)
         axes.bar_label(bars, fmt="%.3f", fontsize=7, padding=2)
-    axes.set_xticks(range(len(right)), [direction.replace(", ", ",\n") for direction in right])
+    axes.set_xticks(
+        range(len(right)), [direction.replace(", ", ",\n") for direction in right]
+    )
     axes.grid(visible=False, axis="x")
     axes.set(ylim=(0, 1.1), ylabel="share of held-out texts right")
     legend(figure, [axes])

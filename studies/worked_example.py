@@ -121,7 +121,9 @@ def two_words() -> Example:
         dtype=_DOUBLE,
     )
     to_keys = torch.tensor([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]], dtype=_DOUBLE)
-    to_values = torch.tensor([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]], dtype=_DOUBLE)
+    to_values = torch.tensor(
+        [[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]], dtype=_DOUBLE
+    )
     return Example(words @ to_queries, words @ to_keys, words @ to_values)
 
 
@@ -164,7 +166,9 @@ def by_formula(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
 COMPUTATIONS: Mapping[str, Callable[[Matrix, Matrix, Matrix], Matrix]] = {
     "einsum": by_einsum,
     "textbook formula": by_formula,
-    "fused kernel": lambda q, k, v: F.scaled_dot_product_attention(q[None], k[None], v[None])[0],
+    "fused kernel": lambda q, k, v: F.scaled_dot_product_attention(
+        q[None], k[None], v[None]
+    )[0],
 }
 """Ways to compute attention that are compared with the loops."""
 
@@ -176,8 +180,15 @@ def measure(seed: int) -> Rows:
     examples = {"3 queries, 4 keys": of_post(), two: two_words(), "drawn": drawn(seed)}
     for name, example in examples.items():
         for way, compute in COMPUTATIONS.items():
-            yield seed, name, way, _largest_difference(compute(*example), by_loops(*example))
-    result = ScaledDotProductAttention()(*(matrix[None, None] for matrix in examples[two]))
+            yield (
+                seed,
+                name,
+                way,
+                _largest_difference(compute(*example), by_loops(*example)),
+            )
+    result = ScaledDotProductAttention()(
+        *(matrix[None, None] for matrix in examples[two])
+    )
     yield seed, two, core, _largest_difference(result[0, 0], by_loops(*examples[two]))
     yield seed, "two heads", core, heads_difference(seed)
 
@@ -192,7 +203,9 @@ def heads_difference(seed: int) -> float:
         keys, values = attention.to_keys_values(x)[0].chunk(2, -1)
         parts = [matrix.chunk(2, -1) for matrix in (queries, keys, values)]
         heads = [by_loops(*matrices) for matrices in zip(*parts, strict=True)]
-        return _largest_difference(attention(x)[0], attention.to_output(torch.cat(heads, 1)))
+        return _largest_difference(
+            attention(x)[0], attention.to_output(torch.cat(heads, 1))
+        )
 
 
 def _largest_difference(result: Tensor, expected: Tensor) -> float:
@@ -217,8 +230,12 @@ def statements() -> dict[str, bool]:
         "its result is that mean of the values": same(result[0], first @ values),
         "the result has d_v = 5 columns beside d_k = 3": result.shape == (3, 5),
         "many queries at once are as one by one": same(result[1:2], alone),
-        "a word need not fit itself best": bool((scores.argmax(1) != torch.arange(2)).any()),
-        "other dimensions of queries and keys are refused": _is_refused(queries[:, :2], keys),
+        "a word need not fit itself best": bool(
+            (scores.argmax(1) != torch.arange(2)).any()
+        ),
+        "other dimensions of queries and keys are refused": _is_refused(
+            queries[:, :2], keys
+        ),
     }
 
 
@@ -248,6 +265,8 @@ def _draw(figure: Figure) -> None:
             text = f"{number:.0f}" if float(number).is_integer() else f"{number:.2f}"
             axes.text(x, y, text, ha="center", va="center", fontsize=7)
         for axis, count in ((axes.yaxis, len(matrix)), (axes.xaxis, len(matrix.T))):
-            axis.set_ticks(range(count), [str(number) for number in range(1, count + 1)])
+            axis.set_ticks(
+                range(count), [str(number) for number in range(1, count + 1)]
+            )
         axes.grid(visible=False)
         axes.set(xlabel=xlabel, ylabel=ylabel)

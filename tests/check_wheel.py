@@ -6,8 +6,16 @@ from pathlib import Path
 
 _LARGEST = 30_000_000
 _NEEDED = (
-    *("vit_str/py.typed", "vit_str/bundled/tiny.safetensors", "vit_str/runtime/words.safetensors"),
-    *("vit_str/bundled/line.safetensors", "vit_str/web/index.html", "vit_str/ocrmypdf.py"),
+    *(
+        "vit_str/py.typed",
+        "vit_str/bundled/tiny.safetensors",
+        "vit_str/runtime/words.safetensors",
+    ),
+    *(
+        "vit_str/bundled/line.safetensors",
+        "vit_str/web/index.html",
+        "vit_str/ocrmypdf.py",
+    ),
 )
 
 
@@ -34,5 +42,7 @@ def problems(path: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    complaints = [f"{path}: {each}" for path in sys.argv[1:] for each in problems(Path(path))]
+    complaints = [
+        f"{path}: {each}" for path in sys.argv[1:] for each in problems(Path(path))
+    ]
     sys.exit("\n".join(complaints))

@@ -42,7 +42,9 @@ def make_recognizer(charset_size: int = 94, seed: int = 0) -> Recognizer:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
-        decoder = TransformerDecoder(charset_size, dim=32, depth=1, heads=2, maximum_length=6)
+        decoder = TransformerDecoder(
+            charset_size, dim=32, depth=1, heads=2, maximum_length=6
+        )
         torch.nn.init.normal_(decoder.classify.weight, std=1.0)
         for name, parameter in decoder.named_parameters():
             if "cross_attention" in name:
@@ -50,7 +52,9 @@ def make_recognizer(charset_size: int = 94, seed: int = 0) -> Recognizer:
     return Recognizer(encoder, decoder).eval()
 
 
-def draw_word(text: str, mode: str = "RGB", size: tuple[int, int] = (128, 32)) -> Image.Image:
+def draw_word(
+    text: str, mode: str = "RGB", size: tuple[int, int] = (128, 32)
+) -> Image.Image:
     """Black text on white, (width, height) as Pillow has it."""
     image = Image.new("RGB", size, "white")
     font = ImageFont.load_default(size[1] * 0.7)
@@ -105,7 +109,9 @@ def two_fonts(matplotlib_fonts, shared_folder) -> Path:
 @pytest.fixture(scope="session")
 def one_font(font_folder) -> GlyphAtlas:
     """The characters of ``font_folder``."""
-    return GlyphAtlas.load_or_build(Charset(), [font_folder], font_folder.parent / "glyphs")
+    return GlyphAtlas.load_or_build(
+        Charset(), [font_folder], font_folder.parent / "glyphs"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -128,14 +134,20 @@ def word_image() -> Callable[..., Image.Image]:
 
 @pytest.fixture
 def weights() -> WeightsFile:
-    return WeightsFile(make_recognizer(), Charset(), Preprocessing(), {"note": "random"})
+    return WeightsFile(
+        make_recognizer(), Charset(), Preprocessing(), {"note": "random"}
+    )
 
 
 @pytest.fixture
 def weights_path(tmp_path, weights) -> Path:
     path = tmp_path / "weights" / "small.safetensors"
     save_weights(
-        path, weights.recognizer, weights.charset, weights.preprocessing, weights.provenance
+        path,
+        weights.recognizer,
+        weights.charset,
+        weights.preprocessing,
+        weights.provenance,
     )
     return path
 
@@ -152,7 +164,9 @@ def both_scripts(tmp_path_factory) -> Path:
     }.items():
         known = charset_of(charset)
         recognizer = make_recognizer(len(known))
-        save_weights(folder / f"{name}.safetensors", recognizer, known, Preprocessing(), {})
+        save_weights(
+            folder / f"{name}.safetensors", recognizer, known, Preprocessing(), {}
+        )
     return folder
 
 

@@ -26,7 +26,11 @@ def test_the_page_names_many():
 
 @pytest.mark.parametrize(("name", "file"), named())
 def test_every_name_is_in_its_file(name, file):
-    inside = [path for path in PACKAGE.rglob(Path(file).name) if str(path).endswith("/" + file)]
+    inside = [
+        path
+        for path in PACKAGE.rglob(Path(file).name)
+        if str(path).endswith("/" + file)
+    ]
     path = PACKAGE / file if (PACKAGE / file).is_file() else inside[0]
     code = path.read_text(encoding="utf-8")
     for part in name.split("."):
@@ -35,6 +39,8 @@ def test_every_name_is_in_its_file(name, file):
         ), f"{file} has no {part}"
 
 
-@pytest.mark.parametrize("file", sorted(set(re.findall(r"`((?:[\w]+/)+[\w]+\.py)`", PAGE))))
+@pytest.mark.parametrize(
+    "file", sorted(set(re.findall(r"`((?:[\w]+/)+[\w]+\.py)`", PAGE)))
+)
 def test_every_file_is_there(file):
     assert (PACKAGE / file).is_file() or (ROOT / file).is_file()

@@ -39,7 +39,9 @@ print([name for name in heavy + more if name in sys.modules], os.environ["ORT_DI
 vit_str.load, vit_str.Reader, vit_str.Reading
 print([name for name in heavy[1:5] if name in sys.modules])
 """
-    output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    output = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True
+    )
     assert output.stdout == b"[] 1\n[]\n"
 
 
@@ -55,8 +57,14 @@ def test_no_command_shows_help(run):
     [
         (["--model", "huge"], "no model 'huge'"),
         (["--model", "missing.safetensors"], "no such file"),
-        (["--model", "cut.safetensors"], "damaged (Error while deserializing header: incomplete"),
-        (["--model", "png.safetensors"], "damaged (Error while deserializing header: header too"),
+        (
+            ["--model", "cut.safetensors"],
+            "damaged (Error while deserializing header: incomplete",
+        ),
+        (
+            ["--model", "png.safetensors"],
+            "damaged (Error while deserializing header: header too",
+        ),
         (["--model", "whole.safetensors", "--device", "cuda:99"], "is not there"),
         (["--model", "whole.safetensors", "--device", "tpu"], "unknown device 'tpu'"),
         (["--model", "whole.safetensors", "--effort", "fast"], "reads in one way"),
@@ -77,11 +85,15 @@ def test_wrong_weights_and_devices(
     assert trouble in err
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="needs a device that is full"
+)
 def test_a_full_disk():
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "vit_str", "--version"]
-        answer = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+        answer = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, check=False
+        )
     assert answer.returncode == 1
     assert answer.stderr == b"vit-str: No space left on device\n"
 
@@ -91,18 +103,26 @@ def test_nobody_reads_the_output():
     reading_end, writing_end = os.pipe()
     os.close(reading_end)
     command = [sys.executable, "-m", "vit_str", "--version"]
-    answer = subprocess.run(command, stdout=writing_end, stderr=subprocess.PIPE, check=False)
+    answer = subprocess.run(
+        command, stdout=writing_end, stderr=subprocess.PIPE, check=False
+    )
     os.close(writing_end)
     assert (answer.returncode, answer.stderr) == (141, b"")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
-@pytest.mark.parametrize("command", ["--version", "read data/samples/images/word-01.png"])
+@pytest.mark.parametrize(
+    "command", ["--version", "read data/samples/images/word-01.png"]
+)
 def test_the_output_is_closed(command):
     line = f'exec "{sys.executable}" -m vit_str {command} >&-'
-    answer = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, check=False, cwd=ROOT)
+    answer = subprocess.run(
+        ["sh", "-c", line], stderr=subprocess.PIPE, check=False, cwd=ROOT
+    )
     assert answer.returncode == 1
-    assert answer.stderr.decode().endswith("standard output is closed; redirect it to a file\n")
+    assert answer.stderr.decode().endswith(
+        "standard output is closed; redirect it to a file\n"
+    )
     assert answer.stderr.count(b"\n") == 1
 
 
@@ -112,14 +132,19 @@ def test_subcommands_take_threads(place, monkeypatch):
     monkeypatch.setattr(cli, "use_threads", asked.append)
     threads = ["--threads", "3"]
     subcommand = ["inspect", "missing"]
-    arguments = [*threads, *subcommand] if place == "before" else [*subcommand, *threads]
+    arguments = (
+        [*threads, *subcommand] if place == "before" else [*subcommand, *threads]
+    )
     assert main(["data", *arguments]) == 2
     assert asked == [3]
 
 
 def test_what_the_package_shows():
     shown = [name for name in dir(vit_str) if not name.startswith("_")]
-    assert {"load", "load_page", "Reader"} <= {*shown} and not {"os", "TYPE_CHECKING"} & {*shown}
+    assert {"load", "load_page", "Reader"} <= {*shown} and not {
+        "os",
+        "TYPE_CHECKING",
+    } & {*shown}
 
 
 def test_nothing_says_to_install_from_an_index():
@@ -127,7 +152,9 @@ def test_nothing_says_to_install_from_an_index():
     hint = re.compile(r"pip install\s+(-e )?[\"']?vit-str\[")
     paths = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*")]
     paths += [*ROOT.glob("vit_str/**/*.py")]
-    wrong = [p for p in paths if p.is_file() and hint.search(p.read_text(encoding="utf-8"))]
+    wrong = [
+        p for p in paths if p.is_file() and hint.search(p.read_text(encoding="utf-8"))
+    ]
     assert not wrong and len(paths) > 200
 
 
@@ -197,7 +224,8 @@ def test_progress_shows_on_a_terminal_when_it_takes_long(monkeypatch):
             progress.warn("trouble")
         assert ("1/3" in terminal.getvalue()) == slow
         assert "vit-str: trouble\n" in terminal.getvalue()
-    monkeypatch.setattr(sys, "stdout", Terminal())  # the results are progress enough there
+    # The results are progress enough there
+    monkeypatch.setattr(sys, "stdout", Terminal())
     assert console.Progress(3)._bar is None
 
 
@@ -230,7 +258,9 @@ def test_the_changelog_names_the_bundled_weights():
     digest = hashlib.sha256((BUNDLED / "tiny.safetensors").read_bytes()).hexdigest()
     changelog = (Path(__file__).parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = changelog.split("\n## ")[1]
-    assert f"sha256:{digest}" in newest, "write the hash of the bundled weights into CHANGELOG.md"
+    assert f"sha256:{digest}" in newest, (
+        "write the hash of the bundled weights into CHANGELOG.md"
+    )
 
 
 @pytest.mark.skipif(not Path("/bin/bash").exists(), reason="completes in bash")
@@ -250,5 +280,12 @@ complete_line vit-str e
 complete_line vit-str read --lex
 complete_line vit-str read --eff
 """
-    done = subprocess.run(["/bin/bash", "-c", asked, str(script)], capture_output=True, check=True)
-    assert done.stdout.decode().split() == ["evaluate", "export", "--lexicon", "--effort"]
+    done = subprocess.run(
+        ["/bin/bash", "-c", asked, str(script)], capture_output=True, check=True
+    )
+    assert done.stdout.decode().split() == [
+        "evaluate",
+        "export",
+        "--lexicon",
+        "--effort",
+    ]

@@ -20,7 +20,9 @@ ALWAYS = ("crnn_ctc", "finetune", "vit_permuted", "vit_tiny_transformer")
 @pytest.mark.parametrize(
     "config",
     [
-        pytest.param(path, marks=[] if path.stem in ALWAYS else pytest.mark.slow, id=path.stem)
+        pytest.param(
+            path, marks=[] if path.stem in ALWAYS else pytest.mark.slow, id=path.stem
+        )
         for path in CONFIGS
     ],
 )
@@ -47,7 +49,11 @@ def test_documented_runs_validate_at_least_three_times():
         yaml.safe_load((FOLDER / f"{name}.yaml").read_text())["trainer"]
         for name in ("recipe", "finetune")
     )
-    documents = [*FOLDER.parent.glob("docs/*.md"), FOLDER.parent / "README.md", *CONFIGS]
+    documents = [
+        *FOLDER.parent.glob("docs/*.md"),
+        FOLDER.parent / "README.md",
+        *CONFIGS,
+    ]
     steps = {
         int(count)
         for path in documents
@@ -60,14 +66,18 @@ def test_documented_runs_validate_at_least_three_times():
 
 
 @pytest.mark.parametrize(
-    ("name", "millions"), [("vit_tiny", 5.9), ("vit_small", 23.6), ("vit_deep", 3.9), ("conv", 6.4)]
+    ("name", "millions"),
+    [("vit_tiny", 5.9), ("vit_small", 23.6), ("vit_deep", 3.9), ("conv", 6.4)],
 )
 def test_models_have_the_size_they_are_said_to_have(name, millions):
     path = next(path for path in CONFIGS if path.stem == f"{name}_transformer")
     arguments = yaml.safe_load(path.read_text())["model"]["recognizer"]["init_args"]
     arguments["decoder"]["init_args"]["charset_size"] = 173
     description = {
-        part: {"class": given["class_path"].rpartition(".")[2], "arguments": given["init_args"]}
+        part: {
+            "class": given["class_path"].rpartition(".")[2],
+            "arguments": given["init_args"],
+        }
         for part, given in arguments.items()
     }
     count = sum(parameter.numel() for parameter in build(description).parameters())

@@ -19,7 +19,11 @@ def write(path: Path, settings: object) -> Path:
 
 def parsed(arguments: object, monkeypatch: pytest.MonkeyPatch) -> dict:
     """What ``vit-str train`` makes of its arguments, or of settings, before it builds anything."""
-    for name in ("before_instantiate_classes", "instantiate_classes", "add_configure_optimizers"):
+    for name in (
+        "before_instantiate_classes",
+        "instantiate_classes",
+        "add_configure_optimizers",
+    ):
         monkeypatch.setattr(TrainingCLI, name, lambda *_: None, raising=False)
     monkeypatch.setattr(TrainingCLI, "_add_instantiators", lambda _: None)
     monkeypatch.setattr("sys.argv", ["vit-str"])
@@ -42,7 +46,11 @@ def test_a_configuration_says_what_the_command_takes(path, monkeypatch):
     if path.stem == "recipe":
         pytest.skip("no configuration of its own")
     settings = configuration.load(path)
-    more = ["--data.init_args.sources=[x]"] if "OwnWords" in settings["data"]["class_path"] else []
+    more = (
+        ["--data.init_args.sources=[x]"]
+        if "OwnWords" in settings["data"]["class_path"]
+        else []
+    )
     if more:
         settings["data"]["init_args"]["sources"] = ["x"]
         more.append("--init=tiny")
@@ -55,9 +63,16 @@ def test_a_configuration_says_what_the_command_takes(path, monkeypatch):
 
 
 def test_what_a_configuration_says_goes_over_its_recipe(tmp_path):
-    below = {"trainer": {"max_steps": 5, "devices": 1}, "model": {"schedule": {"init_args": {}}}}
+    below = {
+        "trainer": {"max_steps": 5, "devices": 1},
+        "model": {"schedule": {"init_args": {}}},
+    }
     write(tmp_path / "recipe.yaml", below | {"list": [1, 2], "added": [4]})
-    own = {"recipe": "recipe.yaml", "trainer": {"max_steps": 7, "logger": None}, "list": [3]}
+    own = {
+        "recipe": "recipe.yaml",
+        "trainer": {"max_steps": 7, "logger": None},
+        "list": [3],
+    }
     own |= {"added+": [5], "one+": 6}
     path = write(tmp_path / "own.yaml", own)
     assert configuration.files(path) == [tmp_path / "recipe.yaml", path]
@@ -69,13 +84,21 @@ def test_what_a_configuration_says_goes_over_its_recipe(tmp_path):
         "added": [4, 5],
         "one": [6],
     }
-    assert configuration.load(tmp_path / "recipe.yaml") == below | {"list": [1, 2], "added": [4]}
+    assert configuration.load(tmp_path / "recipe.yaml") == below | {
+        "list": [1, 2],
+        "added": [4],
+    }
 
 
 def test_mappings_are_replaced_and_parts_within_parts_are_merged():
     inner = {"class_path": "a.B", "init_args": {"dim": 1, "depth": 2}}
-    below = {"class_path": "a.C", "init_args": {"text": {"words": 1, "codes": 2}, "part": inner}}
-    above = {"init_args": {"text": {"words": 3}, "part": {"init_args": {"dim": 5}}, "new": 0}}
+    below = {
+        "class_path": "a.C",
+        "init_args": {"text": {"words": 1, "codes": 2}, "part": inner},
+    }
+    above = {
+        "init_args": {"text": {"words": 3}, "part": {"init_args": {"dim": 5}}, "new": 0}
+    }
     assert configuration.merge({"data": below}, {"data": above})["data"] == {
         "class_path": "a.C",
         "init_args": {
@@ -98,10 +121,17 @@ def test_mappings_are_replaced_and_parts_within_parts_are_merged():
 )
 def test_another_class_keeps_the_arguments_that_it_takes(class_path, kept):
     arguments = {"decay_share": 0.2, "other": 3}
-    below = {"part": {"class_path": "vit_str.training.WarmupStableDecay", "init_args": arguments}}
+    below = {
+        "part": {
+            "class_path": "vit_str.training.WarmupStableDecay",
+            "init_args": arguments,
+        }
+    }
     above = {"part": {"class_path": class_path, "init_args": {"new": 1}}}
     merged = configuration.merge(below, above)
-    assert merged == {"part": {"class_path": class_path, "init_args": kept | {"new": 1}}}
+    assert merged == {
+        "part": {"class_path": class_path, "init_args": kept | {"new": 1}}
+    }
     assert below["part"]["init_args"] == arguments, "what is merged is left as it was"
 
 
@@ -114,11 +144,17 @@ def test_another_class_keeps_the_arguments_that_it_takes(class_path, kept):
     ],
 )
 @pytest.mark.parametrize("is_recipe", [False, True])
-def test_what_is_no_configuration_is_named_in_one_line(content, reason, is_recipe, tmp_path):
+def test_what_is_no_configuration_is_named_in_one_line(
+    content, reason, is_recipe, tmp_path
+):
     wrong = tmp_path / "wrong.yaml"
     wrong.write_bytes(content)
-    path = write(tmp_path / "own.yaml", {"recipe": "wrong.yaml"}) if is_recipe else wrong
-    with pytest.raises(ValueError, match=rf"configuration .*wrong\.yaml: {reason}") as error:
+    path = (
+        write(tmp_path / "own.yaml", {"recipe": "wrong.yaml"}) if is_recipe else wrong
+    )
+    with pytest.raises(
+        ValueError, match=rf"configuration .*wrong\.yaml: {reason}"
+    ) as error:
         configuration.load(path)
     assert "\n" not in str(error.value)
     wrong.unlink()

@@ -14,7 +14,11 @@ pytest.importorskip("rapidocr")
 from docling.datamodel.base_models import Cluster, InputFormat, LayoutPrediction, Page
 from docling.datamodel.document import ConversionResult
 from docling.datamodel.pipeline_options import BaseLayoutOptions, PdfPipelineOptions
-from docling.document_converter import DocumentConverter, ImageFormatOption, PdfFormatOption
+from docling.document_converter import (
+    DocumentConverter,
+    ImageFormatOption,
+    PdfFormatOption,
+)
 from docling.exceptions import OcrLanguageNotSupportedError
 from docling.models.base_layout_model import BaseLayoutModel
 from docling.models.factories import get_layout_factory, get_ocr_factory
@@ -24,7 +28,8 @@ from PIL import Image, ImageDraw, ImageFont
 from vit_str.docling import VitStrOcrModel, VitStrOcrOptions
 from vit_str.runtime.charset import charset_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of docling, about itself
+# Of docling, about itself
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 LINES = "Museum station", "opens every day", "Coffee and tea"
 
 
@@ -88,7 +93,9 @@ def test_a_scan_is_a_document(converter, picture, tmp_path, name):
 
 def test_where_words_are(converter, picture, tmp_path):
     """In points of the page, also on one that is turned to the right."""
-    picture.transpose(Image.Transpose.ROTATE_270).save(tmp_path / "turned.pdf", resolution=150)
+    picture.transpose(Image.Transpose.ROTATE_270).save(
+        tmp_path / "turned.pdf", resolution=150
+    )
     page = converter.convert(tmp_path / "turned.pdf").pages[0]
     (museum,) = [cell for cell in page.cells if cell.text == "Museum"]
     box = museum.rect.to_bounding_box()

@@ -131,7 +131,10 @@ def test_files_of_a_folder_come_before_those_of_its_folders(tmp_path):
         (tmp_path / name).touch()
     (tmp_path / "a" / "circle").symlink_to(tmp_path)
     os.mkfifo(tmp_path / "waits.png")
-    found = [str(path.relative_to(tmp_path)) for path in find_files(tmp_path, (".png", ".jpg"))]
+    found = [
+        str(path.relative_to(tmp_path))
+        for path in find_files(tmp_path, (".png", ".jpg"))
+    ]
     assert found == ["a.JPG", "b.png", "a/x.png", "z.png/c.png"]
 
 

@@ -18,7 +18,9 @@ def test_a_folder_reads_as_its_weights(weights_path, tmp_path, run):
     expected = vit_str.load(weights_path, "cpu").read(image)
     assert hub.from_pretrained(folder, device="cpu").read(image) == expected
     image.save(tmp_path / "word.png")
-    code, out, _ = run("read", tmp_path / "word.png", "--model", folder, "--device", "cpu")
+    code, out, _ = run(
+        "read", tmp_path / "word.png", "--model", folder, "--device", "cpu"
+    )
     assert code == 0 and out.split("\t")[1] == expected.text
     _, front, card = (folder / "README.md").read_text().split("---\n", 2)
     assert yaml.safe_load(front)["license"] == "mit"
@@ -57,9 +59,15 @@ def test_what_is_uploaded_comes_back(weights_path, tmp_path, monkeypatch):
     assert hub.push_to_hub(weights_path, "me/words", token="t") == "commit of me/words"  # noqa: S106
     reader = hub.from_pretrained("me/words", revision="main", device="cpu")
     assert reader.provenance == {"note": "random"}
-    expected = ["t", ("me/words", {"private": False, "exist_ok": True}), ("me/words", "main")]
+    expected = [
+        "t",
+        ("me/words", {"private": False, "exist_ok": True}),
+        ("me/words", "main"),
+    ]
     assert calls == expected
-    assert 'from_pretrained("me/words")' in (tmp_path / "remote" / "README.md").read_text()
+    assert (
+        'from_pretrained("me/words")' in (tmp_path / "remote" / "README.md").read_text()
+    )
 
 
 def test_without_the_library_of_the_hub(monkeypatch):

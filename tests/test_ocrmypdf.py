@@ -55,7 +55,9 @@ def text_page(path: Path) -> None:
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
     ]
     body = b"".join(b"%d 0 obj\n%s\nendobj\n" % pair for pair in enumerate(objects, 1))
-    path.write_bytes(b"%PDF-1.4\n" + body + b"trailer << /Root 1 0 R /Size 5 >>\n%%EOF\n")
+    path.write_bytes(
+        b"%PDF-1.4\n" + body + b"trailer << /Root 1 0 R /Size 5 >>\n%%EOF\n"
+    )
 
 
 def words_in(path: Path, page: int) -> dict[str, Box]:
@@ -79,13 +81,22 @@ def test_a_searchable_file(tmp_path, matplotlib_fonts):
     """An upright page, one that is turned, and one that has text already."""
     page, places = drawn_page(matplotlib_fonts / "DejaVuSans.ttf")
     turned = page.transpose(Image.Transpose.ROTATE_270)
-    page.save(tmp_path / "seen.pdf", save_all=True, append_images=[turned], resolution=DPI)
+    page.save(
+        tmp_path / "seen.pdf", save_all=True, append_images=[turned], resolution=DPI
+    )
     text_page(tmp_path / "text.pdf")
     document = pypdfium2.PdfDocument.new()
     for name in ("seen.pdf", "text.pdf"):
         document.import_pages(pypdfium2.PdfDocument(tmp_path / name))
     document.save(tmp_path / "scan.pdf")
-    command = [sys.executable, "-m", "ocrmypdf", "--plugin", "vit_str.ocrmypdf", "--skip-text"]
+    command = [
+        sys.executable,
+        "-m",
+        "ocrmypdf",
+        "--plugin",
+        "vit_str.ocrmypdf",
+        "--skip-text",
+    ]
     command += ["--rotate-pages", str(tmp_path / "scan.pdf"), str(tmp_path / "out.pdf")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -94,7 +105,10 @@ def test_a_searchable_file(tmp_path, matplotlib_fonts):
         assert set(found) == set(places), number
         for word, place in places.items():
             assert overlap_along(found[word], place) > 0.8, (number, word)
-            assert found[word][1] < (place[1] + place[3]) / 2 < found[word][3], (number, word)
+            assert found[word][1] < (place[1] + place[3]) / 2 < found[word][3], (
+                number,
+                word,
+            )
     assert set(words_in(tmp_path / "out.pdf", 3)) == {"Written", "before"}
 
 
@@ -112,11 +126,15 @@ def test_it_is_used_where_it_is_asked_for():
     assert isinstance(asked, plugin.VitStrEngine)
     manager.register(plugin)  # named with --plugin too
     assert manager.hook.get_ocr_engine(options=options_of()) is not None
-    assert manager.hook.get_ocr_engine(options=options_of(ocr_engine="tesseract")) is None
+    assert (
+        manager.hook.get_ocr_engine(options=options_of(ocr_engine="tesseract")) is None
+    )
     parser = ArgumentParser()
     parser.add_argument("--ocr-engine", choices=["auto", "tesseract"])
     manager.hook.add_options(parser=parser)
-    found = parser.parse_args(["--ocr-engine", "vit-str", "--vit-str-model", "x.safetensors"])
+    found = parser.parse_args(
+        ["--ocr-engine", "vit-str", "--vit-str-model", "x.safetensors"]
+    )
     assert (found.ocr_engine, found.vit_str_model) == ("vit-str", "x.safetensors")
 
 
@@ -147,8 +165,12 @@ def test_a_language_has_its_weights(both_scripts):
         reader = plugin._reader(options)
         assert reader.reader.charset == reader.lines.charset == charset_of(charset)
         assert reader.other is None
-    both = plugin._reader(options_of(languages=["rus", "deu"], vit_str_model=str(both_scripts)))
-    assert both.other is not None and both.other().lines.charset == charset_of("cyrillic-greek")
+    both = plugin._reader(
+        options_of(languages=["rus", "deu"], vit_str_model=str(both_scripts))
+    )
+    assert both.other is not None and both.other().lines.charset == charset_of(
+        "cyrillic-greek"
+    )
 
 
 def test_a_page_that_cannot_be_read_is_left_as_it_is(tmp_path):
@@ -183,18 +205,26 @@ def line(slope=0.0, top=0.0, size=10.0, height=20.0):
             size=size,
         )
         for left in (0, 100, 200)
-        for corners in [((left, 0), (left + 80, 0), (left + 80, height), (left, height))]
+        for corners in [
+            ((left, 0), (left + 80, 0), (left + 80, height), (left, height))
+        ]
     )
 
 
 def placed(title):
     """Left, top, right and bottom; slope and offset of the baseline."""
-    numbers = list(map(float, title.replace("bbox ", "").replace("; baseline", "").split()))
+    numbers = list(
+        map(float, title.replace("bbox ", "").replace("; baseline", "").split())
+    )
     return numbers[:4], numbers[4:]
 
 
 def test_lines_of_about_a_size_are_set_in_one_size():
-    lines = (line(), line(top=40, size=10.8, height=24), line(top=90, size=16, height=32))
+    lines = (
+        line(),
+        line(top=40, size=10.8, height=24),
+        line(top=90, size=16, height=32),
+    )
     set_ = plugin._Typesetter(Page(300, 200, (lines,))).title
     boxes = [placed(set_(each))[0] for each in lines]
     heights = [bottom - top for _, top, _, bottom in boxes]

@@ -27,8 +27,15 @@ def blocks(language: str) -> list[str]:
 
 
 def labels() -> dict[str, str]:
-    lines = (ROOT / "data" / "samples" / "labels.tsv").read_text(encoding="utf-8").splitlines()
-    return {"data/samples/images/" + line.split("\t")[0]: line.split("\t")[1] for line in lines}
+    lines = (
+        (ROOT / "data" / "samples" / "labels.tsv")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
+    return {
+        "data/samples/images/" + line.split("\t")[0]: line.split("\t")[1]
+        for line in lines
+    }
 
 
 def test_the_characters_of_the_bundled_weights_are_counted():
@@ -54,7 +61,9 @@ def test_the_python_example_runs(monkeypatch, capsys):
     code, _ = blocks("python")
     assert len(ast.parse(code).body) <= 5
     exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - it is our own
-    assert capsys.readouterr().out.startswith(labels()["data/samples/images/word-01.png"])
+    assert capsys.readouterr().out.startswith(
+        labels()["data/samples/images/word-01.png"]
+    )
 
 
 def test_the_example_of_the_lab_runs():
@@ -64,7 +73,9 @@ def test_the_example_of_the_lab_runs():
     names = {"vit": vit, "images": torch.randn(2, 3, 224, 224)}
     exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - it is our own
     table = names["result"].to_frame()
-    heads = table[(table.metric == "distance") & (table.unit == "px") & table["head"].notna()]
+    heads = table[
+        (table.metric == "distance") & (table.unit == "px") & table["head"].notna()
+    ]
     assert len(heads) == 2 * 3
 
 
@@ -89,9 +100,17 @@ ELSEWHERE = {"serving.md", "docling.md"}
 def examples() -> list[tuple[str, str]]:
     """All blocks of Python in docs/, each with the name of its page."""
     pattern = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-    found = [(p.name, code) for p in DOCUMENTS for code in pattern.findall(p.read_text("utf-8"))]
+    found = [
+        (p.name, code)
+        for p in DOCUMENTS
+        for code in pattern.findall(p.read_text("utf-8"))
+    ]
     trains = "AttentionMonitor("  # tests/analysis/test_monitor.py has it
-    return [(name, code) for name, code in found if name not in ELSEWHERE and trains not in code]
+    return [
+        (name, code)
+        for name, code in found
+        if name not in ELSEWHERE and trains not in code
+    ]
 
 
 @pytest.mark.parametrize(("name", "code"), examples(), ids=lambda each: each[:12])
@@ -114,11 +133,15 @@ def commands(text: str) -> list[list[str]]:
     """Every call of vit-str in the blocks of bash, without what the shell makes of it."""
     blocks = re.findall(r"^```bash\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     lines = "".join(blocks).replace("\\\n", " ").splitlines()
-    parts = [shlex.split(part, comments=True) for line in lines for part in line.split("&&")]
+    parts = [
+        shlex.split(part, comments=True) for line in lines for part in line.split("&&")
+    ]
     return [part[1:] for part in parts if part[:1] == ["vit-str"]]
 
 
-@pytest.mark.parametrize("document", [ROOT / "README.md", *DOCUMENTS], ids=lambda each: each.stem)
+@pytest.mark.parametrize(
+    "document", [ROOT / "README.md", *DOCUMENTS], ids=lambda each: each.stem
+)
 def test_commands_of_the_documents_are_understood(document):
     """Every option is there; what they do is tested elsewhere."""
     for name, *arguments in commands(document.read_text(encoding="utf-8")):
@@ -132,7 +155,9 @@ def test_the_site_is_built_without_warnings(tmp_path):
     pytest.importorskip("mkdocstrings")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
     options = ["-f", "docs/mkdocs.yml", "-d", str(tmp_path / "site")]
-    done = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [*command, *options], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert any((tmp_path / "site" / "assets").glob("stylesheets/*.css"))
     page = (tmp_path / "site" / "docs" / "api.html").read_text(encoding="utf-8")
@@ -141,32 +166,45 @@ def test_the_site_is_built_without_warnings(tmp_path):
 
 def test_ci_runs_the_commands_of_the_readme():
     script = (
-        (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace("pip install -q", "pip install")
+        (ROOT / ".ci" / "run")
+        .read_text(encoding="utf-8")
+        .replace("pip install -q", "pip install")
     )
     commands = [block.strip() for block in blocks("bash")]
     assert len(commands) == 4
     assert commands[0] in script
     assert commands[3] in script
-    assert commands[1].endswith("vit-str train --config configs/vit_tiny_transformer.yaml")
+    assert commands[1].endswith(
+        "vit-str train --config configs/vit_tiny_transformer.yaml"
+    )
 
 
 def test_files_named_in_the_readme_are_there():
     for name in re.findall(r"\]\((?!https?:)([^)#]+)\)", README):
         assert (ROOT / name).exists(), name
-    for name in re.findall(r"(?:models/\w+/|models/)?\b\w+\.py", "".join(blocks("text")[1:])):
+    for name in re.findall(
+        r"(?:models/\w+/|models/)?\b\w+\.py", "".join(blocks("text")[1:])
+    ):
         assert any(str(path).endswith(name) for path in ROOT.rglob("*.py")), name
 
 
 def anchors(page: Path) -> set[str]:
     """What a link can name behind # in a page: its headings, as GitHub and mkdocs name them."""
-    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    prose = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S
+    )
     headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
     words = [re.sub(r"[^\w\s-]", "", heading.lower()).strip() for heading in headings]
     return {re.sub(r"\s", "-", each) for each in words}
 
 
 def test_links_to_headings_lead_to_headings():
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCUMENTS, *ROOT.glob("data/**/*.md")]
+    pages = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *DOCUMENTS,
+        *ROOT.glob("data/**/*.md"),
+    ]
     link = re.compile(r"(?:\]\(|^\[[^\]]+\]: )([^)#:\s]*)#([^)\s]+)", re.MULTILINE)
     links = [
         (page, name, heading)
@@ -186,16 +224,26 @@ def test_links_of_the_site_lead_to_what_it_holds():
     gitignore = pytest.importorskip("pathspec.gitignore")
     settings = (ROOT / "docs" / "mkdocs.yml").read_text(encoding="utf-8")
     excluded = settings.partition("exclude_docs: |\n")[2].partition("\ntheme:")[0]
-    spec = gitignore.GitIgnoreSpec.from_lines(line.strip() for line in excluded.splitlines())
+    spec = gitignore.GitIgnoreSpec.from_lines(
+        line.strip() for line in excluded.splitlines()
+    )
     targets = [
         (page, target)
-        for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("data/**/*.md"))
+        for page in (
+            *ROOT.glob("*.md"),
+            *ROOT.glob("docs/**/*.md"),
+            *ROOT.glob("data/**/*.md"),
+        )
         if not spec.match_file(page.relative_to(ROOT))
-        for target in re.findall(r"\]\(([^)#:\s]+)[^):\s]*\)", page.read_text(encoding="utf-8"))
+        for target in re.findall(
+            r"\]\(([^)#:\s]+)[^):\s]*\)", page.read_text(encoding="utf-8")
+        )
     ]
     dead = []
     for page, target in targets:
         path = (page.parent / target).resolve()
-        if not path.exists() or (path.is_file() and spec.match_file(path.relative_to(ROOT))):
+        if not path.exists() or (
+            path.is_file() and spec.match_file(path.relative_to(ROOT))
+        ):
             dead.append(f"{page.relative_to(ROOT)}: {target}")
     assert not dead and len(targets) > 50

@@ -17,11 +17,15 @@ def test_split_mix_gives_the_published_numbers():
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 100, 1000])
 def test_every_index_comes_once(size):
     for key in range(3):
-        assert sorted(shuffled(index, size, key) for index in range(size)) == [*range(size)]
+        assert sorted(shuffled(index, size, key) for index in range(size)) == [
+            *range(size)
+        ]
 
 
 def test_all_orders_of_a_few_indices_are_as_frequent():
-    orders = Counter(tuple(shuffled(index, 4, key, 1) for index in range(4)) for key in range(4800))
+    orders = Counter(
+        tuple(shuffled(index, 4, key, 1) for index in range(4)) for key in range(4800)
+    )
     assert len(orders) == 24
     assert all(140 < count < 260 for count in orders.values())  # 200, and 4 deviations
 

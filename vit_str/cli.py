@@ -95,7 +95,9 @@ def _fail(command: str | None, reason: str, code: int) -> int:
 
 def _without_command(arguments: Sequence[str]) -> int:
     parser = _parser("vit-str")
-    parser.description = "Read the text in cropped word images with a Vision Transformer."
+    parser.description = (
+        "Read the text in cropped word images with a Vision Transformer."
+    )
     parser.epilog = f"vit-str COMMAND --help describes a command\n\n{_EPILOG}"
     parser.add_argument(
         "--version",
@@ -160,7 +162,9 @@ def _run(name: str, arguments: Sequence[str]) -> int:
         use_threads(options.threads)
     elif fewer := threads_for_load():
         use_threads(fewer)
-        console.warn(f"this machine is busy, threads that compute: {fewer} (--threads N)", name)
+        console.warn(
+            f"this machine is busy, threads that compute: {fewer} (--threads N)", name
+        )
     code: int = command.run(options)
     return code
 
@@ -190,13 +194,16 @@ def _add_threads(parser: argparse.ArgumentParser, default: str | None) -> None:
 
 def _parser(program: str) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(
-        program, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        program,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
 
 
 def _train(arguments: Sequence[str]) -> int:
     if list(arguments) in (["-h"], ["--help"]):
-        console.write(_TRAIN_HELP)  # the parser of training needs its libraries, and seconds
+        # The parser of training needs its libraries, and seconds
+        console.write(_TRAIN_HELP)
         return 0
     from vit_str.training.cli import main
 
@@ -205,14 +212,20 @@ def _train(arguments: Sequence[str]) -> int:
 
 COMMANDS = {
     "read": Command("read the text in image files", "reading.command"),
-    "evaluate": Command("measure accuracy on labeled images", "evaluation.command", "analyze"),
+    "evaluate": Command(
+        "measure accuracy on labeled images", "evaluation.command", "analyze"
+    ),
     "train": Command("train a model on rendered text", "training.cli", "train"),
     "render": Command("render labeled word images", "rendering.command", "analyze"),
     "analyze": Command(
-        "look into models: where attention goes, and more", "analysis.command", "analyze"
+        "look into models: where attention goes, and more",
+        "analysis.command",
+        "analyze",
     ),
     "data": Command(
-        "inspect, convert and show labeled word images on disk", "datasets.command", "train"
+        "inspect, convert and show labeled word images on disk",
+        "datasets.command",
+        "train",
     ),
     "calibrate": Command(
         "make confidences mean what they say", "evaluation.calibration.command", "torch"

@@ -84,7 +84,8 @@ def _fitting(part: Settings, class_path: Any) -> Settings:
     try:
         module, _, name = class_path.rpartition(".")
         parameters = signature(getattr(import_module(module), name)).parameters.values()
-    except (ImportError, AttributeError, ValueError):  # whoever builds it says what is wrong
+    # Whoever builds it says what is wrong
+    except (ImportError, AttributeError, ValueError):
         return part
     if any(each.kind is Parameter.VAR_KEYWORD for each in parameters):
         return part

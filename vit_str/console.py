@@ -35,7 +35,8 @@ def drop_output() -> None:
     """Forget what could not be written, which Python would raise at its end."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError, AttributeError):  # standard output is no file or closed
+    # Standard output is no file or closed
+    except (OSError, ValueError, AttributeError):
         return
 
 
@@ -159,7 +160,9 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def add_device(parser: argparse.ArgumentParser) -> None:
     """Add ``--device``."""
     parser.add_argument(
-        "--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps (default: auto)"
+        "--device",
+        default="auto",
+        help="auto, cpu, cuda, cuda:1 or mps (default: auto)",
     )
 
 
@@ -177,7 +180,9 @@ def add_batch_size(parser: argparse.ArgumentParser) -> None:
 def positive(text: str) -> int:
     """A whole number from 1 on."""
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, found {text[:20]!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected a whole number from 1 on, found {text[:20]!r}"
+        )
     return int(text)
 
 
@@ -188,13 +193,20 @@ def probability(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text[:20]!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected a number from 0 to 1, found {text[:20]!r}"
+        )
     return value
 
 
 def whole_number(text: str, least: int = 0, end: int = 10**9) -> int:
     """A whole number from ``least`` on, below ``end``."""
-    if text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) < end:
+    if (
+        text.isascii()
+        and text.isdigit()
+        and len(text) < 10
+        and least <= int(text) < end
+    ):
         return int(text)
     raise argparse.ArgumentTypeError(
         f"expected a whole number from {least} on, below {end:,}, found {text[:20]!r}"

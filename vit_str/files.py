@@ -36,7 +36,8 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
     temporary = path.with_name(f".{begin}{ending}")
     try:
         yield temporary
-        with temporary.open("rb+") as file:  # on the disk, not only in the memory of the system
+        # On the disk, not only in the memory of the system
+        with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
@@ -61,7 +62,9 @@ def folder_to_fill(path: Path, option: str) -> Iterator[None]:
     """
     was_there = path.exists()
     if was_there and (not path.is_dir() or any(path.iterdir())):
-        raise ValueError(f"{option} {path}: there already, and not empty; give a new folder")
+        raise ValueError(
+            f"{option} {path}: there already, and not empty; give a new folder"
+        )
     try:
         yield
     except BaseException as error:
@@ -94,7 +97,9 @@ def default_cache() -> Path:
     try:
         return Path.home() / ".cache" / "vit-str"
     except RuntimeError:
-        message = "no home folder to keep drawn fonts and word lists in: set VIT_STR_CACHE"
+        message = (
+            "no home folder to keep drawn fonts and word lists in: set VIT_STR_CACHE"
+        )
         raise ValueError(message) from None
 
 

@@ -17,7 +17,12 @@ from vit_str.console import one_line
 from vit_str.files import write_atomically
 from vit_str.runtime import Reader, load
 from vit_str.runtime.machine import install_hint
-from vit_str.runtime.weights_contents import PRETRAINED, Contents, load_contents, resolve
+from vit_str.runtime.weights_contents import (
+    PRETRAINED,
+    Contents,
+    load_contents,
+    resolve,
+)
 
 _CARD = """\
 ---
@@ -151,7 +156,9 @@ def _hub() -> Any:
     try:
         import huggingface_hub
     except ImportError:
-        raise ValueError(f"the Hub needs huggingface_hub, run: {install_hint('hub')}") from None
+        raise ValueError(
+            f"the Hub needs huggingface_hub, run: {install_hint('hub')}"
+        ) from None
     return huggingface_hub
 
 
@@ -173,6 +180,8 @@ def _card(contents: Contents, name: str, licence: str) -> str:
         count=len(contents.charset),
         characters=f"`{characters[:200]}`{' ...' if len(characters) > 200 else ''}",
         temperature=contents.temperature,
-        data=f"Trained on: {data}." if data else "The file does not say what it was trained on.",
+        data=f"Trained on: {data}."
+        if data
+        else "The file does not say what it was trained on.",
         provenance=json.dumps(contents.provenance, indent=2, ensure_ascii=False),
     )

@@ -106,7 +106,9 @@ class VitStrEngine(OcrEngine):
         """Write what a page says and where."""
         page = _read(_reader(options), input_file)
         if text_quarters(page.words):
-            log.warning("text runs down or upside down, and is copied so; try --rotate-pages")
+            log.warning(
+                "text runs down or upside down, and is copied so; try --rotate-pages"
+            )
         text = hocr(input_file.name, {1: page}, _Typesetter(page).title)
         output_hocr.write_text(text, encoding="utf-8")
         output_text.write_text(f"{page.text}\n", encoding="utf-8")
@@ -149,7 +151,9 @@ class Plugin:
         """Add the options of this plug-in; it may be there twice, installed and asked for."""
         actions = parser._option_string_actions
         if _MODEL not in actions:
-            group = parser.add_argument_group(NAME, "Options of the plug-in vit_str.ocrmypdf")
+            group = parser.add_argument_group(
+                NAME, "Options of the plug-in vit_str.ocrmypdf"
+            )
             group.add_argument(
                 _MODEL,
                 default="tiny",
@@ -166,7 +170,9 @@ class Plugin:
         if not self.get_ocr_engine(options):
             return
         if options.pdf_renderer == "sandwich":
-            raise BadArgsError("vit-str gives words as hOCR: leave out --pdf-renderer sandwich")
+            raise BadArgsError(
+                "vit-str gives words as hOCR: leave out --pdf-renderer sandwich"
+            )
         try:
             _reader(options)
         except ValueError as error:

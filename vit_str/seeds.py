@@ -35,7 +35,8 @@ def shuffled(index: int, size: int, *keys: int) -> int:
     while True:
         left = index >> low
         right = index & masks[1]
-        for turn in range(_ROUNDS):  # an even number: the halves, of two widths, trade places
+        # An even number: the halves, of two widths, trade places
+        for turn in range(_ROUNDS):
             mixed = split_mix(key + (turn << 56) + right) & masks[turn % 2]
             left, right = right, left ^ mixed
         index = left << low | right

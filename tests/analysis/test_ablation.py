@@ -8,7 +8,12 @@ import torch
 from scipy import stats
 
 from vit_str.analysis.ablation.cut import WAYS, Head, HeadOutputs, without_heads
-from vit_str.analysis.ablation.effects import Reading, difference_interval, effects, random_sets
+from vit_str.analysis.ablation.effects import (
+    Reading,
+    difference_interval,
+    effects,
+    random_sets,
+)
 from vit_str.analysis.subjects import load_subject
 from vit_str.cli import main
 from vit_str.models.attention import attention_modules
@@ -38,7 +43,10 @@ def test_what_a_cut_head_puts_out_instead(small_weights):
         encoder(images[3:])
     module = list(attention_modules(encoder).values())[1]
     kept: list[torch.Tensor] = []
-    with torch.no_grad(), module.register_forward_hook(lambda *call: kept.append(call[2])):
+    with (
+        torch.no_grad(),
+        module.register_forward_hook(lambda *call: kept.append(call[2])),
+    ):
         encoder(images)
     (whole,) = kept
     mean = outputs.fill("mean", 0)(2, [1], whole)
@@ -75,12 +83,19 @@ def test_random_sets_are_a_band():
     ]
     table = pd.DataFrame(rows, columns=["cut", "heads", "accuracy"])
     (band,) = random_sets(table, "random order").itertuples()
-    assert (band.mean, band.min, band.max, band.count) == (pytest.approx(0.6), 0.5, 0.7, 2)
+    assert (band.mean, band.min, band.max, band.count) == (
+        pytest.approx(0.6),
+        0.5,
+        0.7,
+        2,
+    )
 
 
 def test_words_are_paired():
     whole = Reading("no head", (), ["a"] * 8, [True] * 6 + [False] * 2)
-    cut = Reading("layer 1, head 2", (Head(1, 2),), ["b"] * 8, [False] * 6 + [True, False])
+    cut = Reading(
+        "layer 1, head 2", (Head(1, 2),), ["b"] * 8, [False] * 6 + [True, False]
+    )
     table = effects(whole, [cut])
     row = table.iloc[1]
     assert (row["lost"], row["gained"], row["layer"], row["head"]) == (6, 1, 1, 2)
@@ -93,7 +108,10 @@ def test_words_are_paired():
 def test_intervals_of_paired_differences():
     # Newcombe 1998, table III: 36 both, 12 and 2 in one only, none in neither
     low, high = difference_interval(36, 12, 2, 50)
-    assert (-high, -low) == (pytest.approx(0.0569, abs=1e-4), pytest.approx(0.3404, abs=1e-4))
+    assert (-high, -low) == (
+        pytest.approx(0.0569, abs=1e-4),
+        pytest.approx(0.3404, abs=1e-4),
+    )
     low, high = difference_interval(66, 0, 0, 70)  # a head that loses nothing
     assert low < 0 < high
     low, high = difference_interval(0, 70, 0, 70)  # all that there is
@@ -103,7 +121,14 @@ def test_intervals_of_paired_differences():
 
 @pytest.mark.parametrize("by", WAYS)
 def test_the_command(by, small_weights, labeled_folder, tmp_path):
-    arguments = ["ablation", str(small_weights()), "--data", str(labeled_folder), "--orders", "2"]
+    arguments = [
+        "ablation",
+        str(small_weights()),
+        "--data",
+        str(labeled_folder),
+        "--orders",
+        "2",
+    ]
     arguments += ["--by", by]
     assert main(["analyze", *arguments, "--out", str(tmp_path)]) == 0
     table = pd.read_csv(tmp_path / "ablation.csv")

@@ -84,7 +84,9 @@ def test_after_an_interruption_the_page_has_what_is_done(
 
     monkeypatch.setattr(atlas_page, "load_subject", interrupted)
     refused = "untrained:timm:resnet18"
-    assert atlas(out, labeled_folder, weights, refused, "untrained:timm:resnet34") == 130
+    assert (
+        atlas(out, labeled_folder, weights, refused, "untrained:timm:resnet34") == 130
+    )
     assert list(json.loads((out / "atlas.json").read_text())["refused"]) == [refused]
     assert "it has no self-attention" in (out / "report.html").read_text()
     assert atlas(out, labeled_folder, weights) == 0
@@ -114,7 +116,10 @@ def test_a_refused_model_is_asked_for_again_by_another_version(
     assert atlas(out, labeled_folder, weights) == 0
     assert not asked  # what refused it is still installed
 
-    for older in ({"refused_by": {refused: versions | {"vit-str": "0.0"}}}, {"refused_by": {}}):
+    for older in (
+        {"refused_by": {refused: versions | {"vit-str": "0.0"}}},
+        {"refused_by": {}},
+    ):
         asked.clear()
         path.write_text(json.dumps(found | older))
         (out / "models" / "untrained%3Atimm%3Aresnet18.json").unlink(missing_ok=True)
@@ -129,12 +134,17 @@ def test_a_refused_model_is_asked_for_again_by_another_version(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["untrained:timm:test_vit", "--checkpoint", "x.pt"], "--checkpoint is for one model"),
+        (
+            ["untrained:timm:test_vit", "--checkpoint", "x.pt"],
+            "--checkpoint is for one model",
+        ),
         (["untrained:timm:test_vit", "--data", "rendered"], "give --data FOLDER"),
         (["untrained:timm:test_vit", "--data", "nothing"], "nothing: no such folder"),
     ],
 )
-def test_what_would_be_wrong_for_every_model_is_refused(options, message, tmp_path, capsys):
+def test_what_would_be_wrong_for_every_model_is_refused(
+    options, message, tmp_path, capsys
+):
     data = [] if "--data" in options else ["--data", str(tmp_path)]
     out = tmp_path / "out"
     assert main(["analyze", "atlas", *options, *data, "--out", str(out)]) == 2
@@ -149,13 +159,17 @@ def test_names_are_expanded():
     with pytest.raises(ValueError, match="no model of such a name"):
         expand(["timm:nothing_like_*"])
     listed = set(timm.list_models())
-    families = [name.partition(":")[2] for name in expand(["families"]) if name[:4] == "timm"]
+    families = [
+        name.partition(":")[2] for name in expand(["families"]) if name[:4] == "timm"
+    ]
     assert set(families) <= listed
 
 
 def test_the_documented_atlas_has_forty_architectures():
     commands = DOCS.read_text(encoding="utf-8").replace("\\\n", " ")
-    (names,) = re.findall(r"analyze atlas (untrained:families 'untrained.*) --count", commands)
+    (names,) = re.findall(
+        r"analyze atlas (untrained:families 'untrained.*) --count", commands
+    )
     models = expand(shlex.split(names))
     assert len(models) >= 40
     assert all(name.startswith("untrained:") for name in models)

@@ -31,13 +31,17 @@ def talkative(subject: Subject) -> Subject:
 
 
 def observe(observer: Observer, batch: Batch) -> list[Word]:
-    return observer.observe(batch, observer.subject.preprocessing.normalize(batch.pixels))
+    return observer.observe(
+        batch, observer.subject.preprocessing.normalize(batch.pixels)
+    )
 
 
 @pytest.mark.parametrize(
     "options", [{}, {"class_token": True}, {"class_token": True, "registers": 3}]
 )
-def test_attention_is_that_of_teacher_forcing_without_special_tokens(options, small_weights, words):
+def test_attention_is_that_of_teacher_forcing_without_special_tokens(
+    options, small_weights, words
+):
     subject = talkative(load_subject(str(small_weights(**options))))
     observer = Observer(subject)
     assert (observer.blocks, observer.heads) == (1, 2)
@@ -56,7 +60,9 @@ def test_attention_is_that_of_teacher_forcing_without_special_tokens(options, sm
         found = word.attention[subject.name]
         torch.testing.assert_close(found[0], expected, atol=1e-5, rtol=1e-4)
         mass = word.special_mass[subject.name][0]
-        torch.testing.assert_close(mass, whole[..., :special].sum(-1), atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(
+            mass, whole[..., :special].sum(-1), atol=1e-5, rtol=1e-4
+        )
         assert len(word.confidences) == len(word.text)
 
 
@@ -87,7 +93,9 @@ def chatty_weights(tmp_path, small_weights) -> Path:
     return save(subject, tmp_path / "chatty.safetensors")
 
 
-def test_the_command_on_rendered_words(chatty_weights, tmp_path, font_folder, capsys, monkeypatch):
+def test_the_command_on_rendered_words(
+    chatty_weights, tmp_path, font_folder, capsys, monkeypatch
+):
     monkeypatch.setenv("VIT_STR_CACHE", str(font_folder.parent / "glyphs"))
     out = tmp_path / "out"
     arguments = ["characters", str(chatty_weights), "--count", "20", "--show", "1"]
@@ -98,7 +106,9 @@ def test_the_command_on_rendered_words(chatty_weights, tmp_path, font_folder, ca
     assert found["image_size"] == {"height": 16, "width": 64}
     assert len(found["images"]) == 20
     for image in found["images"]:
-        assert "".join(each["character"] for each in image["characters"]) == image["text"]
+        assert (
+            "".join(each["character"] for each in image["characters"]) == image["text"]
+        )
         assert image["right"] == (image["text"] == image["label"])
         for each in image["characters"]:
             left, top, right, bottom = each["box"]
@@ -126,13 +136,27 @@ def test_the_command_on_rendered_words(chatty_weights, tmp_path, font_folder, ca
 def test_the_command_on_photographs(chatty_weights, labeled_folder, tmp_path, capsys):
     out = tmp_path / "out"
     arguments = ["characters", str(chatty_weights), "--data", str(labeled_folder)]
-    assert main(["analyze", *arguments, "--head", "2", "--out", str(out), "--device", "cpu"]) == 0
+    assert (
+        main(
+            ["analyze", *arguments, "--head", "2", "--out", str(out), "--device", "cpu"]
+        )
+        == 0
+    )
     assert "3.png" in capsys.readouterr().err
     found = json.loads((out / "characters.json").read_text())
     assert (found["block"], found["head"]) == (1, 2)
-    assert [image["label"] for image in found["images"]] == ["one", "two", "three", "five", "six"]
+    assert [image["label"] for image in found["images"]] == [
+        "one",
+        "two",
+        "three",
+        "five",
+        "six",
+    ]
     assert set(pd.read_csv(out / "characters.csv")["metric"]) <= {"monotonic"}
-    assert "is not known, so that nothing can be scored" in (out / "report.html").read_text()
+    assert (
+        "is not known, so that nothing can be scored"
+        in (out / "report.html").read_text()
+    )
 
 
 def test_a_model_that_sees_no_text(small_weights, labeled_folder, tmp_path):
@@ -140,6 +164,13 @@ def test_a_model_that_sees_no_text(small_weights, labeled_folder, tmp_path):
     subject.recognizer.decoder.classify.bias.data[94] = 1e4  # always the end
     path = save(subject, tmp_path / "silent.safetensors")
     out = tmp_path / "out"
-    arguments = ["characters", str(path), "--data", str(labeled_folder), "--out", str(out)]
+    arguments = [
+        "characters",
+        str(path),
+        "--data",
+        str(labeled_folder),
+        "--out",
+        str(out),
+    ]
     assert main(["analyze", *arguments, "--device", "cpu"]) == 0
     assert "In 5 no text was seen" in (out / "report.html").read_text()

@@ -17,7 +17,12 @@ from vit_str.torch_runtime.weights_file import save_weights
 FILES = {
     "receptive-field": {"gradient_distance.csv", "theoretical.csv", "fields.png"},
     "similarity": {"similarity.csv", "similarity.png"},
-    "rollout": {"rollout.csv", "rollout-distance.png", "rollout-distance.svg", "words-1.png"},
+    "rollout": {
+        "rollout.csv",
+        "rollout-distance.png",
+        "rollout-distance.svg",
+        "words-1.png",
+    },
 }
 
 
@@ -33,7 +38,9 @@ def conv_path(tmp_path) -> Path:
     return path
 
 
-def analyze(command: str, models: list[Path | str], data: Path, out: Path, *more: str) -> int:
+def analyze(
+    command: str, models: list[Path | str], data: Path, out: Path, *more: str
+) -> int:
     arguments = [command, *map(str, models), "--out", str(out), *more]
     arguments += ["--data", str(data), "--device", "cpu", "--batch-size", "3"]
     return main(["analyze", *arguments])
@@ -45,7 +52,9 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("command", FILES)
-def test_every_command_writes_its_files(command, weights_path, conv_path, words, tmp_path):
+def test_every_command_writes_its_files(
+    command, weights_path, conv_path, words, tmp_path
+):
     out = tmp_path / "out"
     models = [weights_path, *([] if command == "rollout" else [conv_path])]
     assert analyze(command, models, words, out) == 0
@@ -63,7 +72,10 @@ def test_every_command_writes_its_files(command, weights_path, conv_path, words,
 def check_receptive_fields(out: Path) -> None:
     distances = rows(out / "gradient_distance.csv")
     assert {row["model"] for row in distances} == {"small", "conv"}
-    assert all(float(row["low"]) <= float(row["mean"]) <= float(row["high"]) for row in distances)
+    assert all(
+        float(row["low"]) <= float(row["mean"]) <= float(row["high"])
+        for row in distances
+    )
     sizes = {(row["model"], row["layer"]): row for row in rows(out / "theoretical.csv")}
     found = sizes["conv", "1"]
     assert (found["field height"], found["field width"]) == ("8", "10")
@@ -73,9 +85,12 @@ def check_similarities(out: Path) -> None:
     pairs = rows(out / "similarity.csv")
     assert len(pairs) == (1 + 4) ** 2
     layers = [
-        ((row["model"], row["layer"]), (row["other model"], row["other layer"])) for row in pairs
+        ((row["model"], row["layer"]), (row["other model"], row["other layer"]))
+        for row in pairs
     ]
-    same = [float(row["cka"]) for row, (a, b) in zip(pairs, layers, strict=True) if a == b]
+    same = [
+        float(row["cka"]) for row, (a, b) in zip(pairs, layers, strict=True) if a == b
+    ]
     assert same == pytest.approx([1] * 5)
 
 

@@ -26,7 +26,9 @@ Measured = Callable[[str], DistanceAnalysis]
 def test_rows_are_means_of_what_the_maps_say(small_weights, labeled_folder, measured):
     subject = load_subject(str(small_weights()))
     rows = measurements(measured(str(small_weights()))).fillna({"head": 0})
-    table = {(row.layer, row.head, row.metric, row.unit): row for row in rows.itertuples()}
+    table = {
+        (row.layer, row.head, row.metric, row.unit): row for row in rows.itertuples()
+    }
     grid = TokenGrid.of(subject.recognizer.encoder)
     (batch,) = load_images(subject, str(labeled_folder), 10).batches()
     images = subject.preprocessing.normalize(batch.pixels)
@@ -36,7 +38,9 @@ def test_rows_are_means_of_what_the_maps_say(small_weights, labeled_folder, meas
         distances = (weights.double() * grid.distances()).sum(-1).mean(-1)
         for head in (1, 2):
             row = table[layer, head, "distance", "px"]
-            assert row.mean == pytest.approx(float(distances[:, head - 1].mean()), rel=1e-5)
+            assert row.mean == pytest.approx(
+                float(distances[:, head - 1].mean()), rel=1e-5
+            )
             assert row.low <= row.mean <= row.high
             assert row.n == 5
             in_patches = table[layer, head, "distance", "patches"].mean
@@ -54,7 +58,9 @@ def test_rows_are_means_of_what_the_maps_say(small_weights, labeled_folder, meas
 @pytest.fixture
 def pair(small_weights, measured) -> Sequence[DistanceAnalysis]:
     """Of two trainings of one model."""
-    return [measured(str(small_weights(name, seed=seed))) for seed, name in enumerate("ab")]
+    return [
+        measured(str(small_weights(name, seed=seed))) for seed, name in enumerate("ab")
+    ]
 
 
 def test_differences_are_paired_and_heads_are_matched(pair):
@@ -65,7 +71,9 @@ def test_differences_are_paired_and_heads_are_matched(pair):
     assert places == [(1, 1), (1, 2), (2, 1), (2, 2)]
     assert by_rank["first"].iloc[0] <= by_rank["first"].iloc[1]
     assert by_rank["second"].iloc[0] <= by_rank["second"].iloc[1]
-    assert found["difference"].to_numpy() == pytest.approx(found["second"] - found["first"])
+    assert found["difference"].to_numpy() == pytest.approx(
+        found["second"] - found["first"]
+    )
     assert (found["low"] - 1e-9 <= found["difference"]).all()
     assert (found["difference"] <= found["high"] + 1e-9).all()
     mirrored = differences(second, first)
@@ -87,8 +95,13 @@ def test_p_values_are_those_of_scipy_and_corrected_for_their_number(pair):
     )
 
 
-def test_models_of_other_depth_are_compared_at_the_same_share_of_it(small_weights, measured):
-    first, second = measured(str(small_weights("a"))), measured(str(small_weights("b", depth=3)))
+def test_models_of_other_depth_are_compared_at_the_same_share_of_it(
+    small_weights, measured
+):
+    first, second = (
+        measured(str(small_weights("a"))),
+        measured(str(small_weights("b", depth=3))),
+    )
     found = differences(first, second)
     layers = found[(found["metric"] == "distance") & (found["unit"] == "px")]
     assert layers["matching"].eq("depth").all()
@@ -103,22 +116,41 @@ def test_several_trainings_have_intervals_between_them(small_weights, measured):
     analyses = [measured(path) for path in paths]
     rows = over_trainings("group", analyses)
     (layer,) = rows.query("layer == 1 and head.isna() and metric == 'nmi'").itertuples()
-    means = [float(analysis.statistics.values("nmi")[0].mean()) for analysis in analyses]
+    means = [
+        float(analysis.statistics.values("nmi")[0].mean()) for analysis in analyses
+    ]
     interval = stats.ttest_1samp(means, 0).confidence_interval()
     assert (layer.n, layer.mean) == (3, pytest.approx(sum(means) / 3))
     assert (layer.low, layer.high) == pytest.approx((interval.low, interval.high))
-    heads = rows.query("layer == 2 and head == 1 and metric == 'distance' and unit == 'px'")
-    nearest = [float(a.statistics.values("distance")[1].mean(0).min()) for a in analyses]
+    heads = rows.query(
+        "layer == 2 and head == 1 and metric == 'distance' and unit == 'px'"
+    )
+    nearest = [
+        float(a.statistics.values("distance")[1].mean(0).min()) for a in analyses
+    ]
     assert heads["mean"].item() == pytest.approx(sum(nearest) / 3)
 
 
-def test_the_command_writes_tables_pictures_and_a_page(small_weights, labeled_folder, tmp_path):
+def test_the_command_writes_tables_pictures_and_a_page(
+    small_weights, labeled_folder, tmp_path
+):
     path, out = str(small_weights(class_token=True)), tmp_path / "out"
     arguments = ["distance", path, f"untrained:{path}", "--data", str(labeled_folder)]
     assert main(["analyze", *arguments, "--out", str(out)]) == 0
     table = pd.read_csv(out / "distance.csv")
     assert list(table.columns) == [
-        *("model", "layer", "head", "metric", "unit", "norm", "mean", "low", "high", "n")
+        *(
+            "model",
+            "layer",
+            "head",
+            "metric",
+            "unit",
+            "norm",
+            "mean",
+            "low",
+            "high",
+            "n",
+        )
     ]
     assert set(table["model"]) == {"small", "untrained:small"}
     assert table["metric"].eq("gradient_distance").sum() == 4
@@ -139,16 +171,34 @@ def test_the_command_writes_tables_pictures_and_a_page(small_weights, labeled_fo
     assert len(summary["skipped"]) == 1
     assert (out / "report.html").stat().st_size < 2_000_000
     assert {file.suffix for file in out.iterdir()} == {
-        *(".csv", ".json", ".png", ".html", ".svg", ".pdf")
+        ".csv",
+        ".json",
+        ".png",
+        ".html",
+        ".svg",
+        ".pdf",
     }
 
 
 @pytest.mark.parametrize("seeds", [[0], [0, 1, 2]])
-def test_the_command_measures_what_python_does(seeds, small_weights, labeled_folder, tmp_path):
+def test_the_command_measures_what_python_does(
+    seeds, small_weights, labeled_folder, tmp_path
+):
     files = [str(small_weights(f"run-{seed}", seed=seed)) for seed in seeds]
     group = ["--group", "runs"] if len(files) > 1 else []
-    options = ["--gradients", "0", "--maps", "2", "--per-image", "--data", str(labeled_folder)]
-    assert main(["analyze", "distance", *files, *group, *options, "--out", str(tmp_path)]) == 0
+    options = [
+        "--gradients",
+        "0",
+        "--maps",
+        "2",
+        "--per-image",
+        "--data",
+        str(labeled_folder),
+    ]
+    assert (
+        main(["analyze", "distance", *files, *group, *options, "--out", str(tmp_path)])
+        == 0
+    )
     model = files if group else files[0]
     name = "runs" if group else None
     found = attention_distance(model, labeled_folder, name=name, maps=2)
@@ -157,7 +207,9 @@ def test_the_command_measures_what_python_does(seeds, small_weights, labeled_fol
     assert written == (tmp_path / "python.csv").read_text()
     sinks = pd.read_csv(tmp_path / "sinks.csv")
     pd.testing.assert_frame_equal(sinks, found.sinks(), check_dtype=False, rtol=1e-4)
-    assert len(pd.read_csv(tmp_path / "per-image.csv")) == len(found.to_frame(per_image=True))
+    assert len(pd.read_csv(tmp_path / "per-image.csv")) == len(
+        found.to_frame(per_image=True)
+    )
 
 
 def test_a_module_is_left_in_the_mode_it_was_in(small_weights):
@@ -172,11 +224,22 @@ def test_a_module_is_left_in_the_mode_it_was_in(small_weights):
 def test_values_of_images_maps_and_queries_on_text(small_weights, two_fonts, tmp_path):
     path, out = str(small_weights()), tmp_path / "out"
     more = ["--count", "6", "--gradients", "0", "--fonts", str(two_fonts)]
-    arguments = ["distance", path, "--queries", "text", "--per-image", "--maps", "3", *more]
+    arguments = [
+        "distance",
+        path,
+        "--queries",
+        "text",
+        "--per-image",
+        "--maps",
+        "3",
+        *more,
+    ]
     assert main(["analyze", *arguments, "--out", str(out)]) == 0
     images = pd.read_csv(out / "per-image.csv")
     rows = pd.read_csv(out / "distance.csv")
-    chosen = images[(images["layer"] == 2) & (images["head"] == 1) & (images["metric"] == "nmi")]
+    chosen = images[
+        (images["layer"] == 2) & (images["head"] == 1) & (images["metric"] == "nmi")
+    ]
     row = rows[(rows["layer"] == 2) & (rows["head"] == 1) & (rows["metric"] == "nmi")]
     assert chosen["value"].mean() == pytest.approx(row["mean"].item(), rel=1e-4)
     with np.load(out / "maps-1.npz") as maps:
@@ -190,11 +253,22 @@ def test_whatever_gives_batches_of_images(small_weights, tmp_path):
     images = torch.randn(7, 3, 16, 64)
     whole = attention_distance(encoder, images, metrics=["nmi"], maps=3)
     loader = DataLoader(TensorDataset(images, torch.arange(7)), batch_size=3)
-    for batches in (loader, list(images.split(2)), iter(images), torch.compile(encoder)):
-        given = (batches, images) if isinstance(batches, torch.nn.Module) else (encoder, batches)
+    for batches in (
+        loader,
+        list(images.split(2)),
+        iter(images),
+        torch.compile(encoder),
+    ):
+        given = (
+            (batches, images)
+            if isinstance(batches, torch.nn.Module)
+            else (encoder, batches)
+        )
         found = attention_distance(*given, metrics=["nmi"])
         assert found.rows["n"].eq(7).all()
-        pd.testing.assert_frame_equal(found.to_frame(), whole.to_frame(), atol=1e-5, rtol=1e-5)
+        pd.testing.assert_frame_equal(
+            found.to_frame(), whole.to_frame(), atol=1e-5, rtol=1e-5
+        )
     assert attention_distance(encoder, loader, count=4).rows["n"].eq(4).all()
     values = whole.to_frame(per_image=True)
     assert len(values) == 7 * 2 * 2 * 2
@@ -208,8 +282,12 @@ def test_whatever_gives_batches_of_images(small_weights, tmp_path):
 
 def test_a_group_is_all_of_its_trainings(small_weights, tmp_path):
     images = torch.randn(4, 3, 16, 64)
-    encoders = [load_subject(str(small_weights(seed=seed))).encoder for seed in range(3)]
-    group = attention_distance(encoders, images, metrics=["nmi", "entropy", "sink_mass"], maps=2)
+    encoders = [
+        load_subject(str(small_weights(seed=seed))).encoder for seed in range(3)
+    ]
+    group = attention_distance(
+        encoders, images, metrics=["nmi", "entropy", "sink_mass"], maps=2
+    )
     assert group.rows["n"].eq(3).all()
     names = ["training 1", "training 2", "training 3"]
     for table in (group.sinks(), group.to_frame(per_image=True)):
@@ -218,7 +296,9 @@ def test_a_group_is_all_of_its_trainings(small_weights, tmp_path):
     group.save(tmp_path / "maps.npz")
     with np.load(tmp_path / "maps.npz") as maps:
         assert len(maps) == 3 * 2
-        assert not np.allclose(maps["training_01_layer_01"], maps["training_03_layer_01"])
+        assert not np.allclose(
+            maps["training_01_layer_01"], maps["training_03_layer_01"]
+        )
     files = [str(small_weights(name, seed=2)) for name in ("x", "y", "z")]
     batch = {"pixel_values": images}
     named = attention_distance(files, batch, metrics=["sink_mass", "entropy"])
@@ -255,7 +335,9 @@ def test_distributed_modules(small_weights, tmp_path):
     images = torch.randn(2, 3, 16, 64)
     expected = attention_distance(encoder, images, metrics=["nmi"]).to_frame()
     meeting = f"file://{tmp_path / 'meeting'}"
-    torch.distributed.init_process_group("gloo", init_method=meeting, rank=0, world_size=1)
+    torch.distributed.init_process_group(
+        "gloo", init_method=meeting, rank=0, world_size=1
+    )
     try:
         wrapped = torch.nn.parallel.DistributedDataParallel(encoder)
         found = attention_distance(wrapped, images, metrics=["nmi"]).to_frame()

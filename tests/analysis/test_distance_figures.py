@@ -31,7 +31,9 @@ MODELS = {
     "four": (["a", HOSTILE, "c", "d", "untrained:a", f"untrained:{HOSTILE}"], 24, 4),
     "untrained": (["untrained:tiny"], 1, 1),
 }
-every_case = pytest.mark.parametrize(("models", "layers", "heads"), MODELS.values(), ids=MODELS)
+every_case = pytest.mark.parametrize(
+    ("models", "layers", "heads"), MODELS.values(), ids=MODELS
+)
 
 
 def make_rows(models: Sequence[str], layers: int = 6, heads: int = 4) -> pd.DataFrame:
@@ -46,7 +48,16 @@ def make_rows(models: Sequence[str], layers: int = 6, heads: int = 4) -> pd.Data
                 for metric, value in UNIFORM.items():
                     unit = "nats" if metric == "entropy" else "px"
                     rows.append(
-                        (model, layer, head, metric, unit, share * value, 0.02 * value, 1200)
+                        (
+                            model,
+                            layer,
+                            head,
+                            metric,
+                            unit,
+                            share * value,
+                            0.02 * value,
+                            1200,
+                        )
                     )
     return make_table(rows)
 
@@ -91,10 +102,16 @@ def test_heads_by_depth(models, layers, heads):
     sheet = heads_by_depth(make_rows(models, layers, heads), LENGTHS)
     check(
         sheet,
-        *("attention distance (px, raw)", "layer", "n = 1,200", "untrained"),
-        *("uniform: 45.5 px", "window 3x3: 6.4 px"),
+        "attention distance (px, raw)",
+        "layer",
+        "n = 1,200",
+        "untrained",
+        "uniform: 45.5 px",
+        "window 3x3: 6.4 px",
     )
-    trained = [model for model in models if not model.startswith("untrained:")] or models
+    trained = [
+        model for model in models if not model.startswith("untrained:")
+    ] or models
     assert len(sheet.axes) == len(trained)
 
 
@@ -127,16 +144,32 @@ def test_a_panel_for_each_layer_in_the_order_of_training():
             (model, layer, head, "distance", "px", value, 1, 9)
             for model, distance in {"late": 10.0, "start": 45.0, "middle": 30.0}.items()
             for layer in range(1, 7)
-            for head, value in {1: distance - 5, 2: distance + 5, None: distance}.items()
+            for head, value in {
+                1: distance - 5,
+                2: distance + 5,
+                None: distance,
+            }.items()
         ]
     )
     images = {"late": 1_500_000, "start": 0, "middle": 400_000}
-    sheet = along_training(table, images, {"uniform": [45.4] * 6, "window 3x3": [8.1] * 6})
-    check(sheet, "layer 6", "images trained on", "distance (px)", "uniform: 45.4 px", "400k", "2M")
+    sheet = along_training(
+        table, images, {"uniform": [45.4] * 6, "window 3x3": [8.1] * 6}
+    )
+    check(
+        sheet,
+        "layer 6",
+        "images trained on",
+        "distance (px)",
+        "uniform: 45.4 px",
+        "400k",
+        "2M",
+    )
     assert len(sheet.axes) == 6
     for axes in sheet.axes:
         curves = [line for line in axes.lines if len(line.get_xdata()) == 3]
-        assert [list(curve.get_xdata()) for curve in curves] == [[0, 400_000, 1_500_000]] * 3
+        assert [list(curve.get_xdata()) for curve in curves] == [
+            [0, 400_000, 1_500_000]
+        ] * 3
         heights = [list(curve.get_ydata()) for curve in curves]
         assert heights == [[40, 25, 5], [50, 35, 15], [45, 30, 10]]
 
@@ -145,14 +178,21 @@ def shares(rows: pd.DataFrame) -> pd.DataFrame:
     """Distances as shares of uniform and of the diagonal."""
     units = {"share of uniform": 45.55, "share of diagonal": 3 * 45.55}
     numbers, rows = ["mean", "low", "high"], rows[rows["metric"] == "distance"]
-    tables = [rows.assign(unit=unit, **rows[numbers] / by) for unit, by in units.items()]
+    tables = [
+        rows.assign(unit=unit, **rows[numbers] / by) for unit, by in units.items()
+    ]
     return pd.concat(tables)
 
 
 @every_case
 def test_models_on_one_scale(models, layers, heads):
     sheet = models_on_one_scale(shares(make_rows(models, layers, heads)))
-    check(sheet, "share of uniform attention", "share of the diagonal of the image", "layer")
+    check(
+        sheet,
+        "share of uniform attention",
+        "share of the diagonal of the image",
+        "layer",
+    )
     first, second = sheet.axes
     assert first.get_ylim()[1] > 2.5 * second.get_ylim()[1]
     labels = first.get_legend_handles_labels()[1]
@@ -166,7 +206,9 @@ def test_the_pointer_shows_which_head_a_dot_is():
     titles = [each.text for each in root.iter("{http://www.w3.org/2000/svg}title")]
     assert len(titles) == 2 * 12 * 12
     row = next(rows.query("layer == 3 and head == 11").itertuples())
-    assert f"layer 3, head 11: {row.mean:.1f} [{row.low:.1f}, {row.high:.1f}] px" in titles
+    assert (
+        f"layer 3, head 11: {row.mean:.1f} [{row.low:.1f}, {row.high:.1f}] px" in titles
+    )
     shown = svg(models_on_one_scale(shares(rows)))
     assert "runs/$x$ 文字 ��" in shown
 
@@ -181,8 +223,16 @@ def test_differences_by_layer():
     table = pd.DataFrame(rows, columns=columns).astype({"head": "Int64"})
     table = table.assign(matching="index")
     sheet = differences_by_layer(table, "heads by index", ("tiny", "untrained:tiny"))
-    check(sheet, "distance (px), untrained:tiny", "no difference", "heads by index", "n = 99")
-    assert sheet.axes[0].get_ylabel().endswith("\N{MINUS SIGN} tiny"), "the first is taken off"
+    check(
+        sheet,
+        "distance (px), untrained:tiny",
+        "no difference",
+        "heads by index",
+        "n = 99",
+    )
+    assert sheet.axes[0].get_ylabel().endswith("\N{MINUS SIGN} tiny"), (
+        "the first is taken off"
+    )
     assert sheet.axes[0].get_xlabel() == "layer"
     assert full_dots(sheet) == {-3.0: True, 0.5: False}, "hollow where it may be chance"
 
@@ -191,25 +241,40 @@ def full_dots(sheet: Figure) -> dict[float, bool]:
     """Height of every dot of the first panel -> whether it is full."""
     drawn = [line for line in sheet.axes[0].get_lines() if line.get_marker() == "o"]
     dots = [line for line in drawn if len(line.get_ydata())]  # not those of the legend
-    return {float(dot.get_ydata()[0]): dot.get_markerfacecolor() != "#ffffff" for dot in dots}
+    return {
+        float(dot.get_ydata()[0]): dot.get_markerfacecolor() != "#ffffff"
+        for dot in dots
+    }
 
 
 def test_layers_matched_by_depth_are_shares_of_the_depth():
     """Four layers against twelve: neither has layers 1 to 4 of the figure."""
-    rows = [(layer, layer, 0.5, 4.5, 0.02 * layer, 9, "depth") for layer in (1, 2, 3, 4)]
+    rows = [
+        (layer, layer, 0.5, 4.5, 0.02 * layer, 9, "depth") for layer in (1, 2, 3, 4)
+    ]
     columns = ["layer", "difference", "low", "high", "p_holm", "n", "matching"]
-    table = pd.DataFrame(rows, columns=columns).assign(head=pd.array([None] * 4, dtype="Int64"))
+    table = pd.DataFrame(rows, columns=columns).assign(
+        head=pd.array([None] * 4, dtype="Int64")
+    )
     sheet = differences_by_layer(table, "matched by depth", ("tiny", "deep"))
     check(sheet, "p below 0.05 (Holm)", "p of 0.05 or more")
     assert full_dots(sheet) == {1.0: True, 2.0: True, 3.0: False, 4.0: False}
     (axes,) = sheet.axes
     assert "depth" in axes.get_xlabel()
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0 %", "33 %", "67 %", "100 %"]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == [
+        "0 %",
+        "33 %",
+        "67 %",
+        "100 %",
+    ]
 
 
 def test_lines_of_chance_say_of_which_model_they_are_where_they_differ():
     rows = make_rows(["vit", "swin"])
-    chance = {"vit": {"uniform": [45.0] * 6}, "swin": {"uniform": [13.0] * 3 + [45.0] * 3}}
+    chance = {
+        "vit": {"uniform": [45.0] * 6},
+        "swin": {"uniform": [13.0] * 3 + [45.0] * 3},
+    }
     sheet = heads_by_depth(rows, chance)
     check(sheet, "uniform (vit): 45.0 px", "uniform (swin): 13.0 to 45.0 px")
     sheet = heads_by_depth(rows, {"vit": chance["vit"], "swin": chance["vit"]})
@@ -231,7 +296,9 @@ def test_offsets_gallery(layers, grid):
     assert len(images) == layers[0] * layers[1]
     box = images[0].get_window_extent()
     shape = (2 * columns - 1) * patch[1] / ((2 * rows - 1) * patch[0])
-    assert box.width / box.height == pytest.approx(shape, rel=0.01), "as wide as in the image"
+    assert box.width / box.height == pytest.approx(shape, rel=0.01), (
+        "as wide as in the image"
+    )
 
 
 def test_rows_that_cannot_be_drawn_are_an_error():

@@ -30,7 +30,9 @@ def test_centers_are_in_reading_order_and_in_x_y():
     assert centers[16].tolist() == [4.0, 6.0]
 
 
-@pytest.mark.parametrize("arguments", [(0, 4, (4, 4)), (4, 4, (0, 4)), (4, 4, (4, 4), -1)])
+@pytest.mark.parametrize(
+    "arguments", [(0, 4, (4, 4)), (4, 4, (0, 4)), (4, 4, (4, 4), -1)]
+)
 def test_a_grid_that_cannot_be(arguments):
     with pytest.raises(ValueError, match="found"):
         TokenGrid(*arguments)
@@ -64,7 +66,9 @@ def test_images_and_batches_are_averaged():
     assert offsets.images == 6
     maps = attention_weights(queries, keys)[..., 1:, 1:].double()
     mean = (maps / maps.sum(-1, keepdim=True)).mean(0)
-    torch.testing.assert_close(offsets.maps()[0], by_offset(mean, grid), atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(
+        offsets.maps()[0], by_offset(mean, grid), atol=1e-6, rtol=1e-5
+    )
 
 
 def test_offsets_are_of_the_chosen_queries():

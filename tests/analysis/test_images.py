@@ -51,7 +51,8 @@ def test_rendered_words_come_with_boxes(subject, font_folder, monkeypatch):
     assert [len(batch) for batch in small] == [16, 16, 16, 16, 6]
     assert [len(batch) for batch in large] == [64, 6]
     assert torch.equal(
-        torch.cat([batch.pixels for batch in small]), torch.cat([batch.pixels for batch in large])
+        torch.cat([batch.pixels for batch in small]),
+        torch.cat([batch.pixels for batch in large]),
     )
     labels = [label for batch in small for label in batch.labels or []]
     assert labels == [label for batch in large for label in batch.labels or []]

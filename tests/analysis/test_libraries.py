@@ -40,7 +40,13 @@ HF = {
     "patch_size": 8,
 }
 HF_SQUARE = HF | {"image_size": 32}  # not all of transformers is made for other images
-SWIN = {"embed_dim": 12, "depths": [2, 1], "num_heads": [2, 3], "window_size": 4, "patch_size": 2}
+SWIN = {
+    "embed_dim": 12,
+    "depths": [2, 1],
+    "num_heads": [2, 3],
+    "window_size": 4,
+    "patch_size": 2,
+}
 
 
 def timm_model(module: str, name: str, **options: Any) -> nn.Module:
@@ -48,7 +54,9 @@ def timm_model(module: str, name: str, **options: Any) -> nn.Module:
     return getattr(models, name)(**({"img_size": (32, 48)} | options))
 
 
-def timm_vit(name: str = "VisionTransformer", module: str = "vision_transformer", **options: Any):
+def timm_vit(
+    name: str = "VisionTransformer", module: str = "vision_transformer", **options: Any
+):
     return partial(timm_model, module, name, **({"patch_size": 8} | SIZES | options))
 
 
@@ -70,16 +78,29 @@ def torchvision_swin(version: str = "") -> nn.Module:
         "block": getattr(swin, f"SwinTransformerBlock{version}"),
         "downsample_layer": getattr(swin, f"PatchMerging{version}"),
     }
-    return swin.SwinTransformer([2, 2], 12, [2, 1], [2, 3], [4, 4], num_classes=2, **parts)
+    return swin.SwinTransformer(
+        [2, 2], 12, [2, 1], [2, 3], [4, 4], num_classes=2, **parts
+    )
 
 
 REGISTERS = [f"register {i}" for i in range(1, 5)]
 WIDE, SQUARE = (32, 48), (32, 32)
 CASES = {
     "timm ViT": (timm_vit(reg_tokens=4), WIDE, "class", *REGISTERS),
-    "timm ViT, normed": (timm_vit(qk_norm=True, class_token=False, global_pool="avg"), WIDE),
-    "timm DeiT": (timm_vit("VisionTransformerDistilled", "deit"), WIDE, "class", "distillation"),
-    "timm ViT, relative": (timm_vit("VisionTransformerRelPos", "vision_transformer_relpos"), WIDE),
+    "timm ViT, normed": (
+        timm_vit(qk_norm=True, class_token=False, global_pool="avg"),
+        WIDE,
+    ),
+    "timm DeiT": (
+        timm_vit("VisionTransformerDistilled", "deit"),
+        WIDE,
+        "class",
+        "distillation",
+    ),
+    "timm ViT, relative": (
+        timm_vit("VisionTransformerRelPos", "vision_transformer_relpos"),
+        WIDE,
+    ),
     "timm EVA, rotary": (
         timm_vit("Eva", "eva", use_rot_pos_emb=True, num_reg_tokens=4, qkv_fused=False),
         *(WIDE, "class", *REGISTERS),
@@ -87,14 +108,18 @@ CASES = {
     "timm BEiT": (timm_vit("Beit", "beit", use_rel_pos_bias=True), WIDE, "class"),
     "timm Swin": (timm_swin("swin_transformer", "SwinTransformer"), WIDE),
     "timm Swin v2": (timm_swin("swin_transformer_v2", "SwinTransformerV2"), WIDE),
-    "timm Swin v2 CR": (timm_swin("swin_transformer_v2_cr", "SwinTransformerV2Cr"), WIDE),
+    "timm Swin v2 CR": (
+        timm_swin("swin_transformer_v2_cr", "SwinTransformerV2Cr"),
+        WIDE,
+    ),
     "timm Qwen3, rotary": (
         partial(timm_model, "qwen3_vit", "Qwen3VitEncoder", patch_size=8, **LAYERS),
         WIDE,
     ),
     "torchvision ViT": (
         lambda: torchvision.models.VisionTransformer(32, 8, 2, 3, 24, 48),
-        *(SQUARE, "class"),
+        SQUARE,
+        "class",
     ),
     "torchvision Swin": (torchvision_swin, WIDE),
     "torchvision Swin v2": (partial(torchvision_swin, "V2"), WIDE),
@@ -106,7 +131,11 @@ CASES = {
         hf("DINOv3ViT", **HF_SQUARE, num_register_tokens=4),
         *(WIDE, "class", *REGISTERS),
     ),
-    "HF BEiT": (hf("Beit", **HF_SQUARE, use_relative_position_bias=True), SQUARE, "class"),
+    "HF BEiT": (
+        hf("Beit", **HF_SQUARE, use_relative_position_bias=True),
+        SQUARE,
+        "class",
+    ),
     "HF CLIP": (hf("CLIPVision", **HF_SQUARE), WIDE, "class"),
     "HF SigLIP": (hf("SiglipVision", **HF_SQUARE), SQUARE),
     "HF Swin": (hf("Swin", **SWIN, image_size=WIDE), WIDE),
@@ -117,7 +146,9 @@ CASES = {
 
 
 @contextmanager
-def own_maps(model: nn.Module, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Tensor]]:
+def own_maps(
+    model: nn.Module, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[list[Tensor]]:
     """What a model multiplies its values with, as it goes through dropout after the softmax."""
     maps: list[Tensor] = []
     dropout = F.dropout
@@ -155,7 +186,10 @@ def set_fused(model: Any, fused: bool) -> None:
 
 def probed_maps(encoder: LibraryEncoder, images: Tensor) -> list[Tensor]:
     maps: list[Tensor] = []
-    with torch.no_grad(), probe_layers(encoder, lambda _, *what: maps.append(map_of(*what))):
+    with (
+        torch.no_grad(),
+        probe_layers(encoder, lambda _, *what: maps.append(map_of(*what))),
+    ):
         encoder(images)
     return maps
 
@@ -186,7 +220,11 @@ def test_a_family_against_its_own_maps(name, monkeypatch):
         encoder(images)
     for block, maps in zip(encoder.blocks, expected, strict=True):
         allowed = block.windows().allowed
-        attended = (maps > 1e-12).any(1).view(len(images), *allowed.shape[:1], *maps.shape[-2:])
+        attended = (
+            (maps > 1e-12)
+            .any(1)
+            .view(len(images), *allowed.shape[:1], *maps.shape[-2:])
+        )
         special = maps.shape[-1] - allowed.shape[-1]
         assert attended[..., special:, special:].eq(allowed).all()
     distances = [in_image(*each) for each in zip(encoder.blocks, expected, strict=True)]
@@ -201,7 +239,9 @@ def in_image(block: Block, maps: Tensor) -> Tensor:
     if block.window:
         (height, width), (down, across) = block.window, block.shift
         rolled = places.view(rows, columns).roll((-down, -across), (0, 1))
-        places = rolled.view(rows // height, height, columns // width, width).transpose(1, 2)
+        places = rolled.view(rows // height, height, columns // width, width).transpose(
+            1, 2
+        )
     tokens = len(block.windows().grid)
     places = places.reshape(-1, tokens)
     maps = maps[..., -tokens:, -tokens:].double()
@@ -256,9 +296,9 @@ def test_an_untrained_swin_attends_evenly_to_what_it_may(size):
         shares = rows[(rows["metric"] == metric) & (rows["unit"] == "share of uniform")]
         assert shares["mean"].to_numpy() == pytest.approx(1, abs=0.01)
     chance = analysis.statistics.chance()
-    assert [float(v.mean()) for v in analysis.statistics.values("nmi")] == pytest.approx(
-        chance["uniform"]["nmi"], abs=0.01
-    )
+    assert [
+        float(v.mean()) for v in analysis.statistics.values("nmi")
+    ] == pytest.approx(chance["uniform"]["nmi"], abs=0.01)
     # By hand: 4 x 4 tokens of 2 x 2 pixels, then the same shifted by two, then of 4 x 4 pixels.
     window = TokenGrid(4, 4, (2, 2)).uniform_distance()
     shifted = chance["uniform"]["distance"][1]
@@ -274,7 +314,12 @@ def test_cross_attention_of_readers(reader, monkeypatch):
     from vit_str.analysis.libraries.hugging_face import cross_attention
 
     torch.manual_seed(0)
-    common = {"vocab_size": 20, "d_model": 24, "decoder_layers": 2, "decoder_attention_heads": 3}
+    common = {
+        "vocab_size": 20,
+        "d_model": 24,
+        "decoder_layers": 2,
+        "decoder_attention_heads": 3,
+    }
     common |= {"decoder_ffn_dim": 32, "max_position_embeddings": 16}
     if reader == "TrOCR":
         vision = transformers.ViTConfig(**HF)
@@ -282,7 +327,9 @@ def test_cross_attention_of_readers(reader, monkeypatch):
         special = 1
     else:
         vision = transformers.DonutSwinConfig(**SWIN, image_size=(32, 48))
-        text = transformers.MBartConfig(**common, is_decoder=True, add_cross_attention=True)
+        text = transformers.MBartConfig(
+            **common, is_decoder=True, add_cross_attention=True
+        )
         special = 0
     join = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs
     model = transformers.VisionEncoderDecoderModel(join(vision, text)).eval()
@@ -290,7 +337,9 @@ def test_cross_attention_of_readers(reader, monkeypatch):
     with own_maps(model.decoder, monkeypatch) as own, torch.no_grad():
         model(pixel_values=images, decoder_input_ids=labels)
     rows, columns = encoder_of(model, (32, 48)).grid
-    expected = [m for m in own if m.shape[-1] == rows * columns + special and m.shape[-2] == 3]
+    expected = [
+        m for m in own if m.shape[-1] == rows * columns + special and m.shape[-2] == 3
+    ]
     found = cross_attention(model, images, labels)
     assert len(found) == len(expected) == 2
     for one, other in zip(found.values(), expected, strict=True):
@@ -325,7 +374,10 @@ class Difference(nn.Module):
 def test_a_module_of_ones_own_is_registered():
     tokens = torch.randn(2, 5, 8)
     unknown = ByHand()
-    with pytest.raises(ValueError, match="register_attention"), probe(unknown, lambda *_: None):
+    with (
+        pytest.raises(ValueError, match="register_attention"),
+        probe(unknown, lambda *_: None),
+    ):
         unknown(tokens)
 
     @register_attention(Taught)
@@ -344,7 +396,9 @@ def test_a_module_of_ones_own_is_registered():
     assert names == ["0", "1.attend"]
 
 
-@pytest.mark.parametrize("options", [{"is_causal": True}, {"scale": 0.7}, {"enable_gqa": True}])
+@pytest.mark.parametrize(
+    "options", [{"is_causal": True}, {"scale": 0.7}, {"enable_gqa": True}]
+)
 def test_options_of_the_fused_kernel(options):
     class Fused(nn.Module):
         def forward(self, *inputs):
@@ -356,7 +410,9 @@ def test_options_of_the_fused_kernel(options):
     model = Fused()
     with probe(model, lambda _, *what: maps.append(map_of(*what))):
         output = model(queries, keys, values)
-    torch.testing.assert_close(maps[0] @ values.repeat_interleave(4 // keys.shape[1], 1), output)
+    torch.testing.assert_close(
+        maps[0] @ values.repeat_interleave(4 // keys.shape[1], 1), output
+    )
 
 
 @pytest.mark.parametrize("mask", [None, "bool", "float", "padding", "heads"])
@@ -380,7 +436,9 @@ def test_masks_of_multi_head_attention(batch_first, mask):
 
 
 def test_models_with_a_head_or_a_text_part():
-    labeled = transformers.ViTForImageClassification(transformers.ViTConfig(**HF)).eval()
+    labeled = transformers.ViTForImageClassification(
+        transformers.ViTConfig(**HF)
+    ).eval()
     assert encoder_of(labeled).model is labeled.vit
     texts = {"text_config": {"num_hidden_layers": 1}, "vision_config": HF_SQUARE}
     both = transformers.CLIPModel(transformers.CLIPConfig(**texts)).eval()
@@ -389,7 +447,10 @@ def test_models_with_a_head_or_a_text_part():
 
 def test_unsupported_models_are_refused():
     model = Difference()
-    with pytest.raises(ValueError, match="more than one softmax"), probe(model, lambda *_: None):
+    with (
+        pytest.raises(ValueError, match="more than one softmax"),
+        probe(model, lambda *_: None),
+    ):
         model(torch.randn(1, 1, 4, 8))
     different = timm_vit(attn_layer="diff")().eval()
     with pytest.raises(ValueError, match="subtracts one softmax from another"):
@@ -422,7 +483,9 @@ def test_preprocessing_is_that_of_the_library(photo, folder):
     check_pixels(ours, photo, weights.transforms()(photo))
     _, ours = load_library_model(f"hf:{folder}")
     processor = transformers.AutoImageProcessor.from_pretrained(folder)
-    check_pixels(ours, photo, processor(images=photo, return_tensors="pt")["pixel_values"][0])
+    check_pixels(
+        ours, photo, processor(images=photo, return_tensors="pt")["pixel_values"][0]
+    )
 
 
 def check_pixels(ours: Any, photo: Image.Image, expected: Tensor) -> None:
@@ -437,7 +500,9 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("models") / "small"
     hf("ViT", **HF)().save_pretrained(folder)
     size = {"height": 32, "width": 48}
-    transformers.ViTImageProcessor(size=size, image_std=[0.2, 0.3, 0.4]).save_pretrained(folder)
+    transformers.ViTImageProcessor(
+        size=size, image_std=[0.2, 0.3, 0.4]
+    ).save_pretrained(folder)
     return folder
 
 
@@ -456,7 +521,9 @@ def test_weights_of_a_file(tmp_path, folder):
     for one, other in zip(encoder.parameters(), again.parameters(), strict=True):
         assert torch.equal(one, other)
     for wrong, name in ((weights, "timm:test_vit"), (path, f"hf:{folder}")):
-        with pytest.raises(ValueError, match=r"not weights of this model|size mismatch"):
+        with pytest.raises(
+            ValueError, match=r"not weights of this model|size mismatch"
+        ):
             load_library_model(name, checkpoint=wrong)
 
 
@@ -476,7 +543,9 @@ def test_another_image_size(folder):
 
 def test_weights_of_a_file_need_no_network(tmp_path, folder):
     """The configuration beside the file is taken; where there is none, nothing is fetched."""
-    encoder, _ = load_library_model("hf:some/model", checkpoint=folder / "model.safetensors")
+    encoder, _ = load_library_model(
+        "hf:some/model", checkpoint=folder / "model.safetensors"
+    )
     assert encoder.image_size == (32, 48)
     alone = tmp_path / "model.safetensors"
     alone.write_bytes((folder / "model.safetensors").read_bytes())
@@ -489,7 +558,13 @@ ANALYSES = ("distance", "compare", "receptive-field", "similarity", "rollout")
 
 @pytest.mark.parametrize("analysis", ANALYSES)
 def test_every_analysis(analysis, folder, labeled_folder, tmp_path):
-    arguments = [analysis, f"hf:{folder}", f"untrained:hf:{folder}", "--out", str(tmp_path)]
+    arguments = [
+        analysis,
+        f"hf:{folder}",
+        f"untrained:hf:{folder}",
+        "--out",
+        str(tmp_path),
+    ]
     arguments += ["--data", str(labeled_folder), "--count", "2", "--device", "cpu"]
     arguments += ["--gradients", "1"] if analysis == "distance" else []
     assert main(["analyze", *arguments]) == 0

@@ -30,11 +30,25 @@ REASONS = {
     "mobilenetv3_small_050": "no self-attention",
 }
 MEASURED = (
-    *("vit_tiny_patch16_224", "eva02_tiny_patch14_224", "vit_relpos_small_patch16_224"),
-    *("vit_tiny_r_s16_p8_224", "swin_tiny_patch4_window7_224", "swinv2_tiny_window8_256"),
-    *("beit_base_patch16_224", "vit_small_patch16_dinov3"),
-    *("pvt_v2_b0", "pvt_v2_b2_li", "twins_svt_small", "twins_pcpvt_small", "mvitv2_tiny"),
-    *("tiny_vit_5m_224", "swinv2_cr_tiny_ns_224"),
+    "vit_tiny_patch16_224",
+    "eva02_tiny_patch14_224",
+    "vit_relpos_small_patch16_224",
+    *(
+        "vit_tiny_r_s16_p8_224",
+        "swin_tiny_patch4_window7_224",
+        "swinv2_tiny_window8_256",
+    ),
+    "beit_base_patch16_224",
+    "vit_small_patch16_dinov3",
+    *(
+        "pvt_v2_b0",
+        "pvt_v2_b2_li",
+        "twins_svt_small",
+        "twins_pcpvt_small",
+        "mvitv2_tiny",
+    ),
+    "tiny_vit_5m_224",
+    "swinv2_cr_tiny_ns_224",
 )
 
 
@@ -69,7 +83,9 @@ def test_weights_of_a_model_that_is_measured_are_fetched(name, hub):
 @pytest.mark.parametrize(
     ("name", "why"), [("resnet18", "no self-attention"), ("maxvit_t", "the lab knows")]
 )
-def test_a_model_of_torchvision_is_refused_before_its_weights_are_fetched(name, why, hub):
+def test_a_model_of_torchvision_is_refused_before_its_weights_are_fetched(
+    name, why, hub
+):
     with pytest.raises(ValueError, match=why):
         torchvision_models.create(name, True, None)
     with pytest.raises(FetchedError):
@@ -78,7 +94,11 @@ def test_a_model_of_torchvision_is_refused_before_its_weights_are_fetched(name, 
 
 @pytest.mark.parametrize(
     ("kind", "why"),
-    [("resnet", "no self-attention"), ("cvt", "keys are pooled"), ("bert", "the lab knows")],
+    [
+        ("resnet", "no self-attention"),
+        ("cvt", "keys are pooled"),
+        ("bert", "the lab knows"),
+    ],
 )
 def test_a_type_of_transformers_is_refused_with_the_reason(kind, why):
     with pytest.raises(ValueError, match=why):

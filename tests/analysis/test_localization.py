@@ -31,8 +31,12 @@ def on_tokens(*places: tuple[int, int]) -> Tensor:
     return maps
 
 
-def scores(maps: Tensor, truth: Tensor, predicted: Tensor | None = None) -> dict[str, list[float]]:
-    attended = character_attention(maps, truth if predicted is None else predicted, GRID)
+def scores(
+    maps: Tensor, truth: Tensor, predicted: Tensor | None = None
+) -> dict[str, list[float]]:
+    attended = character_attention(
+        maps, truth if predicted is None else predicted, GRID
+    )
     pairs = [(index, index) for index in range(len(truth))]
     found = score_characters(attended, truth, pairs, GRID)
     return {name: values.tolist() for name, values in found.items()}
@@ -49,13 +53,23 @@ def test_all_attention_on_a_token_in_the_box():
 
 def test_all_attention_on_a_token_outside_of_the_box():
     found = scores(on_tokens((2, 5)), boxes([16, 0, 48, 8]))
-    assert found["pointing"] == found["pointing_near"] == found["energy"] == found["lift"] == [0]
+    assert (
+        found["pointing"]
+        == found["pointing_near"]
+        == found["energy"]
+        == found["lift"]
+        == [0]
+    )
     assert found["center_error"] == [pytest.approx(56 / 32)]
     assert found["center_error_y"] == [pytest.approx(16 / 8)]
 
 
 def test_half_a_token_off_is_near():
-    inside, beside, above = boxes([81, 17, 95, 23]), boxes([95, 17, 99, 23]), boxes([81, 3, 95, 17])
+    inside, beside, above = (
+        boxes([81, 17, 95, 23]),
+        boxes([95, 17, 99, 23]),
+        boxes([81, 3, 95, 17]),
+    )
     for box, hit, near in ((inside, 1, 1), (beside, 0, 1), (above, 0, 1)):
         found = scores(on_tokens((2, 5)), box)
         assert (found["pointing"], found["pointing_near"]) == ([hit], [near])
@@ -64,7 +78,8 @@ def test_half_a_token_off_is_near():
 
 
 @pytest.mark.parametrize(
-    "box", [WHOLE, [0, 0, 16, 8], [7, 3, 61.5, 30], [100, 10, 127, 11], [-5, -3, 20, 40]]
+    "box",
+    [WHOLE, [0, 0, 16, 8], [7, 3, 61.5, 30], [100, 10, 127, 11], [-5, -3, 20, 40]],
 )
 def test_uniform_attention_has_a_lift_of_one(box):
     found = scores(torch.full((1, 4, 8), 1 / 32, dtype=torch.float64), boxes(box))
@@ -72,8 +87,12 @@ def test_uniform_attention_has_a_lift_of_one(box):
 
 
 def test_energy_counts_cut_tokens_by_area():
-    assert scores(on_tokens((1, 2)), boxes([40, 0, 128, 32]))["energy"] == [pytest.approx(0.5)]
-    assert scores(on_tokens((1, 2)), boxes([40, 10, 128, 32]))["energy"] == [pytest.approx(0.375)]
+    assert scores(on_tokens((1, 2)), boxes([40, 0, 128, 32]))["energy"] == [
+        pytest.approx(0.5)
+    ]
+    assert scores(on_tokens((1, 2)), boxes([40, 10, 128, 32]))["energy"] == [
+        pytest.approx(0.375)
+    ]
     shares = covered(boxes(WHOLE, [40, 10, 128, 32]), GRID)
     assert (shares[0] == 1).all()
     assert shares.sum((1, 2)).tolist() == [32, pytest.approx(88 * 22 / 128)]

@@ -9,7 +9,9 @@ def make_word(text: str) -> MappedWord:
     for index in range(len(text)):
         maps[index, 0, index % 4] = 1.0
     pixels = torch.full((3, 16, 64), 255, dtype=torch.uint8)
-    return MappedWord(f"{text} (image.png)", pixels, text, {"one": maps, "other": maps}, [], [])
+    return MappedWord(
+        f"{text} (image.png)", pixels, text, {"one": maps, "other": maps}, [], []
+    )
 
 
 def images(sheet: Figure) -> list[int]:

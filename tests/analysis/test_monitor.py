@@ -23,7 +23,9 @@ LABELS = torch.tensor([0, 1, 0])
 
 def make_encoder() -> VisionTransformer:
     torch.manual_seed(0)
-    return VisionTransformer(dim=8, depth=2, heads=2, image_size=(16, 32), patch_size=(8, 8))
+    return VisionTransformer(
+        dim=8, depth=2, heads=2, image_size=(16, 32), patch_size=(8, 8)
+    )
 
 
 def test_summary_is_the_means_of_layers() -> None:
@@ -32,8 +34,14 @@ def test_summary_is_the_means_of_layers() -> None:
     assert len(values) == 2 * len(MONITORED)
     rows = attention_distance(encoder, IMAGES).to_frame()
     rows = rows[rows["head"].isna() & (rows["layer"] == 2)]
-    for metric, unit in (("distance", "px"), ("entropy", "nats"), ("sink_mass", "share")):
-        expected = rows[(rows["metric"] == metric) & (rows["unit"] == unit)]["mean"].item()
+    for metric, unit in (
+        ("distance", "px"),
+        ("entropy", "nats"),
+        ("sink_mass", "share"),
+    ):
+        expected = rows[(rows["metric"] == metric) & (rows["unit"] == unit)][
+            "mean"
+        ].item()
         assert values[f"attention_{metric}/layer_02"] == pytest.approx(expected)
 
 
@@ -133,7 +141,9 @@ def test_lightning_with_a_model_of_timm(tmp_path: Path) -> None:
     assert len(logged.dropna(subset="attention_sink_mass/layer_01")) == 4
 
 
-def test_trainer_of_transformers_logs_before_training_and_after_every_epoch(tmp_path: Path) -> None:
+def test_trainer_of_transformers_logs_before_training_and_after_every_epoch(
+    tmp_path: Path,
+) -> None:
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("accelerate")
     from vit_str.analysis.monitor.transformers import AttentionMonitorCallback
@@ -162,7 +172,9 @@ def test_trainer_of_transformers_logs_before_training_and_after_every_epoch(tmp_
     before = attention_summary(model, IMAGES)
     trainer.train()
     history = [
-        entry for entry in trainer.state.log_history if "attention_entropy/layer_01" in entry
+        entry
+        for entry in trainer.state.log_history
+        if "attention_entropy/layer_01" in entry
     ]
     assert [entry["epoch"] for entry in history] == [0, 1, 2]
     after = attention_summary(model, IMAGES)
@@ -171,12 +183,16 @@ def test_trainer_of_transformers_logs_before_training_and_after_every_epoch(tmp_
         assert history[-1][name] == pytest.approx(after[name], rel=1e-4)
 
 
-def test_the_how_to_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_how_to_runs_as_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The smallest model of timm on words in a folder, from docs/attention.md."""
     pytest.importorskip("timm")
     pytest.importorskip("torchvision")
     page = Path(__file__).parents[2] / "docs" / "attention.md"
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL
+    )
     (program,) = [block for block in blocks if "AttentionMonitor(" in block]
     folder = tmp_path / "words" / "images"
     folder.mkdir(parents=True)
@@ -186,5 +202,7 @@ def test_the_how_to_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "words" / "labels.tsv").write_text(f"{names[0]}\tA1\n{names[1]}\tB\n")
     monkeypatch.chdir(tmp_path)
     exec(compile(program, str(page), "exec"), {"__name__": "how_to"})  # noqa: S102 - our own page
-    logged = pd.read_csv(tmp_path / "runs" / "lightning_logs" / "version_0" / "metrics.csv")
+    logged = pd.read_csv(
+        tmp_path / "runs" / "lightning_logs" / "version_0" / "metrics.csv"
+    )
     assert len(logged.dropna(subset="attention_distance/layer_01")) == 1 + 5

@@ -61,14 +61,18 @@ def test_pictures_files_tensors_and_modules_agree(small_weights, labeled_folder)
     files = sorted(labeled_folder.glob("*.png"))[:2]
     pictures = [Image.open(file) for file in files]
     weights = load_weights(path)
-    pixels = [weights.preprocessing.pixels(picture.convert("RGB")) for picture in pictures]
+    pixels = [
+        weights.preprocessing.pixels(picture.convert("RGB")) for picture in pictures
+    ]
     tensor = weights.preprocessing.normalize(torch.stack(pixels))
     wanted = attention_distance(path, files).rows["mean"].to_numpy()
     for found in (
         attention_distance(path, pictures),
         attention_distance(path, tensor),
         attention_distance(weights.recognizer, tensor, name="small"),
-        attention_distance(weights.recognizer.encoder, tensor, name="small", batch_size=1),
+        attention_distance(
+            weights.recognizer.encoder, tensor, name="small", batch_size=1
+        ),
     ):
         assert found.rows["mean"].to_numpy() == pytest.approx(wanted)
 
@@ -81,7 +85,9 @@ def test_plots_share_an_axis(result):
     assert [text.get_text() for text in labels].count("uniform: 22.6 px") == 1
     assert axes.get_ylabel() == "attention distance (px)"
     shares = result.plot(unit="share of uniform")
-    levels = [line.get_ydata()[0] for line in shares.lines if line.get_linestyle() == "--"]
+    levels = [
+        line.get_ydata()[0] for line in shares.lines if line.get_linestyle() == "--"
+    ]
     assert levels[0] == pytest.approx(1.0), "the line of uniform attention"
     plt.close("all")
 

@@ -20,7 +20,12 @@ from vit_str.analysis.statistics import AttentionStatistics
 timm = pytest.importorskip("timm")
 
 SIZE = (64, 96)
-STAGES = {"embed_dims": (8, 12), "num_heads": (2, 3), "depths": (2, 1), "num_classes": 0}
+STAGES = {
+    "embed_dims": (8, 12),
+    "num_heads": (2, 3),
+    "depths": (2, 1),
+    "num_classes": 0,
+}
 
 
 def pyramid() -> nn.Module:
@@ -39,7 +44,11 @@ def multi_scale(size: tuple[int, int] = SIZE, **options: Any) -> nn.Module:
     from timm.models.mvitv2 import MultiScaleVit, MultiScaleVitCfg
 
     config = MultiScaleVitCfg(
-        depths=(1, 2), embed_dim=(8, 16), num_heads=(2, 4), stride_kv_adaptive=(4, 4), **options
+        depths=(1, 2),
+        embed_dim=(8, 16),
+        num_heads=(2, 4),
+        stride_kv_adaptive=(4, 4),
+        **options,
     )
     config.stride_q = config.stride_q[:2]
     config.stride_kv = config.stride_kv[:2]
@@ -59,7 +68,9 @@ def size_of(name: str) -> tuple[int, int]:
     return (64, 64) if "relative" in name else SIZE
 
 
-def own_maps(model: Any, images: Tensor, monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
+def own_maps(
+    model: Any, images: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> list[Tensor]:
     """What a model multiplies its values with: all that its softmaxes put out."""
     maps: list[Tensor] = []
     softmax = Tensor.softmax
@@ -79,7 +90,10 @@ def own_maps(model: Any, images: Tensor, monkeypatch: pytest.MonkeyPatch) -> lis
 
 def probed_maps(encoder: LibraryEncoder, images: Tensor) -> list[Tensor]:
     maps: list[Tensor] = []
-    with torch.no_grad(), probe_layers(encoder, lambda _, *what: maps.append(map_of(*what))):
+    with (
+        torch.no_grad(),
+        probe_layers(encoder, lambda _, *what: maps.append(map_of(*what))),
+    ):
         encoder(images)
     return maps
 
@@ -96,7 +110,11 @@ def true_places(name: str, size: tuple[int, int]) -> list[tuple[Tensor, Tensor]]
     if name.startswith("MViT"):
         second = first[..., ::2, ::2]  # windows of 3 x 3 tokens around every second one
         # The layer that pools queries pools its keys from the same tokens.
-        return [(first, first[..., ::4, ::4]), (second, second), (second, second[..., ::2, ::2])]
+        return [
+            (first, first[..., ::4, ::4]),
+            (second, second),
+            (second, second[..., ::2, ::2]),
+        ]
     pooled = F.avg_pool2d(first, 4)
     second = F.avg_pool2d(first, 2)
     windows = name == "Twins"
@@ -137,7 +155,9 @@ def test_a_family_against_its_own_maps_and_the_places_of_its_keys(name, monkeypa
         away = torch.cdist(queries.flatten(2).mT, keys.flatten(2).mT)[0]
         by_hand = (maps.double() * away).sum(-1).mean(-1)
         torch.testing.assert_close(distance, by_hand, atol=1e-4, rtol=1e-6)
-        nearest = maps.double().gather(-1, away.argmin(1)[:, None].expand(*maps.shape[:3], 1))
+        nearest = maps.double().gather(
+            -1, away.argmin(1)[:, None].expand(*maps.shape[:3], 1)
+        )
         torch.testing.assert_close(own, nearest[..., 0].mean(-1), atol=1e-6, rtol=1e-6)
 
 
@@ -168,7 +188,9 @@ def test_pooled_keys_of_transformers(kind):
         for stage in output.attentions
         for of_block in ([stage] if isinstance(stage, Tensor) else stage)
     ]
-    layers = zip(maps, true_places("PVT v2", SIZE), statistics.values("distance"), strict=True)
+    layers = zip(
+        maps, true_places("PVT v2", SIZE), statistics.values("distance"), strict=True
+    )
     for of_block, (queries, keys), distance in layers:
         away = torch.cdist(queries.flatten(2).mT, keys.flatten(2).mT)[0]
         by_hand = (of_block.double() * away).sum(-1).mean(-1)
@@ -284,7 +306,9 @@ def test_models_of_timm_by_name():
     assert (encoder.grid, (ours.height, ours.width)) == ((2, 3), SIZE)
     encoder, _ = load_library_model("untrained:timm:pvt_v2_b2_li")
     assert encoder.image_size == (224, 224)
-    assert [(b.keys.rows, b.keys.columns) for b in encoder.blocks if b.keys] == [(7, 7)] * 16
+    assert [(b.keys.rows, b.keys.columns) for b in encoder.blocks if b.keys] == [
+        (7, 7)
+    ] * 16
     with pytest.raises(ValueError, match="keys of uneven size"):
         load_library_model("untrained:timm:pvt_v2_b2_li", image_size=SIZE)
 

@@ -26,7 +26,9 @@ def test_statistics_of_a_running_encoder_are_those_of_its_maps(options):
         expected.update_maps(name, weights)
     assert len(probed.layers) == 3
     for metric in METRICS:
-        for found, value in zip(probed.values(metric), expected.values(metric), strict=True):
+        for found, value in zip(
+            probed.values(metric), expected.values(metric), strict=True
+        ):
             torch.testing.assert_close(found, value, atol=1e-5, rtol=1e-5)
     with torch.no_grad():
         assert torch.equal(with_probe, model(images))
@@ -54,7 +56,13 @@ def test_the_hooks_are_gone_afterwards():
 
 
 def test_nothing_to_probe():
-    with pytest.raises(ValueError, match="supported"), probe(nn.Linear(2, 2), lambda *_: None):
+    with (
+        pytest.raises(ValueError, match="supported"),
+        probe(nn.Linear(2, 2), lambda *_: None),
+    ):
         pass
-    with pytest.raises(ValueError, match="run the model"), probe(encoder(), lambda *_: None):
+    with (
+        pytest.raises(ValueError, match="run the model"),
+        probe(encoder(), lambda *_: None),
+    ):
         pass

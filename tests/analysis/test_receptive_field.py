@@ -13,21 +13,35 @@ from vit_str.analysis.receptive_field.gradients import (
     field_statistics,
     uniform_gradient_distance,
 )
-from vit_str.analysis.receptive_field.windows import ReceptiveField, fields_by_layer, window_of
+from vit_str.analysis.receptive_field.windows import (
+    ReceptiveField,
+    fields_by_layer,
+    window_of,
+)
 from vit_str.models import ConvolutionalEncoder, Encoder, VisionTransformer
 from vit_str.models.convolutions import WindowLayer
 
 
 def make_vit(**arguments: object) -> VisionTransformer:
     torch.manual_seed(0)
-    sizes = {"dim": 16, "depth": 3, "heads": 2, "image_size": (16, 48), "patch_size": (4, 8)}
+    sizes = {
+        "dim": 16,
+        "depth": 3,
+        "heads": 2,
+        "image_size": (16, 48),
+        "patch_size": (4, 8),
+    }
     return VisionTransformer(**{**sizes, **arguments}).eval()
 
 
 def make_conv() -> ConvolutionalEncoder:
     torch.manual_seed(0)
     return ConvolutionalEncoder(
-        widths=(8, 16), depths=(1, 1), strides=((2, 2), (2, 4)), image_size=(16, 48), reach=1
+        widths=(8, 16),
+        depths=(1, 1),
+        strides=((2, 2), (2, 4)),
+        image_size=(16, 48),
+        reach=1,
     ).eval()
 
 
@@ -107,16 +121,20 @@ def test_nothing_is_seen_outside_of_the_theoretical_field():
 def test_random_signs_stand_for_the_norm_of_the_jacobian():
     encoder, image = make_vit(), torch.randn(1, 3, 16, 48)
     fields = GradientFields(encoder, queries=4)
-    fields._order = torch.tensor([2 * 6 + 3])  # the token in the middle, again and again
+    # The token in the middle, again and again
+    fields._order = torch.tensor([2 * 6 + 3])
     fields.update(image.expand(50, -1, -1, -1))
 
     def output(pixels):
-        return torch.stack([layer[0, :, 2, 3] for layer in layer_outputs(encoder, pixels)])
+        return torch.stack(
+            [layer[0, :, 2, 3] for layer in layer_outputs(encoder, pixels)]
+        )
 
     jacobian = torch.autograd.functional.jacobian(output, image)[:, :, 0]
     norms = jacobian.double().square().sum((1, 2)).sqrt()
     exact = field_statistics(
-        norms / norms.sum((1, 2), keepdim=True), torch.tensor([[10.0, 28.0]] * 3).double()
+        norms / norms.sum((1, 2), keepdim=True),
+        torch.tensor([[10.0, 28.0]] * 3).double(),
     )
     found = fields.values("gradient_distance").mean(1)
     torch.testing.assert_close(found, exact["gradient_distance"], rtol=0.04, atol=0)
@@ -137,8 +155,12 @@ def test_streaming_equals_one_batch_and_every_token_is_asked(encoder):
     for start in (0, 4):
         parts.update(images[start : start + 4])
     assert parts.seen == 6
-    both = fields.values("gradient_distance").mean(1), parts.values("gradient_distance").mean(1)
-    torch.testing.assert_close(*both, rtol=0.15, atol=0)  # other signs for the same tokens
+    both = (
+        fields.values("gradient_distance").mean(1),
+        parts.values("gradient_distance").mean(1),
+    )
+    # Other signs for the same tokens
+    torch.testing.assert_close(*both, rtol=0.15, atol=0)
     torch.testing.assert_close(
         parts.centered.sum((1, 2)), torch.ones(fields.layers, dtype=torch.float64)
     )
@@ -147,7 +169,9 @@ def test_streaming_equals_one_batch_and_every_token_is_asked(encoder):
 def test_uniform_distance_is_the_mean_over_pixels():
     encoder = make_vit(image_size=(8, 24), patch_size=(8, 12))
     y, x = torch.meshgrid(torch.arange(-3.5, 4), torch.arange(-5.5, 18), indexing="ij")
-    assert uniform_gradient_distance(encoder) == pytest.approx(float((y * y + x * x).sqrt().mean()))
+    assert uniform_gradient_distance(encoder) == pytest.approx(
+        float((y * y + x * x).sqrt().mean())
+    )
 
 
 def test_unknown_encoders_are_refused():
@@ -169,7 +193,11 @@ def square(kernel: int, stride: int = 1, padding: int = 0) -> WindowLayer:
 
 ALEXNET = [square(11, 4, 2), square(3, 2), square(5, 1, 2), square(3, 2)]
 ALEXNET += [*[square(3, 1, 1)] * 3, square(3, 2)]
-VGG16 = [layer for count in (2, 2, 3, 3, 3) for layer in (*[square(3, 1, 1)] * count, square(2, 2))]
+VGG16 = [
+    layer
+    for count in (2, 2, 3, 3, 3)
+    for layer in (*[square(3, 1, 1)] * count, square(2, 2))
+]
 
 
 @pytest.mark.parametrize(("layers", "size"), [(ALEXNET, 195), (VGG16, 212)])
@@ -207,6 +235,10 @@ def test_only_chosen_tokens_are_measured():
     assert not rows.any()
     assert not columns.any()
     assert fields.token_weights.tolist() == [1.0] + [0.0] * 23
-    y, x = torch.meshgrid(torch.arange(16.0) - 1.5, torch.arange(48.0) - 3.5, indexing="ij")
+    y, x = torch.meshgrid(
+        torch.arange(16.0) - 1.5, torch.arange(48.0) - 3.5, indexing="ij"
+    )
     expected = float((y * y + x * x).sqrt().mean())
-    assert uniform_gradient_distance(encoder, fields.token_weights) == pytest.approx(expected)
+    assert uniform_gradient_distance(encoder, fields.token_weights) == pytest.approx(
+        expected
+    )

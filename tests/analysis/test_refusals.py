@@ -14,7 +14,10 @@ WRONG_USE = [
     (["distance", "tiny", "--count", "0"], "--count"),
     (["distance", "tiny", "--device", "abacus"], "unknown device"),
     (["distance", "tiny", "tiny"], "once"),
-    (["characters", "SMALL", "--block", "2"], "--block and --head are from 1 to 1 and 2"),
+    (
+        ["characters", "SMALL", "--block", "2"],
+        "--block and --head are from 1 to 1 and 2",
+    ),
     (["characters", "SMALL", "--head", "0"], "--block and --head"),
     (["characters", "SMALL", "--show", "-1"], "--show must be from 0"),
     (["rollout", CONVOLUTIONAL], "ConvolutionalEncoder holds no attention"),
@@ -22,23 +25,36 @@ WRONG_USE = [
 ]
 OTHER_LIBRARIES = [
     (["characters", "timm:test_vit"], "is not a model that reads"),
-    (["rollout", "untrained:timm:swin_tiny_patch4_window7_224"], "attention inside windows"),
-    (["distance", "untrained:timm:test_vit", "--data", "rendered"], "give --data FOLDER"),
+    (
+        ["rollout", "untrained:timm:swin_tiny_patch4_window7_224"],
+        "attention inside windows",
+    ),
+    (
+        ["distance", "untrained:timm:test_vit", "--data", "rendered"],
+        "give --data FOLDER",
+    ),
     (["distance", "untrained:timm:nothing"], "timm has no model 'nothing'"),
     (["distance", "untrained:torchvision:resnet18"], "ResNet is not supported"),
-    (["distance", "untrained:timm:test_vit", "--checkpoint", "x.pt"], "found 0 that take it"),
+    (
+        ["distance", "untrained:timm:test_vit", "--checkpoint", "x.pt"],
+        "found 0 that take it",
+    ),
     (["distance", "timm:test_vit", "--checkpoint", "x.pt"], "x.pt: no such file"),
     (["distance", "tiny", "timm:test_vit"], "not loaded (no network"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG_USE + OTHER_LIBRARIES)
-def test_refusal(arguments, message, small_weights, labeled_folder, tmp_path, capsys, monkeypatch):
+def test_refusal(
+    arguments, message, small_weights, labeled_folder, tmp_path, capsys, monkeypatch
+):
     if (arguments, message) in OTHER_LIBRARIES:
         pytest.importorskip("torchvision")
         pytest.importorskip("transformers")
         patch_timm(monkeypatch)
-    arguments = [str(small_weights()) if word == "SMALL" else word for word in arguments]
+    arguments = [
+        str(small_weights()) if word == "SMALL" else word for word in arguments
+    ]
     data = [] if "--data" in arguments else ["--data", str(labeled_folder)]
     out = tmp_path / "out"
     assert main(["analyze", *arguments, *data, "--out", str(out)]) == 2

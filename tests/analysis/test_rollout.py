@@ -3,7 +3,12 @@ import torch
 
 from vit_str.analysis.characters.measure import gradient_times_input
 from vit_str.analysis.rollout import character_maps, encoder_rollout, rollout
-from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.models import (
+    ConvolutionalEncoder,
+    Recognizer,
+    TransformerDecoder,
+    VisionTransformer,
+)
 from vit_str.models.attention import record_attention
 from vit_str.models.cross_attention import cross_attention
 
@@ -12,7 +17,13 @@ LABELS = torch.tensor([[1, 2, 3], [4, 5, -1]])
 
 def make_recognizer(conv: bool = False, **arguments: object) -> Recognizer:
     torch.manual_seed(0)
-    sizes = {"dim": 16, "depth": 2, "heads": 2, "image_size": (12, 40), "patch_size": (4, 8)}
+    sizes = {
+        "dim": 16,
+        "depth": 2,
+        "heads": 2,
+        "image_size": (12, 40),
+        "patch_size": (4, 8),
+    }
     encoder = (
         ConvolutionalEncoder((16,), (1,), ((4, 8),), (12, 40))
         if conv
@@ -25,24 +36,34 @@ def make_recognizer(conv: bool = False, **arguments: object) -> Recognizer:
 
 def test_gradient_times_input_sees_only_what_the_score_depends_on():
     recognizer, images = make_recognizer(conv=True), torch.randn(1, 3, 12, 40)
-    images[:, :, 4:8, 16:24] = 0  # token (1, 2): whatever the gradient, nothing to multiply
+    # Token (1, 2): whatever the gradient, nothing to multiply
+    images[:, :, 4:8, 16:24] = 0
     maps = gradient_times_input(recognizer, images, LABELS[:1])
     assert maps.dtype == torch.float64
     torch.testing.assert_close(maps.sum((2, 3)), torch.ones(1, 3).double())
     assert (maps[0, :, 1, 2] == 0).all()
     assert (maps[0, :, 0] > 0).all()
-    assert gradient_times_input(recognizer, images, LABELS[:1, :0]).shape == (1, 0, 3, 5)
+    assert gradient_times_input(recognizer, images, LABELS[:1, :0]).shape == (
+        1,
+        0,
+        3,
+        5,
+    )
 
 
 def layer_maps(layers: int = 3, tokens: int = 15) -> list[torch.Tensor]:
     generator = torch.Generator().manual_seed(0)
-    scores = torch.randn(layers, 2, 4, tokens, tokens, generator=generator, dtype=torch.float64)
+    scores = torch.randn(
+        layers, 2, 4, tokens, tokens, generator=generator, dtype=torch.float64
+    )
     return list(scores.softmax(-1))
 
 
 def test_the_product_is_last_layer_times_the_ones_before():
     maps = layer_maps()
-    steps = [0.3 * torch.eye(15, dtype=torch.float64) + 0.7 * each.mean(1) for each in maps]
+    steps = [
+        0.3 * torch.eye(15, dtype=torch.float64) + 0.7 * each.mean(1) for each in maps
+    ]
     found = rollout(maps, residual=0.3)
     torch.testing.assert_close(found[2], steps[2] @ steps[1] @ steps[0])
     torch.testing.assert_close(found[2].sum(-1), torch.ones(2, 15, dtype=torch.float64))
@@ -60,7 +81,9 @@ def test_rollout_of_a_model_is_that_of_its_maps(options):
     found = character_maps(recognizer, images, LABELS)["through the encoder by rollout"]
     assert found.shape == (2, 3, 3, 5)
     torch.testing.assert_close(found.sum((2, 3)), torch.ones(2, 3, dtype=torch.float64))
-    attention = cross_attention(recognizer.decoder, features, LABELS)[:, -1].mean(1).double()
+    attention = (
+        cross_attention(recognizer.decoder, features, LABELS)[:, -1].mean(1).double()
+    )
     reached = (attention @ expected[-1])[1, 1]
     patches = reached[encoder.special_tokens :]
     torch.testing.assert_close(found[1, 1].flatten(), patches / patches.sum())
@@ -70,4 +93,6 @@ def test_what_cannot_be_rolled_out_is_refused():
     with pytest.raises(ValueError, match="from 0 to 1, found 2"):
         rollout(layer_maps(), residual=2)
     with pytest.raises(ValueError, match="holds no attention"):
-        encoder_rollout(ConvolutionalEncoder((8,), (0,), ((8, 8),)), torch.zeros(1, 3, 32, 128))
+        encoder_rollout(
+            ConvolutionalEncoder((8,), (0,), ((8, 8),)), torch.zeros(1, 3, 32, 128)
+        )

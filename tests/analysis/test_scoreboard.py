@@ -7,7 +7,13 @@ from torch import Tensor
 
 from vit_str.analysis.characters.localization import METRICS, slices
 from vit_str.analysis.characters.measure import Source, Word, matches
-from vit_str.analysis.characters.scores import SLICES, Scoreboard, groups, not_better, slope
+from vit_str.analysis.characters.scores import (
+    SLICES,
+    Scoreboard,
+    groups,
+    not_better,
+    slope,
+)
 from vit_str.analysis.geometry import TokenGrid
 
 
@@ -47,7 +53,16 @@ def word(
     special = torch.zeros(blocks, heads, len(text), dtype=torch.float64)
     pixels = torch.zeros(3, 32, 128, dtype=torch.uint8)
     confidences = [0.9] * len(text)
-    return Word("w", pixels, text, label, confidences, {"m": attention}, {"m": special}, true_boxes)
+    return Word(
+        "w",
+        pixels,
+        text,
+        label,
+        confidences,
+        {"m": attention},
+        {"m": special},
+        true_boxes,
+    )
 
 
 def board(*words: Word, block: int = 1, head: int | None = None) -> Scoreboard:
@@ -92,7 +107,9 @@ def test_means_are_over_words_of_means_over_characters():
     row = find(rows, model="m", block=2, metric="energy")
     assert row.mean == pytest.approx(0.75)
     assert row.low < 0.75 < row.high
-    assert find(rows, model="m", block=2, metric="monotonic").mean == pytest.approx(0.75)
+    assert find(rows, model="m", block=2, metric="monotonic").mean == pytest.approx(
+        0.75
+    )
 
 
 def test_matched_characters_of_wrong_readings_count():
@@ -126,8 +143,12 @@ def test_the_combination_decides_boxes():
     mixed.attention["m"] = torch.stack([maps, maps.flip(0)])[:, None]
     rows = board(mixed, block=0, head=0).rows()
     assert find(rows, model="m", versus=SLICES, metric="drift", head=1).block == 1
-    assert find(rows, model="m", head=1, block=1, metric="energy").mean == pytest.approx(1)
-    assert find(rows, model="m", head=1, block=2, metric="energy").mean == pytest.approx(0)
+    assert find(
+        rows, model="m", head=1, block=1, metric="energy"
+    ).mean == pytest.approx(1)
+    assert find(
+        rows, model="m", head=1, block=2, metric="energy"
+    ).mean == pytest.approx(0)
 
 
 @pytest.mark.parametrize(

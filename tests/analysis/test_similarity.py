@@ -11,7 +11,9 @@ def direct(first: torch.Tensor, second: torch.Tensor) -> float:
         k, l, n = x @ x.T, y @ y.T, len(x)  # noqa: E741 - the names of the papers
         k, l = k - k.diag().diag(), l - l.diag().diag()  # noqa: E741
         ones = torch.ones(n, dtype=x.dtype)
-        parts = (k @ l).trace() + (ones @ k @ ones) * (ones @ l @ ones) / ((n - 1) * (n - 2))
+        parts = (k @ l).trace() + (ones @ k @ ones) * (ones @ l @ ones) / (
+            (n - 1) * (n - 2)
+        )
         return (parts - 2 / (n - 2) * (ones @ k @ l @ ones)) / (n * (n - 3))
 
     scale = (criterion(first, first) * criterion(second, second)).sqrt()
@@ -23,7 +25,9 @@ def make_layers(examples: int = 30) -> list[torch.Tensor]:
     first = torch.randn(examples, 6, generator=generator, dtype=torch.float64) + 5
     mixed = first @ torch.randn(6, 4, generator=generator, dtype=torch.float64)
     second = mixed + torch.randn(examples, 4, generator=generator, dtype=torch.float64)
-    third = torch.randn(examples, 9, generator=generator, dtype=torch.float64) * 100 - 1000
+    third = (
+        torch.randn(examples, 9, generator=generator, dtype=torch.float64) * 100 - 1000
+    )
     return [first, second, third]
 
 
@@ -45,7 +49,9 @@ def test_tokens_pair_up_on_the_coarser_grid():
     assert first.shape == (24, 3)
     torch.testing.assert_close(first[6 + 2], fine[0, :, 2:4, 4:6].mean((1, 2)))
     torch.testing.assert_close(second[12 + 6 + 2], coarse[1, :, 1, 2])
-    torch.testing.assert_close(examples_of([fine], "images")[0][1], fine[1].mean((1, 2)))
+    torch.testing.assert_close(
+        examples_of([fine], "images")[0][1], fine[1].mean((1, 2))
+    )
 
 
 def test_too_few_examples_are_refused():

@@ -13,18 +13,25 @@ GRID = TokenGrid(8, 16, (4, 8))
 TOKENS = len(GRID)
 
 
-def of_maps(maps: Tensor, grid: TokenGrid = GRID, **options: object) -> dict[str, Tensor]:
+def of_maps(
+    maps: Tensor, grid: TokenGrid = GRID, **options: object
+) -> dict[str, Tensor]:
     """Metrics of maps given as (query key), (head query key) or (batch head query key)."""
     statistics = AttentionStatistics(grid, **options)
     statistics.update_maps(
-        "layer", maps.reshape(-1, *maps.shape[-3:]) if maps.ndim > 2 else maps[None, None]
+        "layer",
+        maps.reshape(-1, *maps.shape[-3:]) if maps.ndim > 2 else maps[None, None],
     )
     return {metric: statistics.values(metric)[0] for metric in statistics.metrics}
 
 
-def random_maps(batch: int = 3, heads: int = 2, tokens: int = TOKENS, seed: int = 0) -> Tensor:
+def random_maps(
+    batch: int = 3, heads: int = 2, tokens: int = TOKENS, seed: int = 0
+) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
-    scores = torch.randn(batch, heads, tokens, tokens, generator=generator, dtype=torch.float64)
+    scores = torch.randn(
+        batch, heads, tokens, tokens, generator=generator, dtype=torch.float64
+    )
     return (3 * scores).softmax(-1)
 
 
@@ -41,11 +48,25 @@ ORACLES = {
     "identity": (torch.eye(TOKENS, dtype=torch.float64), 0, 0, 0, 0, 1),
     "uniform": (UNIFORM, 45.553421, 42.5, 10.5, 4.852030, 0),
     "same row": ((ROW[:, None] == ROW).double() / 16, 42.5, 42.5, 0, 2.7726, 0.429),
-    "same column": ((COLUMN[:, None] == COLUMN).double() / 8, 10.5, 0, 10.5, 2.0794, 0.571),
+    "same column": (
+        (COLUMN[:, None] == COLUMN).double() / 8,
+        10.5,
+        0,
+        10.5,
+        2.0794,
+        0.571,
+    ),
     "corner sink": (sink(0, 0), 63.7040, 60, 14, 0, 0),
     "center sink": (sink(4, 8), 34.0582, 32, 8, 0, 0),
     "right neighbor": (RIGHT_NEIGHBOR, 7.5, 7.5, 0, 0, 0.991),
-    "window 3x3": (uniform_attention(neighborhood(GRID)), 6.433234, None, None, None, None),
+    "window 3x3": (
+        uniform_attention(neighborhood(GRID)),
+        6.433234,
+        None,
+        None,
+        None,
+        None,
+    ),
 }
 
 
@@ -80,7 +101,9 @@ def test_sums_of_float32_blocks_are_those_of_float64(special, chunk, monkeypatch
     assert torch.float32 in used
     for metric, values in exact.items():
         assert found[metric].dtype == torch.float64
-        torch.testing.assert_close(found[metric], values, rtol=1e-6, atol=2e-7, msg=metric)
+        torch.testing.assert_close(
+            found[metric], values, rtol=1e-6, atol=2e-7, msg=metric
+        )
 
 
 def test_rms_masses_and_divergence():
@@ -133,7 +156,10 @@ def test_chance_is_even_over_what_a_mask_allows():
     grid = TokenGrid(1, 6, (4, 8), special_tokens=1)
     queries, keys = torch.zeros(2, 3, 2, 7, 8)
     causal = torch.ones(7, 7, dtype=torch.bool).tril()
-    for mask in (causal, torch.zeros(7, 7).masked_fill(~causal, -torch.inf)[None, None]):
+    for mask in (
+        causal,
+        torch.zeros(7, 7).masked_fill(~causal, -torch.inf)[None, None],
+    ):
         statistics = AttentionStatistics(grid)
         statistics.update("first", queries, keys, mask)
         statistics.update("second", queries, keys)
@@ -141,7 +167,8 @@ def test_chance_is_even_over_what_a_mask_allows():
         entropies = [math.log(token + 1) for token in range(6)]
         assert chance["entropy"] == pytest.approx([np.mean(entropies), math.log(6)])
         assert chance["distance"] == pytest.approx([8 * 2.5 / 2, 8 * 35 / 18])
-        for metric in ("distance", "entropy", "nmi"):  # even attention is what chance says
+        # Even attention is what chance says
+        for metric in ("distance", "entropy", "nmi"):
             found = [float(layer.mean()) for layer in statistics.values(metric)]
             assert found == pytest.approx(chance[metric], abs=1e-6)
         assert chance["nmi"][0] > 0.1
@@ -167,7 +194,9 @@ def test_only_some_queries_count():
         special = statistics.values("special_mass")[0][0]
         torch.testing.assert_close(special, (1 - given[..., 0]).mean(-1))
         for metric in METRICS:
-            torch.testing.assert_close(statistics.values(metric)[0][1], whole[metric][1])
+            torch.testing.assert_close(
+                statistics.values(metric)[0][1], whole[metric][1]
+            )
     with pytest.raises(ValueError, match="15 tokens of the grid"):
         statistics.only(chosen[:, 1:])
 
@@ -180,7 +209,8 @@ def test_what_special_tokens_attend_to():
     statistics = AttentionStatistics(TokenGrid(2, 2, (4, 4), 2))
     statistics.update_maps("layer", maps)
     found = {
-        name: layers[0][0, 0].tolist() for name, layers in statistics.special_queries().items()
+        name: layers[0][0, 0].tolist()
+        for name, layers in statistics.special_queries().items()
     }
     assert found["special_mass"] == pytest.approx([0.4, 0.2])
     assert found["sink_mass"] == pytest.approx([1, 0.25])
@@ -191,10 +221,14 @@ def test_raw_on_a_square_grid_is_the_published_function():
     """Derived again with loops from the definition: class token cut off, rows not renormalized."""
     side, patch = 4, 16
     maps = random_maps(batch=2, heads=2, tokens=side * side + 1)
-    places = [(row * patch, column * patch) for row in range(side) for column in range(side)]
+    places = [
+        (row * patch, column * patch) for row in range(side) for column in range(side)
+    ]
     distances = np.array([[math.dist(a, b) for b in places] for a in places])
     expected = (maps[..., 1:, 1:].numpy() * distances).sum(-1).mean(-1)
-    found = of_maps(maps, TokenGrid(side, side, (patch, patch), 1), norm="raw")["distance"]
+    found = of_maps(maps, TokenGrid(side, side, (patch, patch), 1), norm="raw")[
+        "distance"
+    ]
     np.testing.assert_allclose(found.numpy(), expected, atol=1e-4)
 
 
@@ -250,7 +284,9 @@ def test_even_attention_is_chance_under_any_mask_of_queries(name, norm):
     expected = {"middle": 0.756, "border": 1.188, "all": 1.0}.get(name)
     if expected:
         assert chance["distance"][0] / of_all == pytest.approx(expected, abs=1e-3)
-    assert statistics.share_of_queries == pytest.approx(float(MASKS[name].double().mean()))
+    assert statistics.share_of_queries == pytest.approx(
+        float(MASKS[name].double().mean())
+    )
 
 
 def test_chance_follows_batches_and_masks_of_attention():
@@ -262,10 +298,14 @@ def test_chance_follows_batches_and_masks_of_attention():
         statistics.only(torch.arange(6)[None] == token)
         statistics.update("layer", queries, keys, causal)
     # Token 2 looks 0, 1 and 2 tokens back, token 4 up to 4.
-    assert statistics.chance()["uniform"]["distance"] == pytest.approx([8 * (1 + 2) / 2])
+    assert statistics.chance()["uniform"]["distance"] == pytest.approx(
+        [8 * (1 + 2) / 2]
+    )
     statistics.only(None)
     statistics.update("layer", queries, keys, causal)
-    assert statistics.chance()["uniform"]["distance"] == pytest.approx([8 * (1 + 2 + 1.25) / 3])
+    assert statistics.chance()["uniform"]["distance"] == pytest.approx(
+        [8 * (1 + 2 + 1.25) / 3]
+    )
 
 
 def test_no_query_at_all_is_one_line():

@@ -14,7 +14,10 @@ def test_the_same_architecture_without_training(small_weights):
         for subject in (trained, fresh)
     ]
     assert shapes[0] == shapes[1]
-    again, other = load_subject(f"untrained:{path}"), load_subject(f"untrained:{path}", seed=1)
+    again, other = (
+        load_subject(f"untrained:{path}"),
+        load_subject(f"untrained:{path}", seed=1),
+    )
     weights = [
         subject.recognizer.encoder.embed_patches.weight
         for subject in (trained, fresh, again, other)
@@ -24,13 +27,17 @@ def test_the_same_architecture_without_training(small_weights):
     assert not torch.equal(weights[1], weights[3])
 
 
-@pytest.mark.parametrize("name", ["no-such", "untrained:no-such", "untrained:no-such.yaml"])
+@pytest.mark.parametrize(
+    "name", ["no-such", "untrained:no-such", "untrained:no-such.yaml"]
+)
 def test_no_such_model(name):
     with pytest.raises(ValueError, match="no-such"):
         load_subject(name)
 
 
-@pytest.mark.parametrize("text", ["", "model: 3", "model: [", "model: {recognizer: {}}", "\0"])
+@pytest.mark.parametrize(
+    "text", ["", "model: 3", "model: [", "model: {recognizer: {}}", "\0"]
+)
 def test_a_configuration_that_is_none(tmp_path, text):
     path = tmp_path / "wrong.yaml"
     path.write_text(text)
@@ -40,6 +47,8 @@ def test_a_configuration_that_is_none(tmp_path, text):
 
 
 def test_files_of_the_same_name_keep_their_paths(small_weights):
-    first, second, third = (str(small_weights(name)) for name in ("a/w", "b/w", "other"))
+    first, second, third = (
+        str(small_weights(name)) for name in ("a/w", "b/w", "other")
+    )
     assert [each.name for each in load_subjects([first, third])] == ["w", "other"]
     assert [each.name for each in load_subjects([first, second])] == [first, second]

@@ -58,7 +58,11 @@ def inputs_of(tokens: int = TOKENS, before: int = BEFORE) -> dict[str, Tensor]:
     text[:, before : before + tokens] = IMAGE
     mask = torch.ones_like(text)
     mask[1, 0] = int(before == 0)  # padding on the left, as before generating
-    return {"pixel_values": torch.randn(2, 3, 32, 32), "input_ids": text, "attention_mask": mask}
+    return {
+        "pixel_values": torch.randn(2, 3, 32, 32),
+        "input_ids": text,
+        "attention_mask": mask,
+    }
 
 
 def sharpened(model: Any) -> Any:
@@ -85,7 +89,8 @@ def test_against_the_maps_that_the_model_puts_out(name):
     torch.manual_seed(0)
     model, inputs = sharpened(make()), inputs_of(**options)
     end = inputs["input_ids"].shape[1] - BEHIND
-    if name == "PaliGemma":  # as its processor: all but the last token attend to each other
+    # As its processor: all but the last token attend to each other
+    if name == "PaliGemma":
         inputs["token_type_ids"] = torch.zeros_like(inputs["input_ids"])
         inputs["token_type_ids"][:, -1] = 1
     model.set_attn_implementation("eager")
@@ -99,7 +104,9 @@ def test_against_the_maps_that_the_model_puts_out(name):
         assert len(found.maps) == len(own) == 2
         for one, other in zip(found.maps.values(), own, strict=True):
             expected = other[:, :, end:, end - TOKENS : end].unflatten(-1, (4, 4))
-            torch.testing.assert_close(one, expected, atol=1e-5, rtol=1e-5, msg=implementation)
+            torch.testing.assert_close(
+                one, expected, atol=1e-5, rtol=1e-5, msg=implementation
+            )
     assert encoder_of(model).grid == (4, 4)
 
 
@@ -120,7 +127,9 @@ def test_centers_and_spreads_by_hand():
     maps[0, 0, 1, 0, 0] = maps[0, 0, 1, 0, 2] = 0.25
     maps[0, 0, 2] = 0.1
     found = TextAttention(grid, 7, {"layer": maps})
-    torch.testing.assert_close(found.shares["layer"][0, 0], torch.tensor([0.5, 0.5, 0.6]).double())
+    torch.testing.assert_close(
+        found.shares["layer"][0, 0], torch.tensor([0.5, 0.5, 0.6]).double()
+    )
     expected = torch.tensor([[10, 12], [6, 4], [6, 8]]).double()
     torch.testing.assert_close(found.centers["layer"][0, 0], expected)
     even = (2 * 4 + 4 * (16 + 16) ** 0.5) / 6
@@ -129,14 +138,22 @@ def test_centers_and_spreads_by_hand():
     assert found.uniform_spread == pytest.approx(even)
     frame = found.to_frame()
     assert frame["position"].tolist() == [7, 8, 9]
-    assert frame.iloc[1][["layer", "head", "x", "y", "spread"]].tolist() == [1, 1, 6, 4, 4]
+    assert frame.iloc[1][["layer", "head", "x", "y", "spread"]].tolist() == [
+        1,
+        1,
+        6,
+        4,
+        4,
+    ]
 
 
 def test_readers_with_cross_attention():
     torch.manual_seed(0)
     vision = transformers.ViTConfig(**VISION | {"image_size": (32, 48)})
     sizes = {"d_model": 24, "decoder_layers": 2, "decoder_attention_heads": 3}
-    text = transformers.TrOCRConfig(**sizes, vocab_size=20, cross_attention_hidden_size=24)
+    text = transformers.TrOCRConfig(
+        **sizes, vocab_size=20, cross_attention_hidden_size=24
+    )
     join = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs
     model = transformers.VisionEncoderDecoderModel(join(vision, text)).eval()
     inputs = {"pixel_values": torch.randn(2, 3, 32, 48)}
@@ -153,7 +170,13 @@ def test_a_model_that_merges_tokens_needs_its_grid():
         vision_config={"depth": 1, "embed_dim": 24, "hidden_size": 24, "num_heads": 2}
         | {"patch_size": 4, "spatial_merge_size": 2, "in_channels": 3, "mlp_ratio": 2},
         text_config=TEXT
-        | {"rope_scaling": {"type": "mrope", "rope_type": "default", "mrope_section": [1, 1, 1]}},
+        | {
+            "rope_scaling": {
+                "type": "mrope",
+                "rope_type": "default",
+                "mrope_section": [1, 1, 1],
+            }
+        },
         image_token_id=IMAGE,
         vision_start_token_id=28,
     )
@@ -177,7 +200,9 @@ def test_a_model_that_merges_tokens_needs_its_grid():
 def test_what_is_not_one_image_for_each_text_is_refused():
     torch.manual_seed(0)
     model, inputs = llava().eval(), inputs_of()
-    with pytest.raises(ValueError, match="15 image tokens, but the vision encoder has 4 x 4"):
+    with pytest.raises(
+        ValueError, match="15 image tokens, but the vision encoder has 4 x 4"
+    ):
         text_attention(model, inputs_of(15))
     text = inputs["input_ids"]
     with pytest.raises(ValueError, match="no image tokens"):

@@ -34,7 +34,11 @@ def test_the_distance_is_that_of_attention_times_norms(special, masked):
     if masked:
         allowed = torch.rand(tokens, tokens) < 0.7
         allowed |= torch.eye(tokens, dtype=torch.bool)
-        mask = allowed[None, None] if masked == "bool" else torch.randn(1, 3, tokens, tokens)
+        mask = (
+            allowed[None, None]
+            if masked == "bool"
+            else torch.randn(1, 3, tokens, tokens)
+        )
     statistics = ValueStatistics(grid)
     statistics.update("first", queries, keys, mask, values)
     expected = by_hand(map_of(queries, keys, mask), values.norm(dim=-1), grid)
@@ -69,11 +73,18 @@ def encoder(**options):
 def test_a_model_has_the_row_with_its_units():
     result = attention_distance(encoder(), torch.randn(4, 3, 16, 48))
     rows = result.to_frame().query("metric == 'value_distance'")
-    assert set(rows["unit"]) == {"px", "patches", "share of uniform", "share of diagonal"}
+    assert set(rows["unit"]) == {
+        "px",
+        "patches",
+        "share of uniform",
+        "share of diagonal",
+    }
     assert rows["mean"].notna().all()
     per_image = result.to_frame(per_image=True)
     assert "value_distance" in set(per_image["metric"])
-    fewer = attention_distance(encoder(), torch.randn(2, 3, 16, 48), metrics=["entropy"])
+    fewer = attention_distance(
+        encoder(), torch.randn(2, 3, 16, 48), metrics=["entropy"]
+    )
     assert "value_distance" not in set(fewer.to_frame()["metric"])
     assert fewer.sinks().empty
 
@@ -97,7 +108,9 @@ class Sink(nn.Module):
 
 
 def test_kinds_of_sinks():
-    sinks = attention_distance(nn.Sequential(Sink()), torch.rand(2, 3, 16, 48), grid=GRID).sinks()
+    sinks = attention_distance(
+        nn.Sequential(Sink()), torch.rand(2, 3, 16, 48), grid=GRID
+    ).sinks()
     assert sinks["kind"].tolist() == ["no operation", "broadcast"]
     assert sinks[["row", "column"]].values.tolist() == [[1, 3], [1, 3]]
     assert sinks["value_norm"].iloc[0] == pytest.approx(0.01 / (23.01 / 24), rel=1e-4)

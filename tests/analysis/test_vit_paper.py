@@ -42,9 +42,13 @@ ACROSS = (COLUMN[:, None] - COLUMN).abs().double()
 def test_filters_of_patches_have_the_layout_of_the_patches():
     """A filter applied by hand to a patch gives what the embedding gives."""
     torch.manual_seed(0)
-    encoder = VisionTransformer(dim=8, depth=1, heads=2, image_size=(8, 24), patch_size=(4, 6))
+    encoder = VisionTransformer(
+        dim=8, depth=1, heads=2, image_size=(8, 24), patch_size=(4, 6)
+    )
     image = torch.randn(1, 3, 8, 24)
-    embedded = encoder.embed_patches(encoder.patches(image))[0] - encoder.embed_patches.bias
+    embedded = (
+        encoder.embed_patches(encoder.patches(image))[0] - encoder.embed_patches.bias
+    )
     by_hand = (first_filters(encoder) * image[0, :, 4:8, 12:18]).sum((1, 2, 3))
     torch.testing.assert_close(embedded[1 * 4 + 2], by_hand)
 
@@ -62,7 +66,9 @@ def test_components_are_orthonormal_and_explain_the_filters():
     components = Components.of_filters(filters)
     flat = components.vectors.flatten(1)
     torch.testing.assert_close(flat @ flat.T, torch.eye(20, dtype=torch.float64))
-    torch.testing.assert_close(components.captured(filters), components.shares.cumsum(0))
+    torch.testing.assert_close(
+        components.captured(filters), components.shares.cumsum(0)
+    )
 
 
 def test_components_of_a_stream_are_those_of_all_patches_at_once():
@@ -71,7 +77,9 @@ def test_components_of_a_stream_are_those_of_all_patches_at_once():
     stream = PatchCovariance((4, 6))
     stream.update(images[:2])
     stream.update(images[2:])
-    patches = images.unfold(2, 4, 4).unfold(3, 6, 6).permute(0, 2, 3, 1, 4, 5).flatten(3)
+    patches = (
+        images.unfold(2, 4, 4).unfold(3, 6, 6).permute(0, 2, 3, 1, 4, 5).flatten(3)
+    )
     flat = patches.flatten(0, 2).double()
     singular, directions = torch.linalg.svd(flat - flat.mean(0))[1:]
     components = stream.components()
@@ -94,7 +102,9 @@ def test_flat_filters_are_smooth_and_checkerboards_are_not():
 def test_noise_is_at_chance():
     noise = torch.randn(4000, 3, 8, 16, generator=torch.Generator().manual_seed(0))
     found = bank_means(noise)
-    assert found["low_frequency_share"] == pytest.approx(chance_low_frequency(noise), rel=0.02)
+    assert found["low_frequency_share"] == pytest.approx(
+        chance_low_frequency(noise), rel=0.02
+    )
     assert found["roughness"] == pytest.approx(CHANCE_ROUGHNESS, rel=0.02)
     assert found["gray_share"] == pytest.approx(CHANCE_GRAY, rel=0.02)
 
@@ -116,18 +126,26 @@ def test_effective_number_counts_equal_components():
 def test_cosines_worked_by_hand():
     vectors = torch.tensor([[2.0, 0.0], [-1.0, 1.0], [-1.0, -1.0]], dtype=torch.float64)
     half = -1 / math.sqrt(2)
-    expected = torch.tensor([[1, half, half], [half, 1, 0], [half, 0, 1]], dtype=torch.float64)
+    expected = torch.tensor(
+        [[1, half, half], [half, 1, 0], [half, 0, 1]], dtype=torch.float64
+    )
     torch.testing.assert_close(similarities(vectors), expected)
 
 
 @pytest.mark.parametrize(
     ("of", "values"),
-    [("distance", (-GRID.distances() / 10).exp()), ("rows", DOWN), ("columns", ACROSS**2)],
+    [
+        ("distance", (-GRID.distances() / 10).exp()),
+        ("rows", DOWN),
+        ("columns", ACROSS**2),
+    ],
 )
 def test_what_depends_on_one_thing_is_explained_by_it(of, values):
     found = explained(values, GRID)
     assert found[of] == pytest.approx(1)
-    assert found["offset"] == pytest.approx(1), "it knows rows and columns, so distance too"
+    assert found["offset"] == pytest.approx(1), (
+        "it knows rows and columns, so distance too"
+    )
     assert all(found[other] < 0.99 for other in {"rows", "columns"} - {of})
 
 
@@ -136,7 +154,13 @@ def test_what_does_not_vary_cannot_be_explained():
 
 
 def test_positions_are_those_of_the_grid():
-    sizes = {"dim": 16, "depth": 1, "heads": 2, "image_size": (12, 40), "patch_size": (4, 8)}
+    sizes = {
+        "dim": 16,
+        "depth": 1,
+        "heads": 2,
+        "image_size": (12, 40),
+        "patch_size": (4, 8),
+    }
     encoder = VisionTransformer(**sizes, class_token=True)
     expected = encoder.embed_positions.weight.double()
     torch.testing.assert_close(positions_of(encoder), expected)
@@ -162,11 +186,15 @@ def test_positions_of_torchvision_and_transformers():
     torchvision = pytest.importorskip("torchvision")
     transformers = pytest.importorskip("transformers")
     options = {"image_size": 32, "patch_size": 8, "num_layers": 1, "num_heads": 2}
-    vit = torchvision.models.VisionTransformer(**options, hidden_dim=8, mlp_dim=8).eval()
+    vit = torchvision.models.VisionTransformer(
+        **options, hidden_dim=8, mlp_dim=8
+    ).eval()
     expected = vit.encoder.pos_embedding[0, 1:].double()
     torch.testing.assert_close(positions_of(encoder_of(vit)), expected)
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
-    config = transformers.ViTConfig(**sizes, intermediate_size=8, image_size=32, patch_size=8)
+    config = transformers.ViTConfig(
+        **sizes, intermediate_size=8, image_size=32, patch_size=8
+    )
     model = transformers.ViTModel(config, add_pooling_layer=False).eval()
     expected = model.embeddings.position_embeddings[0, 1:].double()
     torch.testing.assert_close(positions_of(encoder_of(model, (32, 32))), expected)
@@ -196,7 +224,15 @@ def test_maps_of_positions_lie_as_their_tokens():
 
 
 def run(models: list[str], data: Path, out: Path, *more: str) -> int:
-    arguments = ["analyze", "vit-paper", *models, "--data", str(data), "--out", str(out)]
+    arguments = [
+        "analyze",
+        "vit-paper",
+        *models,
+        "--data",
+        str(data),
+        "--out",
+        str(out),
+    ]
     return main([*arguments, "--device", "cpu", "--batch-size", "2", *more])
 
 
@@ -205,7 +241,9 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_one_figure_for_models_of_several_kinds(small_weights, labeled_folder, tmp_path):
+def test_one_figure_for_models_of_several_kinds(
+    small_weights, labeled_folder, tmp_path
+):
     """Ours, a convolution and windows without positions: what is missing is said in its panel."""
     pytest.importorskip("timm")
     conv = f"untrained:{Path(__file__).parents[2]}/configs/conv_transformer.yaml"
@@ -213,9 +251,23 @@ def test_one_figure_for_models_of_several_kinds(small_weights, labeled_folder, t
     assert run(models, labeled_folder, tmp_path / "out") == 0
     out = tmp_path / "out"
     names = {path.name for path in out.iterdir()}
-    tables = {"components.csv", "filters.csv", "positions.csv", "similarity.csv", "distance.csv"}
-    assert names >= tables | {"figure-7.png", "figure-7.svg", "figure-7.pdf", "report.html"}
-    assert {row["model"] for row in rows_of(out / "distance.csv")} == {"small", models[2]}
+    tables = {
+        "components.csv",
+        "filters.csv",
+        "positions.csv",
+        "similarity.csv",
+        "distance.csv",
+    }
+    assert names >= tables | {
+        "figure-7.png",
+        "figure-7.svg",
+        "figure-7.pdf",
+        "report.html",
+    }
+    assert {row["model"] for row in rows_of(out / "distance.csv")} == {
+        "small",
+        models[2],
+    }
     filters = rows_of(out / "filters.csv")
     assert [row["model"] for row in filters][-1] == "noise"
     assert len(filters) == 4
@@ -225,8 +277,23 @@ def test_one_figure_for_models_of_several_kinds(small_weights, labeled_folder, t
 def test_distance_is_that_of_analyze_distance(small_weights, labeled_folder, tmp_path):
     weights = str(small_weights())
     assert run([weights], labeled_folder, tmp_path / "paper", "--norm", "raw") == 0
-    arguments = ["analyze", "distance", weights, "--data", str(labeled_folder), "--norm", "raw"]
-    arguments += ["--gradients", "0", "--out", str(tmp_path / "distance"), "--device", "cpu"]
+    arguments = [
+        "analyze",
+        "distance",
+        weights,
+        "--data",
+        str(labeled_folder),
+        "--norm",
+        "raw",
+    ]
+    arguments += [
+        "--gradients",
+        "0",
+        "--out",
+        str(tmp_path / "distance"),
+        "--device",
+        "cpu",
+    ]
     assert main(arguments) == 0
     whole = rows_of(tmp_path / "distance" / "distance.csv")
     expected = [row for row in whole if row["metric"] == "distance"]

@@ -10,7 +10,9 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
-SCRIPTS = sorted(path for path in FOLDER.glob("*.py") if "__main__" in path.read_text("utf-8"))
+SCRIPTS = sorted(
+    path for path in FOLDER.glob("*.py") if "__main__" in path.read_text("utf-8")
+)
 # What benchmarks compare with. Not transformers: torchmetrics imports it wherever it is installed.
 OPTIONAL = ("imgaug", "rapidocr", "ray", "synthtiger", "timm", "trdg")
 WITHOUT_THEM = f"""
@@ -39,7 +41,9 @@ def test_help_is_printed_without_peers(path):
     for command in re.findall(rf"`python benchmarks/{path.name}([^`]*)`", README):
         own = command.partition(" [-- ")[0]  # behind it are options of vit-str train
         for option in re.findall(r"--[\w-]+", own):
-            assert option in done.stdout, "the README names an option that does not exist"
+            assert option in done.stdout, (
+                "the README names an option that does not exist"
+            )
 
 
 def test_the_readme_names_the_scripts_that_exist():

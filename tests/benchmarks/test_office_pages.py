@@ -34,7 +34,9 @@ def test_all_words_and_tables_are_there(path):
     text = text.replace("<text:tab/>", " ").replace("<text:line-break/>", " ")
     root = ElementTree.fromstring(text)  # noqa: S314
     truth = structure_of_html(html)
-    expected = {word.rstrip("123") for word in truth.text if not word.rstrip(".").isdigit()}
+    expected = {
+        word.rstrip("123") for word in truth.text if not word.rstrip(".").isdigit()
+    }
     assert {word for word in expected if "." not in word} <= words_in(root)
     rows = [list(row) for row in root.iter(ROW)]
     cells = [row for table in truth.tables for row in table]

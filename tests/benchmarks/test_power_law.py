@@ -9,7 +9,9 @@ from power_law import Point, fit_power_law
 
 def curve(floor: float, scale: float, exponent: float, n: int = 10_000) -> list[Point]:
     images = [100_000 * 2**doubling for doubling in range(6)]
-    return [Point(each, floor + scale * each**-exponent, n, "constant") for each in images]
+    return [
+        Point(each, floor + scale * each**-exponent, n, "constant") for each in images
+    ]
 
 
 @pytest.mark.parametrize(("floor", "exponent"), [(0.0, 0.5), (0.1, 0.5), (0.05, 1.0)])
@@ -38,5 +40,7 @@ def test_the_interval_widens_with_the_distance_and_narrows_with_words():
 def test_as_many_points_as_numbers():
     points = curve(0.1, 150, 0.5)
     assert fit_power_law(points[:2], with_floor=False).exponent > 0
-    with pytest.raises(ValueError, match="3 numbers need as many points or more, found 2"):
+    with pytest.raises(
+        ValueError, match="3 numbers need as many points or more, found 2"
+    ):
         fit_power_law(points[:2], with_floor=True)

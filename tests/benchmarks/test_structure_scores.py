@@ -62,7 +62,11 @@ def test_word_errors_count_order():
 
 
 def test_headings_count_if_most_of_them_is_right():
-    assert scores.heading_hits(["Loans by brunch", "Prices"], ["Loans by branch"]) == (1, 2, 1)
+    assert scores.heading_hits(["Loans by brunch", "Prices"], ["Loans by branch"]) == (
+        1,
+        2,
+        1,
+    )
     assert scores.heading_hits(["Loans", "Loans"], ["Loans"]) == (1, 2, 1)
     assert scores.f1([(1, 2, 1), (0, 0, 1)]) == pytest.approx(2 * 1 / (2 + 2))
 

@@ -23,7 +23,9 @@ from training_worker import Measurement
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = sorted(
-    path for path in (ROOT / "configs").glob("*.yaml") if path.stem not in ("recipe", "finetune")
+    path
+    for path in (ROOT / "configs").glob("*.yaml")
+    if path.stem not in ("recipe", "finetune")
 )
 ALWAYS = ("crnn_ctc", "vit_line", "vit_tiny_transformer")
 
@@ -45,7 +47,8 @@ def small(tmp_path, two_fonts):
     def write(path: Path) -> str:
         settings = configuration.load(path)
         del settings["recipe"]
-        settings["charset"] = "european" if path.stem == "vit_line" else "ascii"  # with the space
+        # With the space
+        settings["charset"] = "european" if path.stem == "vit_line" else "ascii"
         settings["data"]["init_args"] |= {"fonts": [str(two_fonts)], "language": "en"}
         copy = tmp_path / path.name
         copy.write_text(yaml.safe_dump(settings), encoding="utf-8")
@@ -58,12 +61,16 @@ def small(tmp_path, two_fonts):
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param(path, marks=[] if path.stem in ALWAYS else pytest.mark.slow, id=path.stem)
+        pytest.param(
+            path, marks=[] if path.stem in ALWAYS else pytest.mark.slow, id=path.stem
+        )
         for path in CONFIGS
     ],
 )
 def test_a_step_of_every_configuration_is_measured(path, small):
-    wanted = Measurement(small(path), batch_size=2, steps=1, warm_up=1, fused_optimizer=True)
+    wanted = Measurement(
+        small(path), batch_size=2, steps=1, warm_up=1, fused_optimizer=True
+    )
     report = training_step.measure(wanted)
     parts = report.parts
     assert {"drawing", "backward", "clipping", "AdamW", "averaging", "else"} <= {*parts}
@@ -73,7 +80,9 @@ def test_a_step_of_every_configuration_is_measured(path, small):
     assert report.whole.seconds > 0
     assert report.whole.least_seconds > 0
     assert parts["backward"].flops > parts["forward: decoder"].flops > 0
-    assert sum(part.flops for part in parts.values()) == pytest.approx(sum(report.shapes.values()))
+    assert sum(part.flops for part in parts.values()) == pytest.approx(
+        sum(report.shapes.values())
+    )
     text = training_step.describe(report, path, "CPU time")
     for name in parts:
         assert f"\n{name} " in text
@@ -82,9 +91,13 @@ def test_a_step_of_every_configuration_is_measured(path, small):
 
 @pytest.mark.filterwarnings("default")
 def test_muon_and_adamw_are_told_apart(small):
-    wanted = Measurement(small(ROOT / "configs/vit_tiny_transformer.yaml"), batch_size=2, steps=1)
+    wanted = Measurement(
+        small(ROOT / "configs/vit_tiny_transformer.yaml"), batch_size=2, steps=1
+    )
     parts = training_step.measure(wanted).parts
-    assert parts["Muon"].flops > 1e10, "five iterations of Newton and Schulz on every matrix"
+    assert parts["Muon"].flops > 1e10, (
+        "five iterations of Newton and Schulz on every matrix"
+    )
     assert parts["Muon"].seconds > parts["averaging"].seconds
     assert parts["AdamW"].flops == 0 < parts["AdamW"].seconds
     assert {"forward: stem", "forward: blocks"} <= {*parts}
@@ -146,7 +159,9 @@ def test_own_words_are_no_rendered_ones(small, labeled_folder, tmp_path):
     settings["data"]["init_args"] |= {"rendered_share": 0, "validation_share": 0}
     path = tmp_path / "own.yaml"
     path.write_text(yaml.safe_dump(settings), encoding="utf-8")
-    with pytest.raises(SystemExit, match="expected data that is rendered, found OwnWords"):
+    with pytest.raises(
+        SystemExit, match="expected data that is rendered, found OwnWords"
+    ):
         training_worker.build(Measurement(str(path)))
 
 
@@ -177,7 +192,9 @@ def test_the_rate_of_a_product_is_that_of_the_machine():
     assert product.flops == 2 * 64 * 256 * 256
     assert str(product) == "linear 64 x 256 x 256"
     ticks = iter(range(100))
-    assert alone(product, "cpu", lambda: next(ticks)) == product.flops, "one product a tick"
+    assert alone(product, "cpu", lambda: next(ticks)) == product.flops, (
+        "one product a tick"
+    )
     assert 1e8 < alone(product, "cpu", clock_of("cpu", 1)) < 1e14
 
 

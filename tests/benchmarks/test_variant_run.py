@@ -12,4 +12,8 @@ def test_all_that_a_run_writes_is_in_its_folder(monkeypatch, tmp_path):
     names = "dirpath", "path", "save_dir"
     paths = {part[name] for part in parts for name in names if name in part}
     folder = tmp_path / "runs" / "small"
-    assert paths == {str(folder), str(folder / "last.ckpt"), str(folder / "averaged.safetensors")}
+    assert paths == {
+        str(folder),
+        str(folder / "last.ckpt"),
+        str(folder / "averaged.safetensors"),
+    }

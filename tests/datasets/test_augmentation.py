@@ -11,12 +11,20 @@ pytest.importorskip("albumentations")
 
 import albumentations
 
-from vit_str.datasets.augmentation import PIPELINES, WORKING_HEIGHT, Augmentation, Pipeline, strong
+from vit_str.datasets.augmentation import (
+    PIPELINES,
+    WORKING_HEIGHT,
+    Augmentation,
+    Pipeline,
+    strong,
+)
 
 pytestmark = pytest.mark.filterwarnings("default")  # the library's own
 
 
-def word(text: str = "Hamburg", color: str = "navy", background: str = "wheat") -> Image.Image:
+def word(
+    text: str = "Hamburg", color: str = "navy", background: str = "wheat"
+) -> Image.Image:
     """A word that touches the edges of its picture on all sides, as a tight crop does."""
     font = ImageFont.load_default(60)
     left, top, right, bottom = font.getbbox(text)
@@ -63,7 +71,9 @@ def test_pictures_of_any_size(size):
     for number in range(6):
         picture = augmentation(image, number)
         assert picture.mode == "RGB"
-        assert max(picture.size) < 12 * WORKING_HEIGHT, "it takes as long as for any other"
+        assert max(picture.size) < 12 * WORKING_HEIGHT, (
+            "it takes as long as for any other"
+        )
 
 
 def test_edges_stay_in_view():
@@ -123,7 +133,10 @@ def test_mistakes_are_one_line(own):
         ("wild", "no augmentation 'wild'"),
         ("policy.yaml", "give one of none, light, strong or module.function"),
         (f"{own}.absent", "has no attribute 'absent'"),
-        (f"{own}.wrong", "must return a vit_str.datasets.augmentation.Pipeline, found list"),
+        (
+            f"{own}.wrong",
+            "must return a vit_str.datasets.augmentation.Pipeline, found list",
+        ),
     ):
         with pytest.raises(ValueError, match=said) as caught:
             Augmentation(name)

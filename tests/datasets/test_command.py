@@ -14,7 +14,16 @@ from vit_str.datasets.inspection import bundled_characters
 Data = Callable[..., Any]  # `out` and `err` of what it prints
 Row = tuple[str, bytes]
 
-LABELS = ("plain", "two words", "가격표", "É=mc²", " spaces ", "back\\slash", '"quoted"', "a,b")
+LABELS = (
+    "plain",
+    "two words",
+    "가격표",
+    "É=mc²",
+    " spaces ",
+    "back\\slash",
+    '"quoted"',
+    "a,b",
+)
 TARGETS = ("out", "out.lmdb", "out.tar", "out-%06d.tar")
 
 
@@ -47,14 +56,18 @@ def make(folder: Path, rows: Sequence[tuple[str, str, bytes]]) -> Path:
     return folder
 
 
-def some(folder: Path, count: int = 20, bad: bool = False, labels: Sequence[str] = LABELS) -> Path:
+def some(
+    folder: Path, count: int = 20, bad: bool = False, labels: Sequence[str] = LABELS
+) -> Path:
     """Words in several kinds of files; every seventh is damaged if ``bad``."""
     rows = []
     for number in range(count):
         kind = ("PNG", "JPEG", "WEBP", "BMP")[number % 4]
         image = picture(number, kind)
         image = image[:40] if bad and number % 7 == 3 else image
-        rows.append((f"word {number}.{kind.lower()}", labels[number % len(labels)], image))
+        rows.append(
+            (f"word {number}.{kind.lower()}", labels[number % len(labels)], image)
+        )
     return make(folder, rows)
 
 
@@ -67,7 +80,9 @@ def rows_of(path: Path) -> list[Row]:
 def test_every_format_to_every_other(data, tmp_path):
     source = some(tmp_path / "source")
     expected = rows_of(source)
-    assert [label for label, _ in expected] == [LABELS[i % len(LABELS)] for i in range(20)]
+    assert [label for label, _ in expected] == [
+        LABELS[i % len(LABELS)] for i in range(20)
+    ]
     for target in TARGETS:
         line = f"{tmp_path / target}: 20 words\n"
         assert data("convert", source, tmp_path / target) == (line, "")
@@ -95,7 +110,14 @@ def test_what_cannot_be_used_is_counted_and_listed(data, tmp_path):
     )
     with (source / "labels.tsv").open("a") as file:
         file.write("gone.png\tgone\n")
-    rules = ["--charset", "ascii", "--maximum-length", 5, "--report", tmp_path / "report.tsv"]
+    rules = [
+        "--charset",
+        "ascii",
+        "--maximum-length",
+        5,
+        "--report",
+        tmp_path / "report.tsv",
+    ]
     said = data("convert", source, tmp_path / "out.lmdb", *rules)
     assert "out.lmdb: 2 words\n" in said.out
     assert "vit-str: words left out: 7\n" in said.err
@@ -113,7 +135,10 @@ def test_what_cannot_be_used_is_counted_and_listed(data, tmp_path):
     ]
     values = json.loads(data("inspect", source, *rules, "--json").out)
     assert (values["entries"], values["usable"]["words"]) == (9, 2)
-    assert values["skipped"]["image cannot be read"]["examples"] == ["empty.png", "cut.png"]
+    assert values["skipped"]["image cannot be read"]["examples"] == [
+        "empty.png",
+        "cut.png",
+    ]
     assert (tmp_path / "report.tsv").read_text(encoding="utf-8").splitlines() == listed
 
 
@@ -164,10 +189,16 @@ def test_a_sheet(data, tmp_path):
     data("convert", source, tmp_path / "source.tar")
     sheet = tmp_path / "new" / "sheet.png"
     for path in (source, tmp_path / "source.tar"):
-        assert f"{sheet}: 10 words\n" in data("show", path, "--out", sheet, "--count", 10).out
+        assert (
+            f"{sheet}: 10 words\n"
+            in data("show", path, "--out", sheet, "--count", 10).out
+        )
         with Image.open(sheet) as image:
             assert image.size == (8 * 166, 2 * 66)
-        assert f"{sheet}: 34 words\n" in data("show", path, "--out", sheet, "--count", 1000).out
+        assert (
+            f"{sheet}: 34 words\n"
+            in data("show", path, "--out", sheet, "--count", 1000).out
+        )
 
 
 def test_a_sheet_of_augmented_words(data, tmp_path):
@@ -180,20 +211,29 @@ def test_a_sheet_of_augmented_words(data, tmp_path):
     with Image.open(sheets[0]) as image:
         assert image.size == (8 * 166, 2 * 66)
     assert sheets[0].read_bytes() == sheets[1].read_bytes() != sheets[2].read_bytes()
-    assert "wild" in data("show", source, "--out", sheets[0], "--augment", "wild", code=2).err
+    assert (
+        "wild"
+        in data("show", source, "--out", sheets[0], "--augment", "wild", code=2).err
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["inspect", "nowhere"], "nowhere: no such file or folder; check the path"),
-        (["inspect", "source", "--charset", "asci"], "no charset 'asci', did you mean ascii"),
+        (
+            ["inspect", "source", "--charset", "asci"],
+            "no charset 'asci', did you mean ascii",
+        ),
         (["inspect", "source", "--format", "lmdb"], "found no data.mdb there"),
         (
             ["convert", "source", "out", "--shard-size", "5"],
             "name them with a place for the number",
         ),
-        (["convert", "source", "out", "--format", "tar"], "expected a name that ends in .tar"),
+        (
+            ["convert", "source", "out", "--format", "tar"],
+            "expected a name that ends in .tar",
+        ),
         (["convert", "source", "out-%d-%d.tar"], "expected one place for the number"),
         (["show", "source", "--out", "sheet"], "needs a name that ends in .png"),
         (

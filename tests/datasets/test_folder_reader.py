@@ -47,7 +47,8 @@ def test_label_files(name, folder, words_of):
     assert isinstance(source, FolderReader)
     words = [word for word in source if isinstance(word, LabeledWord)]
     assert [(word.image, word.label) for word in words] == [
-        (word.image, label) for word, label in zip(words_of(3), ("one", "two", "셋"), strict=True)
+        (word.image, label)
+        for word, label in zip(words_of(3), ("one", "two", "셋"), strict=True)
     ]
     assert len(source) == 3
     assert list(open_words(folder / name)) == list(source)
@@ -70,17 +71,23 @@ EXACT = (
 
 
 @pytest.mark.parametrize(("mark", "end"), [("", "\n"), ("\ufeff", "\r\n")])
-@pytest.mark.parametrize("kind", ["labels.tsv", "labels.csv", "metadata.csv", "labels.jsonl"])
+@pytest.mark.parametrize(
+    "kind", ["labels.tsv", "labels.csv", "metadata.csv", "labels.jsonl"]
+)
 def test_labels_are_never_changed(kind, mark, end, folder):
     written = [label for label in EXACT if kind != "labels.tsv" or "\t" not in label]
     lines = {
         "labels.tsv": [f"a.png\t{label}" for label in written],
-        "labels.csv": [f'a.png,"{label.replace(chr(34), chr(34) * 2)}"' for label in EXACT],
+        "labels.csv": [
+            f'a.png,"{label.replace(chr(34), chr(34) * 2)}"' for label in EXACT
+        ],
         "metadata.csv": [
             "file_name,text",
             *(f'a.png,"{label.replace(chr(34), chr(34) * 2)}"' for label in EXACT),
         ],
-        "labels.jsonl": [json.dumps({"file": "a.png", "label": label}) for label in EXACT],
+        "labels.jsonl": [
+            json.dumps({"file": "a.png", "label": label}) for label in EXACT
+        ],
     }[kind]
     (folder / kind).write_bytes((mark + end.join(lines) + end).encode())
     assert labels(FolderReader(folder)) == written
@@ -103,13 +110,21 @@ def test_names_that_lead_out_of_the_folder(folder, words_of):
     """A label file of somebody else could name any file of this machine."""
     (folder / "truth").mkdir()
     names = ["../a.png", str(folder / "a.png"), "more/../../a.png", "..\\a.png"]
-    (folder / "truth" / "labels.tsv").write_text("".join(f"{name}\tone\n" for name in names))
+    (folder / "truth" / "labels.tsv").write_text(
+        "".join(f"{name}\tone\n" for name in names)
+    )
     words = list(FolderReader(folder / "truth"))
-    assert [word.reason for word in words if isinstance(word, Skipped)] == [Reason.OUTSIDE] * 4
+    assert [word.reason for word in words if isinstance(word, Skipped)] == [
+        Reason.OUTSIDE
+    ] * 4
     assert FolderReader(folder / "truth").files().missing == names
-    (folder / "truth" / "labels.tsv").write_text(f"a.png\tone\n{folder / 'a.png'}\ttwo\n")
+    (folder / "truth" / "labels.tsv").write_text(
+        f"a.png\tone\n{folder / 'a.png'}\ttwo\n"
+    )
     assert labels(FolderReader(folder / "truth", images=folder)) == ["one", "two"]
-    (folder / "labels.tsv").write_text(f"{folder / 'a.png'}\tone\nmore words/../a.png\ttwo\n")
+    (folder / "labels.tsv").write_text(
+        f"{folder / 'a.png'}\tone\nmore words/../a.png\ttwo\n"
+    )
     assert labels(FolderReader(folder)) == ["one", "two"]
 
 
@@ -118,7 +133,11 @@ def test_spaces_and_quotes_of_csv(folder):
         'a.png, x \na.png,5" pipe\na.png,"open\na.png,two,three\na.png,last\n'
     )
     words = list(FolderReader(folder))
-    assert [w.label for w in words if isinstance(w, LabeledWord)] == [" x ", '5" pipe', "last"]
+    assert [w.label for w in words if isinstance(w, LabeledWord)] == [
+        " x ",
+        '5" pipe',
+        "last",
+    ]
     skipped = [w for w in words if isinstance(w, Skipped)]
     assert [(each.name, each.reason) for each in skipped] == [
         ("labels.csv, line 3", Reason.DAMAGED),
@@ -133,7 +152,9 @@ def test_words_that_cannot_be_handed_out(folder):
         b"\n a.png \tfine\n\n  \nnone.png\tx\ndir.png\tx\na.png\tcaf\xe9\nno tab\na.png\t\n"
     )
     words = list(FolderReader(folder))
-    assert [word.reason if isinstance(word, Skipped) else word.label for word in words] == [
+    assert [
+        word.reason if isinstance(word, Skipped) else word.label for word in words
+    ] == [
         "fine",
         Reason.MISSING,
         Reason.MISSING,
@@ -141,7 +162,9 @@ def test_words_that_cannot_be_handed_out(folder):
         Reason.DAMAGED,
         "",  # rules say that this is no label
     ]
-    by_line = [word.name for word in words if isinstance(word, Skipped) and "line" in word.name]
+    by_line = [
+        word.name for word in words if isinstance(word, Skipped) and "line" in word.name
+    ]
     assert by_line == ["labels.tsv, line 7", "labels.tsv, line 8"]
 
 
@@ -172,7 +195,12 @@ def test_json_lines_that_cannot_be_handed_out(folder):
     ]
     (folder / "labels.jsonl").write_text("\n".join(lines))
     words = list(FolderReader(folder))
-    assert [isinstance(word, LabeledWord) for word in words] == [True, False, True, *[False] * 5]
+    assert [isinstance(word, LabeledWord) for word in words] == [
+        True,
+        False,
+        True,
+        *[False] * 5,
+    ]
     reasons = [word.reason for word in words if isinstance(word, Skipped)]
     assert reasons == [Reason.DAMAGED] * 6
 
@@ -185,21 +213,33 @@ def test_what_cannot_be_a_data_set(tmp_path, folder):
 
 
 def test_boxes_are_only_taken_for_their_own_image(folder):
-    (folder / "labels.tsv").write_text("a.png\tone\n더.png\t셋\na.png\tthree\n", encoding="utf-8")
+    (folder / "labels.tsv").write_text(
+        "a.png\tone\n더.png\t셋\na.png\tthree\n", encoding="utf-8"
+    )
     boxes = [[1.0, 2.0, 3.0, 4.0]] * 3
-    rows = [{"image": name, "label": "x", "boxes": boxes} for name in ("a.png", "b.png")]
+    rows = [
+        {"image": name, "label": "x", "boxes": boxes} for name in ("a.png", "b.png")
+    ]
     (folder / "boxes.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    found = [len(word.boxes) for word in FolderReader(folder) if isinstance(word, LabeledWord)]
+    found = [
+        len(word.boxes)
+        for word in FolderReader(folder)
+        if isinstance(word, LabeledWord)
+    ]
     assert found == [3, 0, 0]
 
 
 def test_files_are_those_of_the_words(folder):
     (folder / "images").mkdir()
     (folder / "a.png").rename(folder / "images" / "a.png")
-    text = '\ufeffa.png\t x y \r\n\r\nmore words/b 2.png\t"two"\r\n더.png\t\nnone.png\tz'
+    text = (
+        '\ufeffa.png\t x y \r\n\r\nmore words/b 2.png\t"two"\r\n더.png\t\nnone.png\tz'
+    )
     (folder / "labels.tsv").write_bytes(text.encode())
     images = FolderReader(folder).files()
     words = [word for word in FolderReader(folder) if isinstance(word, LabeledWord)]
     assert images.labels == [word.label for word in words] == [" x y ", '"two"', ""]
-    assert [path.read_bytes() for path in images.paths] == [word.image for word in words]
+    assert [path.read_bytes() for path in images.paths] == [
+        word.image for word in words
+    ]
     assert images.missing == ["none.png"]

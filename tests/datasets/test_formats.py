@@ -28,6 +28,8 @@ def test_what_to_do_about_a_folder_without_a_usual_label_file(tmp_path):
     with pytest.raises(ValueError, match="named by what they say, give --format names"):
         open_words(tmp_path)
     (tmp_path / "truth.csv").write_text("a.png,one\n")
-    with pytest.raises(ValueError, match=r"if truth\.csv has the labels, give its path"):
+    with pytest.raises(
+        ValueError, match=r"if truth\.csv has the labels, give its path"
+    ):
         open_words(tmp_path)
     assert len(open_words(tmp_path / "truth.csv")) == 1

@@ -60,14 +60,18 @@ def test_words_that_cannot_be_handed_out(tmp_path, words_of):
     values[b"label-000000004"] = b"caf\xe9"
     make(tmp_path, values)
     words = list(LmdbReader(tmp_path))
-    assert [word.reason if isinstance(word, Skipped) else word.label for word in words] == [
+    assert [
+        word.reason if isinstance(word, Skipped) else word.label for word in words
+    ] == [
         words_of(5)[0].label,
         Reason.MISSING,
         Reason.NO_LABEL,
         Reason.NOT_UTF8,
         words_of(5)[4].label,
     ]
-    assert [word.name for word in words] == [f"image-{number:09d}" for number in range(1, 6)]
+    assert [word.name for word in words] == [
+        f"image-{number:09d}" for number in range(1, 6)
+    ]
 
 
 @pytest.mark.parametrize("boxes", [b"[" * 100_000, b'{"boxes": 7}', b"{"])
@@ -89,7 +93,9 @@ def test_what_is_no_such_database(tmp_path):
         LmdbReader(tmp_path)
     (tmp_path / "data.mdb").unlink()
     make(tmp_path, {b"something": b"else"})
-    with pytest.raises(ValueError, match="an LMDB without num-samples; expected image-000000001"):
+    with pytest.raises(
+        ValueError, match="an LMDB without num-samples; expected image-000000001"
+    ):
         LmdbReader(tmp_path)
 
 
@@ -104,7 +110,9 @@ def test_a_database_that_is_cut_is_refused(tmp_path, words_of):
         assert "\n" not in str(caught.value)
 
 
-def store(path: Path, images: list[bytes], labels: list[bytes], **options: object) -> None:
+def store(
+    path: Path, images: list[bytes], labels: list[bytes], **options: object
+) -> None:
     """As the scripts of others do it: by their own loop, with the map and the folder they make."""
     cache = {}
     environment = lmdb.open(str(path), map_size=1 << 28, **options)
@@ -126,7 +134,9 @@ def test_a_database_of_deep_text_recognition_benchmark(tmp_path, words_of):
     store(path, [word.image for word in words], [word.label.encode() for word in words])
     source = open_words(path)
     assert isinstance(source, LmdbReader)
-    found = [(word.image, word.label) for word in source if isinstance(word, LabeledWord)]
+    found = [
+        (word.image, word.label) for word in source if isinstance(word, LabeledWord)
+    ]
     assert found == [(word.image, word.label) for word in words]
 
 
@@ -136,11 +146,16 @@ def test_a_database_of_parseq(tmp_path, words_of):
     path = tmp_path / "train" / "real" / "ArT"
     path.mkdir(parents=True)
     store(path, [word.image for word in words], [word.label.encode() for word in words])
-    with lmdb.open(str(path)) as environment, environment.begin(write=True) as transaction:
+    with (
+        lmdb.open(str(path)) as environment,
+        environment.begin(write=True) as transaction,
+    ):
         for number in range(1, 9):
             transaction.put(b"dim-%09d" % number, b"40 24")
     source = open_words(path)
-    found = [(word.image, word.label) for word in source if isinstance(word, LabeledWord)]
+    found = [
+        (word.image, word.label) for word in source if isinstance(word, LabeledWord)
+    ]
     assert found == [(word.image, word.label) for word in words]
     with WRITERS["lmdb"](tmp_path / "ours", Layout(suffix="")) as writer:
         writer.add(words)
@@ -154,7 +169,10 @@ def small_disk(tmp_path):
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+    if (
+        shutil.which("mount") is None
+        or subprocess.run(mount, capture_output=True).returncode
+    ):
         pytest.skip("cannot mount a file system here")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
@@ -163,7 +181,9 @@ def small_disk(tmp_path):
 def test_a_full_disk_is_said_and_gone_on_from(small_disk, tmp_path, capfd):
     """Not "Input/output error", which is what the library says."""
     noise = random.Random(1).randbytes
-    (tmp_path / "labels.tsv").write_text("".join(f"{n}.png\tw{n}\n" for n in range(1500)))
+    (tmp_path / "labels.tsv").write_text(
+        "".join(f"{n}.png\tw{n}\n" for n in range(1500))
+    )
     for number in range(1500):
         Image.frombytes("RGB", (40, 30), noise(3600)).save(tmp_path / f"{number}.png")
     command = ["data", "convert", str(tmp_path), str(small_disk / "words.lmdb")]

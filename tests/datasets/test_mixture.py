@@ -27,7 +27,9 @@ class Numbers(WordSource):
 SOURCES = (Numbers("a", 700), Numbers("b", 30), Numbers("c", 1))
 
 
-@pytest.mark.parametrize("weights", [None, [1, 1, 1], [0.7, 0.2, 0.1], [1e-3, 5, 0.123]])
+@pytest.mark.parametrize(
+    "weights", [None, [1, 1, 1], [0.7, 0.2, 0.1], [1e-3, 5, 0.123]]
+)
 def test_every_word_comes_once_in_a_round(weights):
     mixture = Mixture(SOURCES, weights, seed=4)
     places: list[list[int]] = [[], [], []]
@@ -64,7 +66,9 @@ def test_any_division_gives_the_same_words():
         for rank in range(world):
             own = pickle.loads(pickle.dumps(mixture))  # noqa: S301 - our own
             parts.append([own[number] for number in range(rank, 600, world)])
-        assert [parts[number % world][number // world] for number in range(600)] == whole
+        assert [
+            parts[number % world][number // world] for number in range(600)
+        ] == whole
     resumed = Mixture(SOURCES, [5, 3, 2], seed=9)
     assert [resumed[number] for number in range(599, 299, -1)] == whole[:299:-1]
     stream = iter(mixture)

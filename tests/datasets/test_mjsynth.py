@@ -30,7 +30,10 @@ def tree(tmp_path, words_of) -> Path:
         (folder / name).write_bytes(word.image)
     parts = {"": NAMES, "_train": NAMES[:3], "_val": NAMES[3:4], "_test": NAMES[4:]}
     for part, names in parts.items():
-        lines = [f"./{name} {name.rpartition('_')[2].removesuffix('.jpg')}\n" for name in names]
+        lines = [
+            f"./{name} {name.rpartition('_')[2].removesuffix('.jpg')}\n"
+            for name in names
+        ]
         (folder / f"annotation{part}.txt").write_text("".join(lines))
     (folder / "lexicon.txt").write_text("lube\nspencerian\n")
     (folder / "imlist.txt").write_text("".join(f"./{name}\n" for name in NAMES))
@@ -62,7 +65,11 @@ def test_the_folder_or_one_above_it(above, tree, words_of):
 
 
 def test_a_list_says_which_images(tree):
-    parts = {"annotation_train": LABELS[:3], "annotation_val": LABELS[3:4], "annotation": LABELS}
+    parts = {
+        "annotation_train": LABELS[:3],
+        "annotation_val": LABELS[3:4],
+        "annotation": LABELS,
+    }
     for name, expected in parts.items():
         assert labels(open_words(tree / f"{name}.txt")) == expected
     (tree / "mine.txt").write_text("2425/2/1_SALES_67384.jpg\n")
@@ -104,7 +111,9 @@ def test_the_archive_that_is_distributed(tree, tmp_path):
     assert isinstance(stream, TarStream)
     assert labels(stream) == labels(plain)
     with tarfile.open(tmp_path / "mjsynth.tar.gz") as archive:
-        assert {f"{INSIDE}/annotation_train.txt", f"{INSIDE}/{NAMES[0]}"} <= {*archive.getnames()}
+        assert {f"{INSIDE}/annotation_train.txt", f"{INSIDE}/{NAMES[0]}"} <= {
+            *archive.getnames()
+        }
 
 
 def test_an_image_elsewhere_in_an_archive_needs_its_label(tmp_path, words_of):

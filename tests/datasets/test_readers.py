@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.datasets import WRITERS, LabeledWord, Layout, Skipped, WordSource, open_words
+from vit_str.datasets import (
+    WRITERS,
+    LabeledWord,
+    Layout,
+    Skipped,
+    WordSource,
+    open_words,
+)
 from vit_str.datasets.formats import format_of
 
 NAMES = ("my words", "words.lmdb", "words.tar", "words-%06d.tar")

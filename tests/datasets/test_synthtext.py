@@ -109,8 +109,13 @@ def test_every_word_of_every_picture(folder):
             "will",
         ]
     words = words_in(source)
-    assert [word.name for word in words][3:] == ["8/ballet_106_0.jpg#3", "9/desert_78_83.jpg#0"]
-    assert [source[place] for place in (4, 0, 3, 1, 2)] == [words[i] for i in (4, 0, 3, 1, 2)]
+    assert [word.name for word in words][3:] == [
+        "8/ballet_106_0.jpg#3",
+        "9/desert_78_83.jpg#0",
+    ]
+    assert [source[place] for place in (4, 0, 3, 1, 2)] == [
+        words[i] for i in (4, 0, 3, 1, 2)
+    ]
     with pytest.raises(IndexError):
         source[5]
     assert list(pickle.loads(pickle.dumps(source))) == words  # noqa: S301
@@ -120,7 +125,9 @@ def test_every_word_of_every_picture(folder):
 
 TURNED = [
     pytest.param(UPRIGHT, id="upright"),
-    pytest.param([(100, 20), (150, 50), (140, 66.7), (90, 36.7)], id="turned by 31 degrees"),
+    pytest.param(
+        [(100, 20), (150, 50), (140, 66.7), (90, 36.7)], id="turned by 31 degrees"
+    ),
     pytest.param([(60, 100), (60, 30), (80, 30), (80, 100)], id="upwards"),
     pytest.param([(150, 80), (90, 80), (90, 60), (150, 60)], id="upside down"),
     pytest.param([(30, 40), (90, 40), (100, 60), (40, 60)], id="sheared"),
@@ -129,7 +136,8 @@ TURNED = [
 
 @pytest.mark.parametrize("corners", TURNED)
 def test_words_come_out_upright(corners):
-    if corners[2][0] == 100:  # `quarters` paints rectangles only; this one is a parallelogram
+    # `quarters` paints rectangles only; this one is a parallelogram
+    if corners[2][0] == 100:
         shear = Image.Transform.AFFINE
         scene = quarters(UPRIGHT).transform(SIZE, shear, (1, -0.5, 10, 0, 1, -10))
     else:
@@ -196,7 +204,14 @@ def test_words_that_cannot_be_cut_out(folder):
     found = [word.reason if isinstance(word, Skipped) else word.label for word in words]
     damaged = Reason.DAMAGED
     of_boxes = [damaged, damaged, damaged, damaged, "e", damaged]
-    assert found == [*of_boxes, damaged, damaged, damaged, Reason.MISSING, Reason.UNREADABLE]
+    assert found == [
+        *of_boxes,
+        damaged,
+        damaged,
+        damaged,
+        Reason.MISSING,
+        Reason.UNREADABLE,
+    ]
     details = [word.detail for word in words if isinstance(word, Skipped)]
     assert details[:7] == [
         "the corners of the box enclose no area clockwise",
@@ -210,7 +225,9 @@ def test_words_that_cannot_be_cut_out(folder):
 
 
 def test_what_is_no_synthtext(tmp_path):
-    with pytest.raises(ValueError, match=r"found no gt\.mat of SynthText there; check the path"):
+    with pytest.raises(
+        ValueError, match=r"found no gt\.mat of SynthText there; check the path"
+    ):
         SynthTextReader(tmp_path)
     path = tmp_path / "gt.mat"
     whole = write_truth(path, [("a.png", ["a"], [UPRIGHT])]).read_bytes()
@@ -247,7 +264,8 @@ def test_no_pickle_is_loaded(tmp_path, monkeypatch):
 def test_what_is_kept_of_the_truth_is_small(tmp_path):
     """Of 858,750 pictures with 8.5 words each, the whole fits where a training runs."""
     pictures = [
-        (f"8/scene_{number}.jpg", ["some words here"], [UPRIGHT] * 3) for number in range(500)
+        (f"8/scene_{number}.jpg", ["some words here"], [UPRIGHT] * 3)
+        for number in range(500)
     ]
     path = write_truth(tmp_path / "gt.mat", pictures)
     source = open_words(path)

@@ -47,7 +47,11 @@ def labels(source: WordStream) -> list[str]:
     return [word.label for word in words if isinstance(word, LabeledWord)]
 
 
-KINDS = {"pax": tarfile.PAX_FORMAT, "gnu": tarfile.GNU_FORMAT, "ustar": tarfile.USTAR_FORMAT}
+KINDS = {
+    "pax": tarfile.PAX_FORMAT,
+    "gnu": tarfile.GNU_FORMAT,
+    "ustar": tarfile.USTAR_FORMAT,
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -77,7 +81,10 @@ def test_what_stands_between_words(tmp_path, words_of):
             ("a/1.PNG", one.image),
             ("a/1.txt", one.label.encode() + b"\r\n"),
             ("a/1.points", b"0 0"),
-            ("a/2.json", json.dumps({"text": two.label, "boxes": [[0, 0, 1, 1]]}).encode()),
+            (
+                "a/2.json",
+                json.dumps({"text": two.label, "boxes": [[0, 0, 1, 1]]}).encode(),
+            ),
             ("a/2.jpg", two.image),
         ):
             info = tarfile.TarInfo(name)
@@ -115,7 +122,9 @@ def test_words_that_cannot_be_handed_out(tmp_path, words_of):
     )
     source = TarReader(path)
     words = list(source)
-    assert [word.reason if isinstance(word, Skipped) else word.label for word in words] == [
+    assert [
+        word.reason if isinstance(word, Skipped) else word.label for word in words
+    ] == [
         Reason.NO_LABEL,
         Reason.NO_LABEL,
         Reason.MISSING,
@@ -155,7 +164,9 @@ def test_what_cannot_be_archives(tmp_path):
 
 
 def test_an_archive_that_is_cut_or_damaged_is_refused(tmp_path, words_of):
-    data = make(tmp_path / "words.tar", files_of(words_of(6)), kind=tarfile.USTAR_FORMAT)
+    data = make(
+        tmp_path / "words.tar", files_of(words_of(6)), kind=tarfile.USTAR_FORMAT
+    )
     whole = data.read_bytes()
     with tarfile.open(data) as archive:
         header = archive.getmembers()[4].offset
@@ -180,13 +191,17 @@ def test_compressed_archives(kind, tmp_path, words_of):
     assert labels(source) == [word.label for word in words]
     assert labels(source) == [word.label for word in words]  # again from the front
     assert source.share_read == 1
-    with pytest.raises(ValueError, match=f"convert it first: vit-str data convert {path} "):
+    with pytest.raises(
+        ValueError, match=f"convert it first: vit-str data convert {path} "
+    ):
         open_words(path)
 
 
 def test_a_compressed_archive_that_is_cut_or_damaged(tmp_path, words_of):
     """What is before the damage has been handed out when it is found."""
-    plain = make(tmp_path / "words.tar", files_of(words_of(6)), kind=tarfile.USTAR_FORMAT)
+    plain = make(
+        tmp_path / "words.tar", files_of(words_of(6)), kind=tarfile.USTAR_FORMAT
+    )
     with tarfile.open(plain) as archive:
         header = archive.getmembers()[4].offset
     whole = plain.read_bytes()
@@ -203,6 +218,8 @@ def test_a_compressed_archive_that_is_cut_or_damaged(tmp_path, words_of):
     for content in cases.values():
         (tmp_path / "bad.tar.gz").write_bytes(content)
         found = []
-        with pytest.raises(ValueError, match=r"bad\.tar\.gz: damaged or cut short after \d word"):
+        with pytest.raises(
+            ValueError, match=r"bad\.tar\.gz: damaged or cut short after \d word"
+        ):
             found.extend(open_stream(tmp_path / "bad.tar.gz"))
         assert len(found) <= 3

@@ -50,7 +50,9 @@ def files_in(path: Path) -> dict[str, bytes]:
         return {"values": repr(values).encode()}
     files = sorted(path.parent.rglob("*"))
     return {
-        str(file.relative_to(path.parent)): file.read_bytes() for file in files if file.is_file()
+        str(file.relative_to(path.parent)): file.read_bytes()
+        for file in files
+        if file.is_file()
     }
 
 
@@ -63,7 +65,9 @@ def small_transactions(monkeypatch):
 @pytest.mark.usefixtures("small_transactions")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("stops", [[0], [4, 8, 24], [40]])
-def test_a_data_set_that_was_stopped_is_as_one_that_was_not(name, stops, tmp_path, words_of):
+def test_a_data_set_that_was_stopped_is_as_one_that_was_not(
+    name, stops, tmp_path, words_of
+):
     words = words_of(43)
     for folder in ("cut", "whole"):
         (tmp_path / folder).mkdir()
@@ -74,7 +78,11 @@ def test_a_data_set_that_was_stopped_is_as_one_that_was_not(name, stops, tmp_pat
             write(path, words, stop)
         assert note_of(path).exists()
     there.append(write(path, words))
-    assert there[-1] == stops[-1] // 8 * 8 if name == "words.lmdb" else there[-1] == stops[-1]
+    assert (
+        there[-1] == stops[-1] // 8 * 8
+        if name == "words.lmdb"
+        else there[-1] == stops[-1]
+    )
     assert not note_of(path).exists()
     write(tmp_path / "whole" / name, words)
     assert files_in(path) == files_in(tmp_path / "whole" / name)
@@ -83,7 +91,9 @@ def test_a_data_set_that_was_stopped_is_as_one_that_was_not(name, stops, tmp_pat
 
 @pytest.mark.usefixtures("small_transactions")
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_kill_leaves_behind_the_last_note_is_written_again(name, tmp_path, words_of):
+def test_what_a_kill_leaves_behind_the_last_note_is_written_again(
+    name, tmp_path, words_of
+):
     """Half a line, half a member of an archive, images without a line, half a line of the note."""
     words = words_of(43)
     for folder in ("cut", "whole"):
@@ -123,13 +133,19 @@ def test_other_arguments_and_other_data_are_refused(tmp_path, words_of, monkeypa
         write(path, words_of(9), 4)
     with monkeypatch.context() as patch:
         patch.setitem(MADE_WITH, "--seed", 2)
-        with pytest.raises(ValueError, match="was begun with --seed 1, not 2: give the same"):
+        with pytest.raises(
+            ValueError, match="was begun with --seed 1, not 2: give the same"
+        ):
             write(path, words_of(9))
     note_of(path).write_text("nonsense\n")
-    with pytest.raises(ValueError, match="damaged; remove it and what it stands beside"):
+    with pytest.raises(
+        ValueError, match="damaged; remove it and what it stands beside"
+    ):
         write(path, words_of(9))
     note_of(path).unlink()
-    with pytest.raises(ValueError, match="is there already; remove it or give another name"):
+    with pytest.raises(
+        ValueError, match="is there already; remove it or give another name"
+    ):
         write(path, words_of(9))
     assert not note_of(path).exists()
 
@@ -189,7 +205,9 @@ def test_convert_after_ctrl_c(target, tmp_path, words_of, monkeypatch, capsys):
     assert found.out.replace("/cut/", "/whole/") == expected.out
     assert files_in(tmp_path / "cut" / target) == files_in(tmp_path / "whole" / target)
     listed = (tmp_path / "report.tsv").read_text().splitlines()
-    damaged = [number for count in (CHUNK + 50, 2 * CHUNK) for number in range(2, count, 5)]
+    damaged = [
+        number for count in (CHUNK + 50, 2 * CHUNK) for number in range(2, count, 5)
+    ]
     assert [line.partition("\t")[0] for line in listed] == [
         "name",
         *(f"{number}.png" for number in damaged),
@@ -200,16 +218,27 @@ def notes_in(path: Path) -> int:
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 on Windows")
+@pytest.mark.skipif(
+    not hasattr(signal, "SIGKILL"), reason="there is no kill -9 on Windows"
+)
 @pytest.mark.parametrize("target", ["out", "out.lmdb", "out-%06d.tar"])
 def test_convert_after_kill(target, tmp_path, words_of):
     """Killed wherever it is; every label of a folder has its image all the time."""
     source = make_source(tmp_path / "source", 12 * CHUNK, words_of(2)[1])
     more = ["--shard-size", "300"] if "%" in target else []
     arguments = ["data", "convert", str(source)]
-    command = [sys.executable, "-m", "vit_str", *arguments, str(tmp_path / "cut" / target), *more]
+    command = [
+        sys.executable,
+        "-m",
+        "vit_str",
+        *arguments,
+        str(tmp_path / "cut" / target),
+        *more,
+    ]
     note = note_of(tmp_path / "cut" / target)
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
     while process.poll() is None and notes_in(note) < 2:
         time.sleep(0.001)
     process.send_signal(signal.SIGKILL)

@@ -53,11 +53,14 @@ def test_files_hold_what_others_expect_there(tmp_path):
     image, label, boxes = expected(1)[0]
     as_json = {"label": label, "boxes": list(map(list, boxes))}
     folder = tmp_path / "words"
-    assert (folder / "labels.tsv").read_text(encoding="utf-8") == f"000000007.png\t{label}\n"
+    assert (folder / "labels.tsv").read_text(
+        encoding="utf-8"
+    ) == f"000000007.png\t{label}\n"
     assert (folder / "images" / "000000007.png").read_bytes() == image
     line = (folder / "boxes.jsonl").read_text(encoding="utf-8")
     assert json.loads(line) == {"image": "000000007.png", **as_json}
-    with lmdb.open(str(tmp_path / "words.lmdb"), readonly=True, lock=False) as environment:  # noqa: SIM117
+    database = str(tmp_path / "words.lmdb")
+    with lmdb.open(database, readonly=True, lock=False) as environment:  # noqa: SIM117
         with environment.begin() as transaction:
             values = {bytes(key): bytes(value) for key, value in transaction.cursor()}
     assert json.loads(values.pop(b"boxes-000000001")) == as_json
@@ -80,6 +83,8 @@ def test_a_map_of_lmdb_grows_with_what_is_in_it(tmp_path):
 def test_what_is_there_stays_as_it_is(name, tmp_path):
     write(tmp_path / name, 3)
     before = rows(tmp_path / name)
-    with pytest.raises(ValueError, match="is there already; remove it or give another name"):
+    with pytest.raises(
+        ValueError, match="is there already; remove it or give another name"
+    ):
         open_writer(tmp_path / name)
     assert rows(tmp_path / name) == before

@@ -45,7 +45,9 @@ def test_measures_against_torchmetrics(seed):
     text = pytest.importorskip("torchmetrics.functional.text")
     readings, labels = random_texts(200, seed)
     distances = text.edit_distance(readings, labels, reduction="none").tolist()
-    assert [edit_distance(*pair) for pair in zip(readings, labels, strict=True)] == distances
+    assert [
+        edit_distance(*pair) for pair in zip(readings, labels, strict=True)
+    ] == distances
     pairs = [
         (normalize_label(reading, FULL), normalize_label(label, FULL))
         for reading, label in zip(readings, labels, strict=True)
@@ -55,12 +57,16 @@ def test_measures_against_torchmetrics(seed):
     rate = float(text.char_error_rate(known_readings, known_labels))
     assert cer(readings, labels, FULL) == pytest.approx(rate, rel=1e-6)
     scores = score(readings, labels)
-    assert scores.values["character_accuracy_full"] == pytest.approx(max(0, 1 - rate), rel=1e-6)
+    assert scores.values["character_accuracy_full"] == pytest.approx(
+        max(0, 1 - rate), rel=1e-6
+    )
     known = text.edit_distance(known_readings, known_labels, reduction="none")
     longest = torch.tensor([max(map(len, pair)) for pair in judged])
     expected = float((1 - known / longest).mean())
     assert one_minus_ned(readings, labels, FULL) == pytest.approx(expected, rel=1e-6)
-    assert scores.left_out["word_accuracy_full"] == sum(not label.strip() for label in labels)
+    assert scores.left_out["word_accuracy_full"] == sum(
+        not label.strip() for label in labels
+    )
 
 
 def test_word_accuracy_against_torchmetrics():
@@ -78,7 +84,10 @@ def test_word_accuracy_against_torchmetrics():
     [
         ("Café-24 ", {36: "cafe24", 62: "Cafe24", 94: "Cafe-24"}),
         ("①ﬁ", {36: "1fi", 62: "1fi", 94: "1fi"}),
-        ("Genaxis Theatre", {36: "genaxistheatre", 62: "GenaxisTheatre", 94: "GenaxisTheatre"}),
+        (
+            "Genaxis Theatre",
+            {36: "genaxistheatre", 62: "GenaxisTheatre", 94: "GenaxisTheatre"},
+        ),
         ("[06]", {36: "06", 62: "06", 94: "[06]"}),
         ("...", {36: "", 62: "", 94: "..."}),
         ("“don’t” 5′–…", {36: "dont5", 62: "dont5", 94: "\"don't\"5'-..."}),
@@ -86,7 +95,9 @@ def test_word_accuracy_against_torchmetrics():
     ],
 )
 def test_normalize_label(label, normalized):
-    assert {protocol: normalize_label(label, protocol) for protocol in (36, 62, 94)} == normalized
+    assert {
+        protocol: normalize_label(label, protocol) for protocol in (36, 62, 94)
+    } == normalized
     assert normalize_label(label, FULL) == label.strip()
 
 
@@ -115,8 +126,13 @@ def test_unknown_protocol_names_the_known():
 
 
 def test_the_full_protocol_judges_every_script():
-    labels, readings = ["한글24", "서울", "a b", "é", ""], ["한굴24", "서울", "ab", "e\u0301", "x"]
-    assert right_words(readings, labels, 94).tolist() == [True, True, True], "ASCII alone is seen"
+    labels, readings = (
+        ["한글24", "서울", "a b", "é", ""],
+        ["한굴24", "서울", "ab", "e\u0301", "x"],
+    )
+    assert right_words(readings, labels, 94).tolist() == [True, True, True], (
+        "ASCII alone is seen"
+    )
     assert right_words(readings, labels, FULL).tolist() == [False, True, False, True]
     scores = score(readings, labels)
     assert scores.values["word_accuracy_full"] == 0.5
@@ -148,7 +164,10 @@ def test_long_readings_do_not_make_accuracy_negative():
 
 
 def test_nothing_to_judge_is_not_a_number():
-    assert all(math.isnan(measure([], [])) for measure in (word_accuracy, cer, character_accuracy))
+    assert all(
+        math.isnan(measure([], []))
+        for measure in (word_accuracy, cer, character_accuracy)
+    )
     scores = score(["a"], [""])
     assert all(math.isnan(scores.values[metric]) for metric in METRICS)
     assert scores.to_dict()["word_accuracy_36"] is None
@@ -169,7 +188,12 @@ def test_score_agrees_with_the_single_measures():
     for protocol in (36, 62, 94, FULL):
         name = f"word_accuracy_{protocol}"
         assert values[name] == word_accuracy(predictions, labels, protocol)
-    assert list(scores.values) == list(scores.interval) == list(METRICS) == list(scores.left_out)
+    assert (
+        list(scores.values)
+        == list(scores.interval)
+        == list(METRICS)
+        == list(scores.left_out)
+    )
     assert values["character_accuracy"] == character_accuracy(predictions, labels)
     assert values["one_minus_ned"] == pytest.approx(one_minus_ned(predictions, labels))
     for metric in METRICS:

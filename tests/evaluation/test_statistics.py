@@ -38,7 +38,10 @@ def test_wilson_interval_against_scipy(n):
 
 def test_bootstrap_against_scipy():
     numbers = np.random.default_rng(0)
-    errors, lengths = numbers.integers(0, 4, 300).astype(float), numbers.integers(4, 9, 300)
+    errors, lengths = (
+        numbers.integers(0, 4, 300).astype(float),
+        numbers.integers(4, 9, 300),
+    )
 
     def ratio(errors, lengths):
         return errors.sum() / lengths.sum()
@@ -57,7 +60,15 @@ def test_bootstrap_against_scipy():
 
 
 def test_mcnemar_against_scipy():
-    for split in [(1, 0), (6, 6), (5, 21), (300, 240), (1200, 1100), (0, 40), (3000, 2000)]:
+    for split in [
+        (1, 0),
+        (6, 6),
+        (5, 21),
+        (300, 240),
+        (1200, 1100),
+        (0, 40),
+        (3000, 2000),
+    ]:
         expected = stats.binomtest(split[0], sum(split)).pvalue
         assert mcnemar(*split) == pytest.approx(expected, rel=1e-6)
         assert mcnemar(*reversed(split)) == mcnemar(*split)
@@ -82,7 +93,10 @@ def test_nothing_to_compare_and_other_words():
     found = paired_difference([], [])
     assert math.isnan(found.difference)
     assert found.p_value == 1
-    assert json.loads(json.dumps(plain_values(found), allow_nan=False))["difference"] is None
+    assert (
+        json.loads(json.dumps(plain_values(found), allow_nan=False))["difference"]
+        is None
+    )
     with pytest.raises(ValueError, match="same words, found 1 and 2"):
         paired_difference([True], [True, False])
 

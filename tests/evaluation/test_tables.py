@@ -13,12 +13,20 @@ def test_percent():
 
 
 def test_aligned():
-    assert aligned([("set", "n"), ("a", "100"), ("long", "")]) == ["set     n", "a     100", "long"]
+    assert aligned([("set", "n"), ("a", "100"), ("long", "")]) == [
+        "set     n",
+        "a     100",
+        "long",
+    ]
 
 
 def test_piped():
     rows = [("set", "kind", "n"), ("a", "b", "1")]
-    assert piped(rows) == ["| set | kind | n |", "| --- | ---: | ---: |", "| a | b | 1 |"]
+    assert piped(rows) == [
+        "| set | kind | n |",
+        "| --- | ---: | ---: |",
+        "| a | b | 1 |",
+    ]
     assert piped(rows, text_columns=2)[1] == "| --- | --- | ---: |"
 
 

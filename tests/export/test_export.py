@@ -40,11 +40,17 @@ from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_w
 
 pytestmark = pytest.mark.usefixtures("without_shape_checks")
 MODELS: dict[str, Callable[[], Decoder]] = {
-    "transformer": lambda: TransformerDecoder(94, dim=32, depth=2, heads=2, maximum_length=6),
-    "drafts": lambda: TransformerDecoder(94, dim=32, heads=2, maximum_length=6, draft_grid=(4, 8)),
+    "transformer": lambda: TransformerDecoder(
+        94, dim=32, depth=2, heads=2, maximum_length=6
+    ),
+    "drafts": lambda: TransformerDecoder(
+        94, dim=32, heads=2, maximum_length=6, draft_grid=(4, 8)
+    ),
     "permuted": lambda: PermutedDecoder(94, dim=32, heads=2, maximum_length=6),
     "additive": lambda: RecurrentDecoder(94, dim=32, maximum_length=6),
-    "lstm": lambda: RecurrentDecoder(94, dim=32, cell="lstm", attention="none", maximum_length=6),
+    "lstm": lambda: RecurrentDecoder(
+        94, dim=32, cell="lstm", attention="none", maximum_length=6
+    ),
     "parallel": lambda: ParallelDecoder(94, dim=32, maximum_length=6),
     "ctc": lambda: CtcDecoder(94, dim=32, maximum_length=6),
 }
@@ -56,14 +62,20 @@ def weights_of(decoder: Decoder) -> WeightsFile:
             PlainConvolutionalEncoder((8, 32), (1, 1), ((4, 4), (8, 4))), depth=1
         )
     else:
-        encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16), class_token=True)
+        encoder = VisionTransformer(
+            dim=32, depth=1, heads=2, patch_size=(8, 16), class_token=True
+        )
     torch.nn.init.normal_(decoder.classify.weight)
     decoder.classify.bias.data[-1] = -3.0  # type: ignore[union-attr]  # of the end or the blank
     for name, parameter in decoder.named_parameters():
         if "cross_attention" in name:
             parameter.data.mul_(10)  # images are told apart
-    preprocessing = Preprocessing(mean=(0.4, 0.5, 0.6), turn_above=1.5, reread_below=1.0)
-    return WeightsFile(Recognizer(encoder, decoder).eval(), Charset(), preprocessing, {}, 1.2)
+    preprocessing = Preprocessing(
+        mean=(0.4, 0.5, 0.6), turn_above=1.5, reread_below=1.0
+    )
+    return WeightsFile(
+        Recognizer(encoder, decoder).eval(), Charset(), preprocessing, {}, 1.2
+    )
 
 
 def line_weights() -> WeightsFile:
@@ -73,7 +85,9 @@ def line_weights() -> WeightsFile:
     decoder = CtcDecoder(94, dim=32, maximum_length=200)
     torch.nn.init.normal_(decoder.classify.weight)
     preprocessing = Preprocessing(32, 640, width_step=32)
-    return WeightsFile(Recognizer(encoder, decoder).eval(), Charset(), preprocessing, {})
+    return WeightsFile(
+        Recognizer(encoder, decoder).eval(), Charset(), preprocessing, {}
+    )
 
 
 def test_lines_of_any_width_are_read_alike(tmp_path):
@@ -92,7 +106,9 @@ def test_lines_of_any_width_are_read_alike(tmp_path):
         assert one.confidence == pytest.approx(other.confidence, abs=1e-4)
         lefts = [character.box.left for character in one.characters if character.box]
         assert len(lefts) == len(one.text) and lefts == sorted(lefts)
-        assert all(c.box is not None and c.box.right <= image.width for c in one.characters)
+        assert all(
+            c.box is not None and c.box.right <= image.width for c in one.characters
+        )
     assert len({reading.text for reading in both[0]}) > 1
     images[1].save(tmp_path / "lines" / "line.png")
     command = re.search(
@@ -100,7 +116,9 @@ def test_lines_of_any_width_are_read_alike(tmp_path):
     )
     assert command
     program = [sys.executable, "-c", command[1], "line.png"]
-    printed = subprocess.run(program, cwd=tmp_path / "lines", capture_output=True, text=True)
+    printed = subprocess.run(
+        program, cwd=tmp_path / "lines", capture_output=True, text=True
+    )
     assert printed.stdout.strip("\n") == both[0][1].text
 
 
@@ -110,7 +128,9 @@ OFTEN = ("transformer", "ctc", "parallel")
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(n, marks=[] if n in OFTEN else pytest.mark.slow) for n in MODELS],
+    params=[
+        pytest.param(n, marks=[] if n in OFTEN else pytest.mark.slow) for n in MODELS
+    ],
 )
 def exported(request, tmp_path_factory) -> tuple[WeightsFile, Path]:
     torch.manual_seed(0)
@@ -121,21 +141,29 @@ def exported(request, tmp_path_factory) -> tuple[WeightsFile, Path]:
 
 
 def words(count: int) -> list[Image.Image]:
-    pixels = np.random.default_rng(0).integers(256, size=(count, 8, 12, 3), dtype=np.uint8)
+    pixels = np.random.default_rng(0).integers(
+        256, size=(count, 8, 12, 3), dtype=np.uint8
+    )
     sizes = [(40, 10), (10, 40), (128, 32)]
     return [Image.fromarray(p).resize(sizes[i % 3], 0) for i, p in enumerate(pixels)]
 
 
 def test_both_engines_read_the_same(exported):
     weights, folder = exported
-    looks = weights.recognizer.decoder.__class__ in (TransformerDecoder, PermutedDecoder)
+    looks = weights.recognizer.decoder.__class__ in (
+        TransformerDecoder,
+        PermutedDecoder,
+    )
     for search in (Search(), Search(n_best=2, beams=3), Search(pattern="[a-z]+[0-9]")):
         readers = [
             Reader(weights, "cpu", torch.float32, search=search),
             vit_str.load(folder, search=search),
         ]
         for batch_size in (1, 7):
-            both = [reader.read(list(words(9)), batch_size, boxes=looks) for reader in readers]
+            both = [
+                reader.read(list(words(9)), batch_size, boxes=looks)
+                for reader in readers
+            ]
             for one, other in zip(*both, strict=True):
                 assert one.text == other.text
                 assert one.confidence == pytest.approx(other.confidence, abs=5e-5)
@@ -149,7 +177,9 @@ def test_both_engines_read_the_same(exported):
 def test_care_is_chosen_of_exported_models_too(exported):
     weights, folder = exported
     for effort in ("fast", "careful"):
-        expected = Reader(weights, "cpu", torch.float32, effort=effort).read(list(words(9)))
+        expected = Reader(weights, "cpu", torch.float32, effort=effort).read(
+            list(words(9))
+        )
         found = vit_str.load(folder, effort=effort).read(list(words(9)))
         assert [each.text for each in found] == [each.text for each in expected]
 
@@ -159,13 +189,22 @@ def test_the_program_in_the_readme_reads_so_too(exported):
     page = (folder / "README.md").read_text()
     program = re.search("```python\n(.*?)```", page, re.DOTALL)
     assert program is not None
-    assert all(f"`{path.name}`" in page for path in folder.iterdir() if path.name != "README.md")
+    assert all(
+        f"`{path.name}`" in page
+        for path in folder.iterdir()
+        if path.name != "README.md"
+    )
     path, (word,) = folder.parent / f"{folder.name}.png", words(1)
     word.save(path)
     command = [sys.executable, "-c", program[1], path]
     done = subprocess.run(command, cwd=folder, capture_output=True, check=True)
-    once = replace(weights, preprocessing=replace(weights.preprocessing, reread_below=0.0))
-    assert done.stdout.decode() == Reader(once, "cpu", torch.float32).read(word).text + "\n"
+    once = replace(
+        weights, preprocessing=replace(weights.preprocessing, reread_below=0.0)
+    )
+    assert (
+        done.stdout.decode()
+        == Reader(once, "cpu", torch.float32).read(word).text + "\n"
+    )
 
 
 def test_a_folder_with_a_part_missing_or_of_another_model(exported, tmp_path, capfd):
@@ -194,10 +233,14 @@ def test_a_folder_with_a_part_missing_or_of_another_model(exported, tmp_path, ca
             with pytest.raises(ValueError, match=f"{file}: {problem}"):
                 vit_str.load(copy)
         (copy / file).write_bytes(kept)
-    (copy / "encoder.onnx").write_bytes(kept[:-2000] + bytes([kept[-2000] ^ 1]) + kept[-1999:])
+    (copy / "encoder.onnx").write_bytes(
+        kept[:-2000] + bytes([kept[-2000] ^ 1]) + kept[-1999:]
+    )
     with pytest.raises(ValueError, match=r"encoder.onnx: damaged"):
         vit_str.load(copy)
-    with pytest.raises(ValueError, match=r"encoder\.onnx: damaged, not as it was written"):
+    with pytest.raises(
+        ValueError, match=r"encoder\.onnx: damaged, not as it was written"
+    ):
         vit_str.load(copy)
     (copy / "encoder.onnx").write_bytes(kept)
     with pytest.raises(ValueError, match="--backend onnx"):
@@ -209,7 +252,9 @@ def test_the_command_exports_in_int8(tmp_path, run, caplog):
     torch.manual_seed(0)
     weights = weights_of(MODELS["parallel"]())
     path, out = tmp_path / "a.safetensors", tmp_path / "out"
-    save_weights(path, weights.recognizer, weights.charset, weights.preprocessing, {"by": "me"})
+    save_weights(
+        path, weights.recognizer, weights.charset, weights.preprocessing, {"by": "me"}
+    )
     assert run("export", path, "--out", out, "--int8")[0] == 0
     assert "pre-processing" not in caplog.text
     reader = vit_str.load(out)
@@ -238,7 +283,9 @@ def test_the_graphs_of_the_package_fit_its_weights(name):
 
 @pytest.mark.parametrize("name", bundled_names())
 def test_the_graphs_of_the_package_read_in_8_bits_too(name):
-    both = [vit_str.load(name, "cpu", backend=backend) for backend in ("onnx", "onnx-int8")]
+    both = [
+        vit_str.load(name, "cpu", backend=backend) for backend in ("onnx", "onnx-int8")
+    ]
     assert [reader.engine.number_format for reader in both] == ["float32", "int8"]
     tolerance = 0.1  # of the confidence of the least sure sample
     for image in SAMPLES:
@@ -249,7 +296,11 @@ def test_the_graphs_of_the_package_read_in_8_bits_too(name):
 
 
 def test_the_processor_or_the_environment_decides_for_8_bits(monkeypatch, tmp_path):
-    for name, expected in (("float32", "float32"), ("bfloat16", "float32"), ("int8", "int8")):
+    for name, expected in (
+        ("float32", "float32"),
+        ("bfloat16", "float32"),
+        ("int8", "int8"),
+    ):
         monkeypatch.setenv(CPU_DTYPE, name)
         assert vit_str.load("tiny", "cpu").engine.number_format == expected
     monkeypatch.setenv(CPU_DTYPE, "int4")
@@ -257,8 +308,14 @@ def test_the_processor_or_the_environment_decides_for_8_bits(monkeypatch, tmp_pa
         vit_str.load("tiny", "cpu")
     monkeypatch.delenv(CPU_DTYPE)
     monkeypatch.setattr(machine.platform, "system", lambda: "Linux")
-    for flags, expected in (("fma avx2 avx_vnni", True), ("fma avx2", False), ("", False)):
-        monkeypatch.setattr(machine, "_cpu_info", lambda key, f=flags: f if key == "flags" else "")
+    for flags, expected in (
+        ("fma avx2 avx_vnni", True),
+        ("fma avx2", False),
+        ("", False),
+    ):
+        monkeypatch.setattr(
+            machine, "_cpu_info", lambda key, f=flags: f if key == "flags" else ""
+        )
         assert machine.has_fast_int8() is expected
     folder = tmp_path / "exported"
     write_exported(weights_of(MODELS["parallel"]()), folder)
@@ -268,16 +325,21 @@ def test_the_processor_or_the_environment_decides_for_8_bits(monkeypatch, tmp_pa
 
 def test_there_are_no_graphs_of_other_weights():
     digests = {
-        description_digest(load_contents(resolve(name)).description) for name in bundled_names()
+        description_digest(load_contents(resolve(name)).description)
+        for name in bundled_names()
     }
     assert {folder.name for folder in GRAPHS.iterdir()} == digests
-    assert sum(path.stat().st_size for path in GRAPHS.rglob("*")) < 225_000 * len(digests)
+    assert sum(path.stat().st_size for path in GRAPHS.rglob("*")) < 225_000 * len(
+        digests
+    )
 
 
 def test_weights_of_another_shape_do_not_fit_the_graphs(tmp_path):
     weights = load_weights(resolve("tiny"))
     path = tmp_path / "other.safetensors"
-    weights.recognizer.decoder.classify = torch.nn.Linear(weights.recognizer.decoder.dim, 7)
+    weights.recognizer.decoder.classify = torch.nn.Linear(
+        weights.recognizer.decoder.dim, 7
+    )
     save_weights(path, weights.recognizer, weights.charset, weights.preprocessing, {})
     with pytest.raises(ValueError, match="its parts do not fit together"):
         vit_str.load(path, "cpu", backend="onnx")
@@ -300,7 +362,9 @@ def test_a_fine_tuned_model_keeps_the_graphs(tmp_path):
     with torch.no_grad():
         weights.recognizer.decoder.classify.bias += 0.5
     for dtype in (torch.float32, torch.bfloat16):
-        save_weights(path, weights.recognizer, weights.charset, weights.preprocessing, {}, dtype)
+        save_weights(
+            path, weights.recognizer, weights.charset, weights.preprocessing, {}, dtype
+        )
         both = [vit_str.load(path, "cpu", backend=name) for name in ("onnx", "torch")]
         texts = [[each.text for each in reader.read(list(words(5)))] for reader in both]
         assert texts[0] == texts[1]

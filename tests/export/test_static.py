@@ -26,7 +26,9 @@ def recognizer_of(**arguments) -> Recognizer:
     torch.manual_seed(0)
     arguments = {"dim": 32, "depth": 2, "heads": 2, "patch_size": (8, 16)} | arguments
     draft_grid = (4, 8) if arguments.pop("drafts", True) else None
-    decoder = TransformerDecoder(20, 32, depth=3, heads=4, maximum_length=6, draft_grid=draft_grid)
+    decoder = TransformerDecoder(
+        20, 32, depth=3, heads=4, maximum_length=6, draft_grid=draft_grid
+    )
     return randomized(Recognizer(VisionTransformer(**arguments), decoder))
 
 
@@ -34,7 +36,12 @@ def line_recognizer() -> Recognizer:
     """A small reader of lines with random weights."""
     torch.manual_seed(0)
     encoder = LineTransformer(
-        dim=32, depth=2, heads=2, image_size=(32, 256), stem_widths=(8, 12), stem_depths=(1, 1)
+        dim=32,
+        depth=2,
+        heads=2,
+        image_size=(32, 256),
+        stem_widths=(8, 12),
+        stem_depths=(1, 1),
     )
     return randomized(Recognizer(encoder, CtcDecoder(20, 32, maximum_length=6)))
 
@@ -53,7 +60,9 @@ def session_of(recognizer, name, ranges=None):
     tensors = {name: tensor.numpy() for name, tensor in recognizer.state_dict().items()}
     names = list(external_shapes(graph))
     given = [initializer(name, tensors, ranges or {}) for name in names]
-    assert [list(values.shape) for values in given] == list(external_shapes(graph).values())
+    assert [list(values.shape) for values in given] == list(
+        external_shapes(graph).values()
+    )
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.add_external_initializers(
@@ -64,7 +73,10 @@ def session_of(recognizer, name, ranges=None):
 
 def random_images(count: int, width: int = 128) -> torch.Tensor:
     """Normalized images."""
-    return torch.rand(count, 3, 32, width, generator=torch.Generator().manual_seed(1)) * 2 - 1
+    return (
+        torch.rand(count, 3, 32, width, generator=torch.Generator().manual_seed(1)) * 2
+        - 1
+    )
 
 
 def assert_equal(session, inputs, expected) -> None:
@@ -75,7 +87,8 @@ def assert_equal(session, inputs, expected) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{}, DEEP_STEM, {"drafts": False}, {"patch_size": (32, 4), "drafts": False}]
+    "arguments",
+    [{}, DEEP_STEM, {"drafts": False}, {"patch_size": (32, 4), "drafts": False}],
 )
 def test_in_float32_the_encoder_computes_what_the_model_does(arguments):
     recognizer = recognizer_of(**arguments)
@@ -111,7 +124,9 @@ def test_in_float32_texts_are_verified_as_the_model_does():
     ids = torch.tensor([[20, 3, 4, 5], [20, 1, 20, 20], [20, 0, 19, 7]])
     with torch.no_grad():
         expected = Verify(recognizer.decoder)(ids, *image.values())
-    assert_equal(session_of(recognizer, "verify"), {"input_ids": ids, **image}, [expected])
+    assert_equal(
+        session_of(recognizer, "verify"), {"input_ids": ids, **image}, [expected]
+    )
 
 
 @pytest.mark.parametrize("length", [0, 4])
@@ -130,7 +145,9 @@ def test_in_float32_a_step_is_that_of_the_model(length, images, rows):
     ids = torch.tensor([[20], [3], [4], [0], [19], [3]])
     of_rows = [values.repeat_interleave(rows // images, 0) for values in image.values()]
     with torch.no_grad():
-        expected = TransformerStep(recognizer_of().decoder)(ids, *of_rows, *past.values())
+        expected = TransformerStep(recognizer_of().decoder)(
+            ids, *of_rows, *past.values()
+        )
     inputs = {"input_ids": ids, **image, **past}
     assert_equal(session_of(recognizer, "step"), inputs, expected)
 
@@ -139,7 +156,9 @@ def test_some_models_have_no_such_graphs():
     decoder = CtcDecoder(94, dim=32, maximum_length=6)
     sinusoidal = TransformerDecoder(20, 32, depth=1, heads=4, positions="sinusoidal")
     encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(32, 4))
-    rows = LineTransformer(dim=32, depth=1, heads=2, image_size=(32, 256), patch_size=(16, 4))
+    rows = LineTransformer(
+        dim=32, depth=1, heads=2, image_size=(32, 256), patch_size=(16, 4)
+    )
     others = [
         recognizer_of(class_token=True, drafts=False),
         recognizer_of(positions="sinusoidal", drafts=False),
@@ -160,7 +179,9 @@ def images_of(count: int) -> torch.Tensor:
 
 def measured(recognizer, preprocessing, pixels) -> dict[str, tuple[float, float]]:
     """Ranges on images with random texts."""
-    texts = torch.randint(0, 20, (len(pixels), 6), generator=torch.Generator().manual_seed(3))
+    texts = torch.randint(
+        0, 20, (len(pixels), 6), generator=torch.Generator().manual_seed(3)
+    )
     batches = zip(pixels.split(16), texts.split(16), strict=True)
     return measure_ranges(recognizer, preprocessing, batches)
 
@@ -176,7 +197,9 @@ def assert_alone_as_together(session, inputs: dict[str, np.ndarray]) -> None:
     together = session.run(None, inputs)
     count = len(next(iter(inputs.values())))
     for row in range(count):
-        alone = session.run(None, {name: values[row : row + 1] for name, values in inputs.items()})
+        alone = session.run(
+            None, {name: values[row : row + 1] for name, values in inputs.items()}
+        )
         for one, all_rows in zip(alone, together, strict=True):
             np.testing.assert_array_equal(one[0], all_rows[row])
 
@@ -204,7 +227,9 @@ def test_in_8_bits_a_decoder_computes_nearly_the_same_and_batches_do_not_matter(
     ids = torch.randint(0, 20, (4, 6), generator=torch.Generator().manual_seed(4))
     with torch.no_grad():
         expected = Verify(recognizer.decoder)(ids, *image.values())
-    inputs = {name: values.numpy() for name, values in {"input_ids": ids, **image}.items()}
+    inputs = {
+        name: values.numpy() for name, values in {"input_ids": ids, **image}.items()
+    }
     session = session_of(recognizer, "verify", ranges)
     assert_nearly_equal(expected, session.run(["logits"], inputs)[0])
     assert_alone_as_together(session, inputs)
@@ -215,7 +240,9 @@ def test_in_8_bits_steps_write_what_is_verified():
     ranges = measured(recognizer, Preprocessing(), images_of(48))
     image = {name: values.numpy() for name, values in encoded(recognizer, 4).items()}
     ids = np.random.default_rng(5).integers(0, 20, (4, 6))
-    verified = session_of(recognizer, "verify", ranges).run(None, {"input_ids": ids, **image})[0]
+    verified = session_of(recognizer, "verify", ranges).run(
+        None, {"input_ids": ids, **image}
+    )[0]
     step = session_of(recognizer, "step", ranges)
     names = [output.name for output in step.get_outputs()]
     past = {
@@ -226,7 +253,9 @@ def test_in_8_bits_steps_write_what_is_verified():
     for position in range(ids.shape[1]):
         inputs = {"input_ids": ids[:, position : position + 1], **image, **past}
         found = dict(zip(names, step.run(names, inputs), strict=True))
-        past = {name: found[name.replace("past_key_values", "present")] for name in past}
+        past = {
+            name: found[name.replace("past_key_values", "present")] for name in past
+        }
         spread = verified[:, position].std()
         error = np.abs(found["logits"][:, 0] - verified[:, position]).mean()
         assert error < 0.02 * spread

@@ -17,7 +17,9 @@ def test_weights_are_the_textbook_formula():
     """Worked by hand: two keys, scores 1/sqrt(2) and 0."""
     queries, keys = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 5.0], [0.0, 7.0]])
     first = math.exp(1 / math.sqrt(2)) / (math.exp(1 / math.sqrt(2)) + 1)
-    torch.testing.assert_close(attention_weights(queries, keys), torch.tensor([[first, 1 - first]]))
+    torch.testing.assert_close(
+        attention_weights(queries, keys), torch.tensor([[first, 1 - first]])
+    )
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -33,10 +35,17 @@ def test_fused_equals_explicit(masked):
 
 
 def test_agrees_with_the_attention_of_torch():
-    ours, theirs = MultiHeadAttention(16, 4), nn.MultiheadAttention(16, 4, batch_first=True)
+    ours, theirs = (
+        MultiHeadAttention(16, 4),
+        nn.MultiheadAttention(16, 4, batch_first=True),
+    )
     with torch.no_grad():
-        theirs.in_proj_weight.copy_(torch.cat([ours.to_queries.weight, ours.to_keys_values.weight]))
-        theirs.in_proj_bias.copy_(torch.cat([ours.to_queries.bias, ours.to_keys_values.bias]))
+        theirs.in_proj_weight.copy_(
+            torch.cat([ours.to_queries.weight, ours.to_keys_values.weight])
+        )
+        theirs.in_proj_bias.copy_(
+            torch.cat([ours.to_queries.bias, ours.to_keys_values.bias])
+        )
         theirs.out_proj.weight.copy_(ours.to_output.weight)
         theirs.out_proj.bias.copy_(ours.to_output.bias)
     x, source = torch.randn(2, 5, 16), torch.randn(2, 9, 16)
@@ -79,7 +88,10 @@ def test_an_empty_recording_is_an_error():
         record_attention(MultiHeadAttention(16, 2)),
     ):
         pass
-    with pytest.raises(ValueError, match="holds no attention"), record_attention(nn.Linear(2, 2)):
+    with (
+        pytest.raises(ValueError, match="holds no attention"),
+        record_attention(nn.Linear(2, 2)),
+    ):
         pass
 
 

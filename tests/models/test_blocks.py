@@ -51,7 +51,9 @@ def unlike(module: nn.Module) -> nn.Module:
 def test_the_whole_is_the_transformer_of_the_paper():
     """Six layers, eight heads, width 512 on both sides."""
     torch.manual_seed(0)
-    theirs = nn.Transformer(512, 8, 6, 6, 2048, 0.0, "gelu", batch_first=True, norm_first=True)
+    theirs = nn.Transformer(
+        512, 8, 6, 6, 2048, 0.0, "gelu", batch_first=True, norm_first=True
+    )
     unlike(theirs)
     encoder = TextTransformer(30, 512, depth=6, heads=8, maximum_length=11).eval()
     decoder = TransformerDecoder(
@@ -66,9 +68,13 @@ def test_the_whole_is_the_transformer_of_the_paper():
         decoder.norm.load_state_dict(theirs.decoder.norm.state_dict())
         sources, labels = torch.randint(30, (2, 11)), torch.randint(30, (2, 9))
         read = encoder.embed_positions(
-            encoder.embed_characters(torch.cat([sources, torch.full((2, 1), encoder.end)], 1))
+            encoder.embed_characters(
+                torch.cat([sources, torch.full((2, 1), encoder.end)], 1)
+            )
         )
-        written = decoder.embed_positions(decoder.embed_characters(decoder.inputs(labels)))
+        written = decoder.embed_positions(
+            decoder.embed_characters(decoder.inputs(labels))
+        )
         causal = ~torch.ones(10, 10, dtype=torch.bool).tril()
         expected = decoder.classify(theirs(read, written, tgt_mask=causal))
         logits = decoder.logits(encoder(sources), labels)

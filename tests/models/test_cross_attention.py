@@ -14,7 +14,12 @@ SIZE = (32, 128)  # grids of 4 x 8 patches, 8 x 16 pixels each
 def small(class_token: bool = False, registers: int = 0) -> Recognizer:
     torch.manual_seed(0)
     encoder = VisionTransformer(
-        dim=32, depth=1, heads=2, patch_size=(8, 16), class_token=class_token, registers=registers
+        dim=32,
+        depth=1,
+        heads=2,
+        patch_size=(8, 16),
+        class_token=class_token,
+        registers=registers,
     )
     decoder = TransformerDecoder(10, dim=32, depth=2, heads=4, maximum_length=6)
     return Recognizer(encoder, decoder).eval()
@@ -36,10 +41,14 @@ def test_cross_attention_is_that_of_every_block_without_the_end():
     torch.testing.assert_close(seen.sum(-1), torch.ones(2, 2, 4, 3))
     with record_attention(recognizer.decoder) as maps:
         recognizer.decoder.loss(features, labels)
-    torch.testing.assert_close(seen[:, 1], maps["blocks.1.cross_attention"][0][:, :, :3])
+    torch.testing.assert_close(
+        seen[:, 1], maps["blocks.1.cross_attention"][0][:, :, :3]
+    )
 
 
 def test_a_decoder_that_does_not_look_has_no_boxes():
     assert len(looking_blocks(small().decoder)) == 2
     with pytest.raises(ValueError, match="Blind has no cross-attention"):
-        cross_attention(Blind(), torch.zeros(1, 32, 32), torch.zeros(1, 2, dtype=torch.int64))
+        cross_attention(
+            Blind(), torch.zeros(1, 32, 32), torch.zeros(1, 2, dtype=torch.int64)
+        )

@@ -15,7 +15,11 @@ COLUMNS = 4
 
 
 def spelled(path: tuple[int, ...]) -> list[int]:
-    kept = [symbol for place, symbol in enumerate(path) if place == 0 or path[place - 1] != symbol]
+    kept = [
+        symbol
+        for place, symbol in enumerate(path)
+        if place == 0 or path[place - 1] != symbol
+    ]
     return [symbol for symbol in kept if symbol != BLANK]
 
 
@@ -25,7 +29,11 @@ def all_ways(probabilities: torch.Tensor) -> list[tuple[list[int], float]]:
     return [
         (
             spelled(way),
-            float(torch.stack([p[s] for p, s in zip(probabilities, way, strict=True)]).prod()),
+            float(
+                torch.stack(
+                    [p[s] for p, s in zip(probabilities, way, strict=True)]
+                ).prod()
+            ),
         )
         for way in ways
     ]
@@ -33,7 +41,9 @@ def all_ways(probabilities: torch.Tensor) -> list[tuple[list[int], float]]:
 
 @pytest.fixture
 def scores() -> torch.Tensor:
-    return torch.randn(5, COLUMNS, BLANK + 1, generator=torch.Generator().manual_seed(0)).double()
+    return torch.randn(
+        5, COLUMNS, BLANK + 1, generator=torch.Generator().manual_seed(0)
+    ).double()
 
 
 def test_the_loss_is_that_of_all_ways_to_spell_the_labels(scores):
@@ -41,7 +51,9 @@ def test_the_loss_is_that_of_all_ways_to_spell_the_labels(scores):
     padded = torch.tensor([label + [PADDING] * (2 - len(label)) for label in labels])
     expected = 0.0
     for row, label in zip(scores.softmax(-1), labels, strict=True):
-        expected -= torch.tensor(sum(p for way, p in all_ways(row) if way == label)).log()
+        expected -= torch.tensor(
+            sum(p for way, p in all_ways(row) if way == label)
+        ).log()
     torch.testing.assert_close(ctc_loss(scores, padded).item(), float(expected) / 7)
 
 
@@ -52,7 +64,9 @@ def test_words_that_do_not_fit_do_not_count():
 def test_ways_are_collapsed_like_one_by_one():
     paths = np.array(list(product(range(BLANK + 1), repeat=COLUMNS)))
     scores = np.eye(BLANK + 1)[paths]
-    for path, label in zip(paths.tolist(), collapse(scores, COLUMNS).tolist(), strict=True):
+    for path, label in zip(
+        paths.tolist(), collapse(scores, COLUMNS).tolist(), strict=True
+    ):
         assert [symbol for symbol in label if symbol != PADDING] == spelled(tuple(path))
 
 
@@ -79,7 +93,9 @@ def test_labels_are_cut_at_the_longest_length():
 def test_compiled_it_is_one_graph_with_the_same_gradient(without_shape_checks):
     """Of labels of several lengths, with repeats, one that cannot be spelled, and an empty one."""
     torch.manual_seed(0)
-    labels = torch.tensor([[1, 2, 2, 0, 3], [1, 1, 1, 1, 1], [3] + [PADDING] * 4, [PADDING] * 5])
+    labels = torch.tensor(
+        [[1, 2, 2, 0, 3], [1, 1, 1, 1, 1], [3] + [PADDING] * 4, [PADDING] * 5]
+    )
     scores = torch.randn(4, 7, 6, requires_grad=True)
     expected = ctc_loss(scores, labels)
     (gradient,) = torch.autograd.grad(2 * expected, scores)

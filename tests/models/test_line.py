@@ -9,7 +9,12 @@ from vit_str.models import LineTransformer
 def encoder() -> LineTransformer:
     torch.manual_seed(0)
     part = LineTransformer(
-        dim=24, depth=2, heads=2, image_size=(32, 640), stem_widths=(8, 12), stem_depths=(1, 1)
+        dim=24,
+        depth=2,
+        heads=2,
+        image_size=(32, 640),
+        stem_widths=(8, 12),
+        stem_depths=(1, 1),
     )
     for parameter in part.parameters():  # as after training: nothing is zero
         parameter.data.add_(torch.randn_like(parameter) * 0.05)
@@ -33,5 +38,7 @@ def test_where_a_letter_stands_does_not_matter():
 
 @pytest.mark.parametrize("size", [(32, 672), (32, 100), (16, 64)])
 def test_other_sizes_are_refused(size):
-    with pytest.raises(ValueError, match="height 32 and of a width up to 640 that 32 divides"):
+    with pytest.raises(
+        ValueError, match="height 32 and of a width up to 640 that 32 divides"
+    ):
         encoder()(torch.randn(1, 3, *size))

@@ -38,7 +38,9 @@ def test_a_position_never_sees_itself_or_what_comes_later(order):
     for place in range(4):
         changed = labels.clone()
         changed[0, place] = 6
-        after = model._logits(model._image(FEATURES[:1]), changed, permutation_mask(order))
+        after = model._logits(
+            model._image(FEATURES[:1]), changed, permutation_mask(order)
+        )
         differs = (before - after).abs().amax(-1)[0] > 1e-6
         assert differs.tolist() == (order > order[place]).tolist()
 
@@ -62,11 +64,15 @@ def test_all_at_once_a_character_depends_on_the_image_alone():
     model = decoder(decoding="parallel", refinements=0)
     nothing = torch.full((40, 6), PADDING)
     alone = model._logits(
-        model._image(FEATURES), nothing, torch.eye(7, 7, dtype=torch.bool)[:1].expand(7, 7)
+        model._image(FEATURES),
+        nothing,
+        torch.eye(7, 7, dtype=torch.bool)[:1].expand(7, 7),
     )
     written = generate(model, FEATURES)
     first = alone[:, 0].argmax(-1)
-    assert torch.equal(written.labels[:, 0].where(written.labels[:, 0] != PADDING, 7), first)
+    assert torch.equal(
+        written.labels[:, 0].where(written.labels[:, 0] != PADDING, 7), first
+    )
 
 
 def test_a_refinement_reads_every_character_from_the_others():

@@ -28,7 +28,9 @@ def test_positions_start_where_told():
     x = torch.zeros(2, 1, 4)
     learned, fixed = LearnedPositions(6, 4), FixedPositions(sinusoidal_positions(6, 4))
     for positions in (learned, fixed):
-        torch.testing.assert_close(positions(x, first=3)[:, 0], positions.weight[3].expand(2, -1))
+        torch.testing.assert_close(
+            positions(x, first=3)[:, 0], positions.weight[3].expand(2, -1)
+        )
 
 
 def test_odd_widths_are_refused():

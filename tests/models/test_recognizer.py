@@ -24,7 +24,11 @@ from vit_str.models import (
     build,
     describe,
 )
-from vit_str.models.attention import AdditiveAttention, ScaledDotProductAttention, record_attention
+from vit_str.models.attention import (
+    AdditiveAttention,
+    ScaledDotProductAttention,
+    record_attention,
+)
 from vit_str.runtime.charset import PADDING, Charset
 from vit_str.torch_runtime.engine import Hypotheses, generate
 
@@ -34,10 +38,17 @@ ENCODERS: dict[str, Callable[[], Encoder]] = {
         dim=24, depth=1, heads=3, patch_size=(4, 16), class_token=True, registers=1
     ),
     "vit tall": lambda: VisionTransformer(
-        dim=24, depth=1, heads=2, image_size=(48, 32), patch_size=(8, 4), positions="sinusoidal"
+        dim=24,
+        depth=1,
+        heads=2,
+        image_size=(48, 32),
+        patch_size=(8, 4),
+        positions="sinusoidal",
     ),
     "line": lambda: LineTransformer(dim=24, depth=1, heads=2, image_size=(32, 128)),
-    "conv": lambda: ConvolutionalEncoder(widths=(8, 24), depths=(1, 2), strides=((2, 4), (4, 2))),
+    "conv": lambda: ConvolutionalEncoder(
+        widths=(8, 24), depths=(1, 2), strides=((2, 4), (4, 2))
+    ),
     "conv tall": lambda: ConvolutionalEncoder(
         widths=(24,), depths=(1,), strides=((4, 2),), image_size=(24, 8), reach=1
     ),
@@ -45,19 +56,25 @@ ENCODERS: dict[str, Callable[[], Encoder]] = {
         widths=(6, 24), depths=(1, 2), pools=((2, 4), (16, 2))
     ),
     "conv columns": lambda: ColumnEncoder(ENCODERS["conv"]()),
-    "conv rnn": lambda: RecurrentEncoder(ENCODERS["plain conv"](), "rnn", 1, bidirectional=False),
+    "conv rnn": lambda: RecurrentEncoder(
+        ENCODERS["plain conv"](), "rnn", 1, bidirectional=False
+    ),
     "conv lstm": lambda: RecurrentEncoder(ENCODERS["conv"](), "lstm", 2),
     "vit gru": lambda: RecurrentEncoder(ENCODERS["vit with tokens"](), "gru", 1),
 }
 DECODERS: dict[str, Callable[[], Decoder]] = {
-    "transformer": lambda: TransformerDecoder(11, dim=24, depth=2, heads=2, maximum_length=5),
+    "transformer": lambda: TransformerDecoder(
+        11, dim=24, depth=2, heads=2, maximum_length=5
+    ),
     "parallel": lambda: ParallelDecoder(11, dim=24, maximum_length=5),
     "ctc": lambda: CtcDecoder(11, dim=24, maximum_length=5),
     "rnn": lambda: RecurrentDecoder(11, 24, "rnn", "none", maximum_length=5),
     "lstm with additive attention": lambda: RecurrentDecoder(
         11, 24, "lstm", "additive", maximum_length=5
     ),
-    "gru with dot products": lambda: RecurrentDecoder(11, 24, "gru", "dot", maximum_length=5),
+    "gru with dot products": lambda: RecurrentDecoder(
+        11, 24, "gru", "dot", maximum_length=5
+    ),
     "permuted": lambda: PermutedDecoder(11, dim=24, heads=2, maximum_length=5),
     "permuted, parallel": lambda: PermutedDecoder(
         11, dim=24, heads=2, maximum_length=5, decoding="parallel", refinements=0
@@ -113,7 +130,10 @@ def test_an_image_alone_reads_as_in_a_batch(recognizer):
         length = alone.labels.shape[1]
         assert together.labels[row, :length].tolist() == alone.labels[0].tolist()
         torch.testing.assert_close(
-            together.word_confidences[row], alone.word_confidences[0], rtol=1e-4, atol=1e-6
+            together.word_confidences[row],
+            alone.word_confidences[0],
+            rtol=1e-4,
+            atol=1e-6,
         )
 
 
@@ -123,7 +143,10 @@ def test_recording_attention_changes_nothing(recognizer):
     cores = ScaledDotProductAttention | AdditiveAttention
     attending = sum(isinstance(module, cores) for module in recognizer.modules())
     if not attending:
-        with pytest.raises(ValueError, match="no attention"), record_attention(recognizer):
+        with (
+            pytest.raises(ValueError, match="no attention"),
+            record_attention(recognizer),
+        ):
             pass
         return
     with record_attention(recognizer) as maps:
@@ -168,20 +191,26 @@ def test_eight_words_can_be_learned_by_heart(decoder):
 
 def test_parts_of_different_width_are_refused():
     with pytest.raises(ValueError, match="must be equal"):
-        Recognizer(VisionTransformer(dim=24, depth=1, heads=2), TransformerDecoder(dim=48))
+        Recognizer(
+            VisionTransformer(dim=24, depth=1, heads=2), TransformerDecoder(dim=48)
+        )
 
 
 def test_decoders_say_what_they_need_of_the_encoder():
     with pytest.raises(ValueError, match="put it into a ColumnEncoder"):
         Recognizer(ENCODERS["vit"](), DECODERS["ctc"]())
-    with pytest.raises(ValueError, match="needs 66 tokens for 65 characters, the encoder has 64"):
+    with pytest.raises(
+        ValueError, match="needs 66 tokens for 65 characters, the encoder has 64"
+    ):
         Recognizer(ENCODERS["vit"](), ParallelDecoder(11, dim=24, maximum_length=65))
 
 
 def test_unknown_parts_and_arguments_are_refused():
     description = describe(Recognizer(ENCODERS["vit"](), DECODERS["transformer"]()))
     description["encoder"]["class"] = "os.system"
-    with pytest.raises(ValueError, match=r"known are ColumnEncoder, .*, VisionTransformer"):
+    with pytest.raises(
+        ValueError, match=r"known are ColumnEncoder, .*, VisionTransformer"
+    ):
         build(description)
     description["encoder"] = {"class": "VisionTransformer", "arguments": {"width": 3}}
     with pytest.raises(ValueError, match="does not fit"):

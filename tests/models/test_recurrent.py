@@ -12,9 +12,11 @@ def test_one_direction_never_sees_what_comes():
     for bidirectional, blind in ((False, True), (True, False)):
         encoder = RecurrentEncoder(columns, "gru", 2, bidirectional)
         images = torch.randn(1, 3, 32, 128, requires_grad=True)
-        (encoder(images)[0, 2] * torch.arange(8)).sum().backward()  # the third column of eight
+        # The third column of eight
+        (encoder(images)[0, 2] * torch.arange(8)).sum().backward()
         assert images.grad is not None
-        beyond = images.grad[..., 4 * 16 :]  # a convolution looks a pixel into the fourth
+        # A convolution looks a pixel into the fourth
+        beyond = images.grad[..., 4 * 16 :]
         assert bool((beyond == 0).all()) is blind
 
 
@@ -37,7 +39,9 @@ def test_decoders_compute_their_equations(cell, attention):
             else:
                 v_a = decoder.look.attend.to_scores.weight[0]
                 scores = (q[:, None] + k).tanh() @ v_a
-            context = decoder.look.to_output(torch.einsum("bt,btd->bd", scores.softmax(-1), v))
+            context = decoder.look.to_output(
+                torch.einsum("bt,btd->bd", scores.softmax(-1), v)
+            )
         x = torch.cat([decoder.embed_characters(symbols), context], -1)
         if cell == "lstm":
             h, c = torch.lstm_cell(x, (h, c), *decoder.recur.parameters())
@@ -45,7 +49,9 @@ def test_decoders_compute_their_equations(cell, attention):
             step = {"gru": torch.gru_cell, "rnn": torch.rnn_tanh_cell}[cell]
             h = step(x, h, *decoder.recur.parameters())
         expected.append(decoder.classify(torch.cat([h, context], -1)))
-    torch.testing.assert_close(decoder.logits(features, labels), torch.stack(expected, 1))
+    torch.testing.assert_close(
+        decoder.logits(features, labels), torch.stack(expected, 1)
+    )
 
 
 def test_additive_attention_leaves_out_what_is_masked():
@@ -54,7 +60,9 @@ def test_additive_attention_leaves_out_what_is_masked():
     mask = torch.tensor([True, False, True, True, False])
     weights = attend.weights(queries, keys, mask)
     assert (weights[..., ~mask] == 0).all()
-    torch.testing.assert_close(weights[..., mask], attend.weights(queries, keys[..., mask, :]))
+    torch.testing.assert_close(
+        weights[..., mask], attend.weights(queries, keys[..., mask, :])
+    )
 
 
 def test_unknown_cells_and_attentions_are_refused():

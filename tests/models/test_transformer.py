@@ -8,14 +8,18 @@ from vit_str.torch_runtime.engine import generate
 
 def make_decoder(maximum_length: int = 6) -> TransformerDecoder:
     torch.manual_seed(3)
-    decoder = TransformerDecoder(9, dim=16, depth=2, heads=2, maximum_length=maximum_length)
+    decoder = TransformerDecoder(
+        9, dim=16, depth=2, heads=2, maximum_length=maximum_length
+    )
     torch.nn.init.normal_(decoder.classify.weight, std=2.0)
     torch.nn.init.normal_(decoder.embed_characters.weight)
     return decoder.eval()
 
 
 @torch.no_grad()
-def slow_greedy(decoder: TransformerDecoder, features: torch.Tensor) -> tuple[list[int], float]:
+def slow_greedy(
+    decoder: TransformerDecoder, features: torch.Tensor
+) -> tuple[list[int], float]:
     """Decode the whole prefix again for every character, without a cache."""
     labels: list[int] = []
     confidence = 1.0
@@ -39,7 +43,9 @@ def test_cached_decoding_of_a_batch_equals_decoding_each_row_again_and_again():
         labels, confidence = slow_greedy(decoder, feature[None])
         kept = hypotheses.labels[row]
         assert kept[kept != PADDING].tolist() == labels
-        assert float(hypotheses.word_confidences[row]) == pytest.approx(confidence, abs=1e-4)
+        assert float(hypotheses.word_confidences[row]) == pytest.approx(
+            confidence, abs=1e-4
+        )
         lengths.add(len(labels))
     assert len(lengths) > 2, "the test needs rows that end at different places"
 
@@ -63,8 +69,16 @@ def test_loss_is_the_mean_over_characters_and_ends_and_smoothed_in_training_only
     decoder, features = make_decoder(), torch.randn(2, 7, 16)
     labels = torch.tensor([[4, 5, 6], [7, PADDING, PADDING]])
     log_probabilities = decoder.logits(features, labels).log_softmax(-1)
-    right = [log_probabilities[0, 0, 4], log_probabilities[0, 1, 5], log_probabilities[0, 2, 6]]
-    right += [log_probabilities[0, 3, 9], log_probabilities[1, 0, 7], log_probabilities[1, 1, 9]]
+    right = [
+        log_probabilities[0, 0, 4],
+        log_probabilities[0, 1, 5],
+        log_probabilities[0, 2, 6],
+    ]
+    right += [
+        log_probabilities[0, 3, 9],
+        log_probabilities[1, 0, 7],
+        log_probabilities[1, 1, 9],
+    ]
     plain = decoder.loss(features, labels)
     torch.testing.assert_close(plain, -torch.stack(right).mean())
     decoder.label_smoothing = 0.1
@@ -78,4 +92,6 @@ def test_an_empty_batch_has_no_hypotheses():
 
 def test_labels_that_are_too_long_are_refused():
     with pytest.raises(ValueError, match="maximum_length is 6"):
-        make_decoder().logits(torch.zeros(1, 7, 16), torch.zeros(1, 7, dtype=torch.long))
+        make_decoder().logits(
+            torch.zeros(1, 7, 16), torch.zeros(1, 7, dtype=torch.long)
+        )

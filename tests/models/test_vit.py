@@ -5,7 +5,9 @@ from vit_str.models import VisionTransformer
 
 
 def test_patches_are_cut_in_reading_order():
-    encoder = VisionTransformer(dim=16, depth=1, heads=2, image_size=(8, 12), patch_size=(4, 6))
+    encoder = VisionTransformer(
+        dim=16, depth=1, heads=2, image_size=(8, 12), patch_size=(4, 6)
+    )
     image = torch.arange(3 * 8 * 12, dtype=torch.float).view(1, 3, 8, 12)
     patch = encoder.patches(image)[0, 1].view(4, 6, 3)
     torch.testing.assert_close(patch, image[0, :, :4, 6:].permute(1, 2, 0))
@@ -23,7 +25,12 @@ def test_special_tokens_come_first_and_see_the_image():
 
 def test_a_stem_looks_past_the_borders_of_patches():
     encoder = VisionTransformer(
-        dim=16, depth=1, heads=2, patch_size=(16, 4), stem_widths=(4, 8), stem_depths=(1, 0)
+        dim=16,
+        depth=1,
+        heads=2,
+        patch_size=(16, 4),
+        stem_widths=(4, 8),
+        stem_depths=(1, 0),
     )
     assert encoder.grid == (2, 32)
     image = torch.randn(1, 3, 32, 128, requires_grad=True)
@@ -39,7 +46,9 @@ def test_a_stem_looks_past_the_borders_of_patches():
 
 @pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
 def test_patches_know_where_they_are(positions):
-    encoder = VisionTransformer(dim=16, depth=1, heads=2, patch_size=(8, 16), positions=positions)
+    encoder = VisionTransformer(
+        dim=16, depth=1, heads=2, patch_size=(8, 16), positions=positions
+    )
     features = encoder.eval()(torch.zeros(1, 3, 32, 128))[0]
     assert torch.pdist(features).min() > 1e-3
 
@@ -54,4 +63,6 @@ def test_wrong_sizes_are_refused():
     with pytest.raises(ValueError, match="as many depths"):
         VisionTransformer(stem_widths=(8,), stem_depths=())
     with pytest.raises(ValueError, match="a patch_size that 8 divides"):
-        VisionTransformer(patch_size=(16, 4), stem_widths=(8, 8, 8), stem_depths=(0, 0, 0))
+        VisionTransformer(
+            patch_size=(16, 4), stem_widths=(8, 8, 8), stem_depths=(0, 0, 0)
+        )

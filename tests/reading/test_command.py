@@ -46,7 +46,10 @@ def test_jsonl_format(model, words, run):
     assert len(plain) == 5
     for reading in plain:
         assert list(reading) == ["path", "text", "confidence", "characters"]
-        assert "".join(each["character"] for each in reading["characters"]) == reading["text"]
+        assert (
+            "".join(each["character"] for each in reading["characters"])
+            == reading["text"]
+        )
         assert all(0 <= each["confidence"] <= 1 for each in reading["characters"])
     readings = records(run, words, "--batch-size", 2, "--boxes", *model)
     for reading in readings:
@@ -139,7 +142,12 @@ def test_out_and_files_from(model, words, tmp_path, run):
     assert run("read", *options, *model)[:2] == (0, "")
     assert out.read_text() == expected
     listed.write_text("missing.png\n")
-    for wrong in (options, [], ["--files-from", "missing"], ["x.png", "--out", tmp_path]):
+    for wrong in (
+        options,
+        [],
+        ["--files-from", "missing"],
+        ["x.png", "--out", tmp_path],
+    ):
         code, _, err = run("read", *wrong)
         assert (code, err.count("\n")) == (2, 1)
     assert out.read_text() == expected
@@ -147,9 +155,21 @@ def test_out_and_files_from(model, words, tmp_path, run):
 
 
 def test_a_list_is_read_as_it_comes(model, words):
-    program = [sys.executable, "-m", "vit_str", "read", "--files-from", "-", *map(str, model)]
+    program = [
+        sys.executable,
+        "-m",
+        "vit_str",
+        "read",
+        "--files-from",
+        "-",
+        *map(str, model),
+    ]
     with subprocess.Popen(
-        program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        program,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as reading:
         for name in ("a.png", "more"):
             reading.stdin.write(f"{words / name}\n")
@@ -161,7 +181,9 @@ def test_a_list_is_read_as_it_comes(model, words):
     assert "missing.png: no such file" in err and "half a line: no such file" in err
 
 
-@pytest.mark.parametrize("content", [b"a\rb\nc\n", b"a\rb\r\nc", b"\xef\xbb\xbfa\rb\n\nc\n"])
+@pytest.mark.parametrize(
+    "content", [b"a\rb\nc\n", b"a\rb\r\nc", b"\xef\xbb\xbfa\rb\n\nc\n"]
+)
 def test_lists_of_every_editor_name_files(content, tmp_path):
     (tmp_path / "list.txt").write_bytes(content)
     assert [*listed(str(tmp_path / "list.txt"))] == [["a\rb", "c"]]
@@ -191,7 +213,12 @@ def test_minimum_confidence(model, words, run):
 
 
 def test_pages_are_told_from_words(model, tmp_path, monkeypatch, run, word_image):
-    sizes = {"word": (400, 100), "page": (700, 990), "photo": (1024, 768), "line": (900, 50)}
+    sizes = {
+        "word": (400, 100),
+        "page": (700, 990),
+        "photo": (1024, 768),
+        "line": (900, 50),
+    }
     for name, size in sizes.items():
         word_image("word", size=size).save(tmp_path / f"{name}.png")
     for confidence, path, hints in (
@@ -202,7 +229,10 @@ def test_pages_are_told_from_words(model, tmp_path, monkeypatch, run, word_image
         monkeypatch.setattr("vit_str.reading.command._PAGE_CONFIDENCE", confidence)
         code, _, err = run("read", path, *model)
         assert (code, err.count("\n")) == (0, hints)
-    assert "line.png looks like a whole picture or a long line: --page finds its words" in err
+    assert (
+        "line.png looks like a whole picture or a long line: --page finds its words"
+        in err
+    )
 
 
 def test_bad_images_are_named_and_the_others_read(model, words, run):
@@ -275,18 +305,41 @@ def test_file_names_of_any_bytes(model, tmp_path, capfdbinary, word_image):
         assert path.replace(b"\n", b"\\n") + b"\t" in text
     assert main(["read", str(folder), "--format", "jsonl", *model]) == 0
     lines = capfdbinary.readouterr().out.decode().splitlines()
-    assert sorted(os.fsencode(json.loads(line)["path"]) for line in lines) == sorted(paths)
+    assert sorted(os.fsencode(json.loads(line)["path"]) for line in lines) == sorted(
+        paths
+    )
 
 
 def test_find_inputs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("b/deep").mkdir(parents=True)
-    for file in ("b/2.PNG", "b/1.jpg", "b/deep/0.tif", "b/._1.jpg", "b/notes.txt", "[1].png", "x"):
+    for file in (
+        "b/2.PNG",
+        "b/1.jpg",
+        "b/deep/0.tif",
+        "b/._1.jpg",
+        "b/notes.txt",
+        "[1].png",
+        "x",
+    ):
         Path(file).touch()
-    inside = [os.path.join("b", file) for file in ("1.jpg", "2.PNG", os.path.join("deep", "0.tif"))]
+    inside = [
+        os.path.join("b", file)
+        for file in ("1.jpg", "2.PNG", os.path.join("deep", "0.tif"))
+    ]
     assert find_inputs(["b"]).paths == inside
-    assert find_inputs(["b/*"]).paths == [inside[0], inside[1], inside[2], "b/notes.txt"]
-    assert find_inputs(["**/*.tif", "x", "-", "[1].png"]).paths == [inside[2], "x", "-", "[1].png"]
+    assert find_inputs(["b/*"]).paths == [
+        inside[0],
+        inside[1],
+        inside[2],
+        "b/notes.txt",
+    ]
+    assert find_inputs(["**/*.tif", "x", "-", "[1].png"]).paths == [
+        inside[2],
+        "x",
+        "-",
+        "[1].png",
+    ]
     assert find_inputs(["b", "b"]).paths == inside * 2
     assert find_inputs(["**/*.tif", "b/**/*.tif", "./**/0.tif"]).paths == [
         inside[2],
@@ -324,4 +377,6 @@ if not child:
 assert os.waitpid(child, 0)[1] == 0
 """
     environment = {**os.environ, "OMP_NUM_THREADS": "2"}
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=100, env=environment)
+    subprocess.run(
+        [sys.executable, "-c", program], check=True, timeout=100, env=environment
+    )

@@ -50,7 +50,14 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     "arguments",
     [
         ("read", "data/samples/images/word-01.png", "--backend", "onnx"),
-        ("read", "data/samples/images/word-01.png", "--backend", "torch", "--device", "cpu"),
+        (
+            "read",
+            "data/samples/images/word-01.png",
+            "--backend",
+            "torch",
+            "--device",
+            "cpu",
+        ),
         ("read", "--page", "data/samples/images/word-01.png"),
         ("read", "--page", "PDF"),
         ("evaluate", "data/samples", "--backend", "onnx"),
@@ -74,10 +81,22 @@ def test_what_writes_says_that_it_cannot(tmp_path):
 
 def test_onnxruntime_tells_nobody(tmp_path):
     """Audit hooks do not see the library, which would write a number of this machine."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("ORT_DISABLE_TELEMETRY", "CI")}
-    command = [sys.executable, "-m", "vit_str", "read", "data/samples/images", "--backend", "onnx"]
+    environment = {
+        k: v for k, v in os.environ.items() if k not in ("ORT_DISABLE_TELEMETRY", "CI")
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "vit_str",
+        "read",
+        "data/samples/images",
+        "--backend",
+        "onnx",
+    ]
     home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    subprocess.run(command, check=True, capture_output=True, cwd=ROOT, env=environment | home)
+    subprocess.run(
+        command, check=True, capture_output=True, cwd=ROOT, env=environment | home
+    )
     assert list(tmp_path.iterdir()) == []
 
 

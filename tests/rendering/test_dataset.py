@@ -41,7 +41,9 @@ def render(arguments, capsys) -> Render:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
 def test_a_folder_that_evaluate_understands(render, tmp_path):
@@ -56,7 +58,10 @@ def test_a_folder_that_evaluate_understands(render, tmp_path):
         values = json.loads(line)
         assert (values["image"], values["label"]) == (path.name, label)
         assert len(values["boxes"]) == len(label)
-        assert all(left < right and top < bottom for left, top, right, bottom in values["boxes"])
+        assert all(
+            left < right and top < bottom
+            for left, top, right, bottom in values["boxes"]
+        )
 
 
 def test_a_part_holds_the_words_that_the_whole_has_there(render, tmp_path):
@@ -138,13 +143,26 @@ def test_another_look_does_not_go_on(render, tmp_path, monkeypatch):
     assert "was begun with drawing (of fonts, words and libraries) " in error
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 on Windows")
+@pytest.mark.skipif(
+    not hasattr(signal, "SIGKILL"), reason="there is no kill -9 on Windows"
+)
 def test_a_kill_leaves_images_and_labels_that_agree(arguments, render, tmp_path):
     path = tmp_path / "cut" / "out"
-    command = [sys.executable, "-m", "vit_str", *arguments, "--count", "500", "--out", str(path)]
+    command = [
+        sys.executable,
+        "-m",
+        "vit_str",
+        *arguments,
+        "--count",
+        "500",
+        "--out",
+        str(path),
+    ]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     labels = path / "labels.tsv"
-    while process.poll() is None and not (labels.exists() and labels.stat().st_size > 1000):
+    while process.poll() is None and not (
+        labels.exists() and labels.stat().st_size > 1000
+    ):
         time.sleep(0.001)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
@@ -184,11 +202,20 @@ def test_mistakes_are_one_line(wrong, message, render, tmp_path):
     ("wrong", "message"),
     [
         (["--count", "0"], "expected a whole number from 1 on, found '0'"),
-        (["--start", "-1"], "expected a whole number from 0 on, below 1,000,000,000, found '-1'"),
+        (
+            ["--start", "-1"],
+            "expected a whole number from 0 on, below 1,000,000,000, found '-1'",
+        ),
         (["--seed", "16777216"], "below 16,777,216"),
         (["--difficulty", "2"], "expected a number from 0 to 1"),
-        (["--ingredients", "blurr=2"], "unknown ingredient 'blurr'; the ingredients are spacing"),
-        (["--ingredients", "blur"], "expected a strength from 0 on, as in blur=2, found 'blur'"),
+        (
+            ["--ingredients", "blurr=2"],
+            "unknown ingredient 'blurr'; the ingredients are spacing",
+        ),
+        (
+            ["--ingredients", "blur"],
+            "expected a strength from 0 on, as in blur=2, found 'blur'",
+        ),
         (["--ingredients", "blur=-1"], "expected a strength from 0 on"),
         (["--coun", "5"], "unrecognized arguments"),
     ],

@@ -19,7 +19,9 @@ def fonts(font_folder, tmp_path, monkeypatch) -> list[str]:
     return ["--fonts", str(font_folder)]
 
 
-def test_words_are_shown_without_and_with_an_ingredient(one_font, tmp_path, monkeypatch):
+def test_words_are_shown_without_and_with_an_ingredient(
+    one_font, tmp_path, monkeypatch
+):
     monkeypatch.setattr(sheets, "_MOST_BATCHES", 2)
     (tmp_path / "words.txt").write_text("alpha beta gamma delta")
     lexicon = Lexicon(one_font.charset, words=tmp_path / "words.txt")
@@ -28,21 +30,33 @@ def test_words_are_shown_without_and_with_an_ingredient(one_font, tmp_path, monk
     words = changed_words(renderer, "rotation", 6, seed=1)
     assert renderer.ingredients == usual
     assert len(words) == 6
-    assert [word.change for word in words] == sorted((w.change for w in words), reverse=True)
+    assert [word.change for word in words] == sorted(
+        (w.change for w in words), reverse=True
+    )
     for word in words:
-        pixels = [torch.frombuffer(bytearray(i.tobytes()), dtype=torch.uint8) for i in word.images]
-        change = [(each.float() - pixels[0].float()).abs().mean() for each in pixels[1:]]
+        pixels = [
+            torch.frombuffer(bytearray(i.tobytes()), dtype=torch.uint8)
+            for i in word.images
+        ]
+        change = [
+            (each.float() - pixels[0].float()).abs().mean() for each in pixels[1:]
+        ]
         assert float(sum(change)) / len(change) == pytest.approx(word.change, rel=1e-3)
     alone = renderer.batch(64, 1, 0)
     labels = [renderer.charset.decode(row) for row in alone.labels.tolist()]
     first = next(word for word in words if word.label in labels)
     plain = alone.images[labels.index(first.label)].permute(1, 2, 0)
-    assert plain.numpy().tobytes() == first.images[0].tobytes(), "the first is without it"
+    assert plain.numpy().tobytes() == first.images[0].tobytes(), (
+        "the first is without it"
+    )
 
 
 def test_what_cannot_be_shown(fonts, capsys):
     assert main(["render", *fonts, "--show", "blurr"]) == 2
-    assert "nothing to show by the name 'blurr'; give all or one of" in capsys.readouterr().err
+    assert (
+        "nothing to show by the name 'blurr'; give all or one of"
+        in capsys.readouterr().err
+    )
     assert main(["render", *fonts, "--show", "blur", "--out", "blur.xyz"]) == 2
     assert "a picture needs a name that ends in .png" in capsys.readouterr().err
 

@@ -16,7 +16,9 @@ from vit_str.reports.images import figure_image, on_hover
 from vit_str.reports.page import Page
 from vit_str.reports.style import figure, plain, styled
 
-HOSTILE = "</title></style><script>alert(1)</script>\"'><img src=x onerror=alert(2)> & 文字"
+HOSTILE = (
+    "</title></style><script>alert(1)</script>\"'><img src=x onerror=alert(2)> & 文字"
+)
 
 
 class Parsed(HTMLParser):
@@ -36,7 +38,16 @@ class Parsed(HTMLParser):
         self.tags.append(tag)
         values = {name: value or "" for name, value in attrs}
         self.attributes |= values.keys()
-        loading = ("src", "href", "srcset", "poster", "data", "action", "background", "xlink:href")
+        loading = (
+            "src",
+            "href",
+            "srcset",
+            "poster",
+            "data",
+            "action",
+            "background",
+            "xlink:href",
+        )
         self.references += [values[name] for name in loading if name in values]
         self.references += _addresses(values.get("style", ""))
         self.alternatives += [values["alt"]] if tag == "img" else []
@@ -54,7 +65,9 @@ class Parsed(HTMLParser):
 
 
 def _addresses(css: str) -> list[str]:
-    return re.findall(r"url\(\s*['\"]?([^'\")]*)", css) + re.findall(r"@import\s+(\S+)", css)
+    return re.findall(r"url\(\s*['\"]?([^'\")]*)", css) + re.findall(
+        r"@import\s+(\S+)", css
+    )
 
 
 def draw(seed: int = 0) -> Figure:
@@ -82,7 +95,9 @@ def report(folder: Path) -> Path:
     page.figure(draw(), "lines", "A line, n = 20.")
     page.note("Attention is not explanation.")
     page.heading("Numbers")
-    page.table(["model", "layer", "mean (px)"], [["tiny", 1, 31.5]] * 40, "Means, n = 20.")
+    page.table(
+        ["model", "layer", "mean (px)"], [["tiny", 1, 31.5]] * 40, "Means, n = 20."
+    )
     page.figure(noise(), "picture", "Noise.")
     return page.write(folder)
 
@@ -103,9 +118,13 @@ def test_nothing_is_loaded_from_elsewhere(tmp_path):
     assert '<meta http-equiv="Content-Security-Policy"' in text
     parsed = Parsed(text)
     assert "img" in parsed.tags
-    assert not {"script", "iframe", "object", "embed", "base", "form"} & set(parsed.tags)
+    assert not {"script", "iframe", "object", "embed", "base", "form"} & set(
+        parsed.tags
+    )
     assert all(reference.startswith(("#", "data:")) for reference in parsed.references)
-    assert parsed.tags.count("link") == 1, "the empty icon, so that browsers ask for none"
+    assert parsed.tags.count("link") == 1, (
+        "the empty icon, so that browsers ask for none"
+    )
 
 
 def test_hostile_text_is_shown_not_obeyed(tmp_path):
@@ -121,8 +140,18 @@ def test_hostile_text_is_shown_not_obeyed(tmp_path):
     assert "script" not in parsed.tags
     assert parsed.tags.count("img") == 2
     assert not any(name.startswith("on") for name in parsed.attributes)
-    assert parsed.alternatives == [HOSTILE, HOSTILE], "those who cannot see get the caption"
-    for tag, times in {"title": 1, "h1": 1, "h2": 2, "a": 2, "p": 3, "th": 1, "td": 1}.items():
+    assert parsed.alternatives == [HOSTILE, HOSTILE], (
+        "those who cannot see get the caption"
+    )
+    for tag, times in {
+        "title": 1,
+        "h1": 1,
+        "h2": 2,
+        "a": 2,
+        "p": 3,
+        "th": 1,
+        "td": 1,
+    }.items():
         assert sum(HOSTILE in text for text in parsed.texts[tag]) == times, tag
     assert sum(HOSTILE in text for text in parsed.texts["figcaption"]) == 3
 
@@ -192,7 +221,9 @@ def test_drawing_leaves_matplotlib_as_it_was(tmp_path):
         assert dict(matplotlib.rcParams) == before
         ours = draw().axes[0]
     assert ours.xaxis.label.get_fontsize() == 9, "and is not touched by it"
-    code = "import sys, vit_str.reports.page; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = (
+        "import sys, vit_str.reports.page; sys.exit('matplotlib.pyplot' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -22,14 +22,17 @@ def test_boxes_meet_halfway_and_lie_around_the_attention():
     maps = peaks([1, 3, 5], sharpness=1.0)
     boxes = character_boxes(maps, everywhere(maps), SIZE)[0]
     assert boxes[:-1, 2].tolist() == pytest.approx(boxes[1:, 0].tolist(), abs=0.5)
-    assert boxes[1].tolist()[::2] == pytest.approx([40, 72], abs=0.5)  # column 3 is at 56
+    # Column 3 is at 56
+    assert boxes[1].tolist()[::2] == pytest.approx([40, 72], abs=0.5)
     np.testing.assert_allclose(boxes[:, [1, 3]].mean(1), 12.0, rtol=1e-5)
 
 
 def test_rows_and_columns_are_not_swapped():
     maps = np.zeros((1, 1, 4, 8), np.float32)
     maps[0, 0, 3, 6] = 1
-    left, top, right, bottom = character_boxes(maps, everywhere(maps), SIZE)[0, 0].tolist()
+    left, top, right, bottom = character_boxes(maps, everywhere(maps), SIZE)[
+        0, 0
+    ].tolist()
     assert left < 104 < right
     assert 16 < top < 28 < bottom <= 32
     assert right - left > bottom - top
@@ -47,7 +50,9 @@ def test_a_mirrored_word_has_mirrored_boxes():
     maps /= maps.sum((2, 3), keepdims=True)
     boxes = character_boxes(maps, everywhere(maps), SIZE)
     mirrored = character_boxes(maps[..., ::-1], everywhere(maps), SIZE)
-    np.testing.assert_allclose(mirrored[..., [0, 2]], 128 - boxes[..., [2, 0]], atol=1e-4)
+    np.testing.assert_allclose(
+        mirrored[..., [0, 2]], 128 - boxes[..., [2, 0]], atol=1e-4
+    )
     np.testing.assert_allclose(mirrored[..., [1, 3]], boxes[..., [1, 3]], atol=1e-4)
 
 
@@ -59,7 +64,9 @@ def test_padding_and_other_words_change_nothing():
     boxes = character_boxes(batch, there, SIZE)
     np.testing.assert_allclose(boxes[:1, :2], alone, rtol=1e-5)
     assert not boxes[0, 2:].any()
-    np.testing.assert_allclose(boxes[1:], character_boxes(long, everywhere(long), SIZE), rtol=1e-5)
+    np.testing.assert_allclose(
+        boxes[1:], character_boxes(long, everywhere(long), SIZE), rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize("positions", [0, 1, 2, 3])

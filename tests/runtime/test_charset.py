@@ -13,7 +13,9 @@ def test_the_default_is_the_94_printable_characters():
 def test_what_is_outside_is_reported_never_changed():
     charset = Charset("abc")
     assert charset.unknown("aXbéa") == "Xé"
-    with pytest.raises(ValueError, match="'Xé', which the charset of 3 characters lacks"):
+    with pytest.raises(
+        ValueError, match="'Xé', which the charset of 3 characters lacks"
+    ):
         charset.encode("aXbéa")
 
 
@@ -34,13 +36,19 @@ def test_korean_is_ascii_and_the_syllables_of_ks_x_1001_in_order():
     assert len(characters) == 94 + 2350
     assert characters.startswith(PRINTABLE_ASCII + "가각간")
     assert characters.endswith("힘힙힛힝")
-    assert list(characters) == sorted(characters), "KS X 1001 sorts syllables as Unicode does"
+    assert list(characters) == sorted(characters), (
+        "KS X 1001 sorts syllables as Unicode does"
+    )
 
 
 def test_european_writes_all_latin_alphabets_of_europe_and_spaces():
     european = charset_of("european")
-    assert not european.unknown("Crème brûlée für 5 €, ¿qué? Smørrebrød på åen, Þórður, œuvre")
-    assert not european.unknown("Größe,naïve,ŁÓDŹ,señor,Čeština,İstanbul,ő,Țară,ķīlis,ŵy,ħaġa")
+    assert not european.unknown(
+        "Crème brûlée für 5 €, ¿qué? Smørrebrød på åen, Þórður, œuvre"
+    )
+    assert not european.unknown(
+        "Größe,naïve,ŁÓDŹ,señor,Čeština,İstanbul,ő,Țară,ķīlis,ŵy,ħaġa"
+    )
     assert european.characters.startswith(PRINTABLE_ASCII + " ")
     assert not set("×÷\xa0\xad") & set(european.characters)
 
@@ -79,10 +87,17 @@ def test_latin_has_both_cases_of_every_letter():
 
 def test_latin_has_one_of_the_characters_that_look_alike():
     latin = charset_of("latin")
-    assert not {c for c in latin.characters if c in TWINS and TWINS[c] in latin.characters} - {"º"}
-    assert latin.fold("5\u2009\u2212\u20093 km\u00adh, \u2610 \u03bcm") == "5 – 3 km-h, □ µm"
+    assert not {
+        c for c in latin.characters if c in TWINS and TWINS[c] in latin.characters
+    } - {"º"}
+    assert (
+        latin.fold("5\u2009\u2212\u20093 km\u00adh, \u2610 \u03bcm")
+        == "5 – 3 km-h, □ µm"
+    )
     assert latin.fold("1º") == "1º"
-    assert charset_of("european").fold("1º −") == "1° −", "twins that a charset lacks stay out"
+    assert charset_of("european").fold("1º −") == "1° −", (
+        "twins that a charset lacks stay out"
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,7 +141,9 @@ def test_names_are_joined_by_plus_and_files_are_read(tmp_path):
     assert charset_of("+-/xyz").characters == "+-/xyz"
     assert charset_of("aegmnr").characters == "aegmnr"
     assert charset_of("cab").characters == "cab"
-    assert charset_of("latin+korean").characters.startswith(charset_of("latin").characters)
+    assert charset_of("latin+korean").characters.startswith(
+        charset_of("latin").characters
+    )
 
 
 @pytest.mark.parametrize(

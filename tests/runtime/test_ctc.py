@@ -51,7 +51,10 @@ def test_another_text_is_aligned_where_it_fits_best():
     scores[:, range(6), [3, 0, 3, 1, 3, 3]] = 5
     scores[:, [1, 3, 4], [3, 3, 2]] = 4
     labels = np.array([[0, 1, PADDING], [0, 1, 2]])
-    assert alignment(scores, labels).tolist() == [[-1, 0, -1, 1, -1, -1], [-1, 0, -1, 1, 2, -1]]
+    assert alignment(scores, labels).tolist() == [
+        [-1, 0, -1, 1, -1, -1],
+        [-1, 0, -1, 1, 2, -1],
+    ]
     assert alignment(scores, np.array([[0], [2]])).tolist() == [
         [-1, 0, -1, -1, -1, -1],
         [-1, -1, -1, -1, 0, -1],
@@ -64,6 +67,10 @@ def test_boxes_follow_each_other_over_the_line():
         scores[row, np.arange(8), spelled] = 9
     labels = np.array([[0, 1, 2], [2, PADDING, PADDING]])
     boxes = column_boxes(scores, labels, (32, 80))
-    assert boxes[0].tolist() == [[2.5, 0, 27.5, 32], [27.5, 0, 52.5, 32], [52.5, 0, 77.5, 32]]
+    assert boxes[0].tolist() == [
+        [2.5, 0, 27.5, 32],
+        [27.5, 0, 52.5, 32],
+        [52.5, 0, 77.5, 32],
+    ]
     assert boxes[1].tolist() == [[37, 0, 53, 32], [0, 0, 0, 0], [0, 0, 0, 0]]
     assert column_boxes(scores[1:], labels[1:, :0], (32, 80)).shape == (1, 0, 4)

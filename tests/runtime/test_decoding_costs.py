@@ -20,7 +20,9 @@ def test_a_jpeg_of_endless_scans_is_refused_before_it_is_decoded(tmp_path):
     path.write_bytes(jpeg_of_scans((7070, 7070), 95_000))
     assert pixels_of(path) == 7070 * 7070
     for source in (path, path.read_bytes()):
-        with pytest.raises(UnreadableImage, match="a JPEG of over 100 scans; save it again"):
+        with pytest.raises(
+            UnreadableImage, match="a JPEG of over 100 scans; save it again"
+        ):
             load_image(source)
     with pytest.raises(UnreadableImage, match="100 scans"):
         next(load_pages(path))
@@ -38,7 +40,9 @@ def test_only_scans_of_the_picture_count(progressive):
     """Not what looks like one in metadata, or in a film that a telephone adds to the picture."""
     file = BytesIO()
     marks = 500 * b"\xff\xda\x00\x02"
-    Image.new("RGB", (64, 48)).save(file, "JPEG", progressive=progressive, comment=marks)
+    Image.new("RGB", (64, 48)).save(
+        file, "JPEG", progressive=progressive, comment=marks
+    )
     assert not has_many_scans(file.getvalue() + marks)
     load_image(file.getvalue() + marks)
 
@@ -46,7 +50,9 @@ def test_only_scans_of_the_picture_count(progressive):
 def test_frames_that_would_be_composed_for_long_are_refused(tmp_path):
     path = tmp_path / "frames.gif"
     path.write_bytes(gif_of_frames(7000, 5000))
-    with pytest.raises(UnreadableImage, match="page 1000: the frames up to it have over 2,000 mil"):
+    with pytest.raises(
+        UnreadableImage, match="page 1000: the frames up to it have over 2,000 mil"
+    ):
         next(load_pages(path, [1000]))
 
 
@@ -63,4 +69,7 @@ def test_only_pages_that_are_wanted_are_decoded():
     file = BytesIO()
     pages = [Image.new("L", (10 + n, 10)) for n in range(4)]
     pages[0].save(file, "TIFF", save_all=True, append_images=pages[1:])
-    assert [picture.width for picture in load_pages(file.getvalue(), [2, 4])] == [11, 13]
+    assert [picture.width for picture in load_pages(file.getvalue(), [2, 4])] == [
+        11,
+        13,
+    ]

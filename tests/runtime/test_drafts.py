@@ -101,8 +101,12 @@ def test_wrong_drafts_change_nothing(images, kind):
     expected, random = greedy(images), np.random.default_rng(0)
     drafts = {
         "empty": [()] * len(images),
-        "random": [random.integers(0, END, random.integers(1, LONGEST)) for _ in images],
-        "one wrong": [((e.ids[0] + 1) % END, *e.ids[1:]) if e.ids else () for (e,) in expected],
+        "random": [
+            random.integers(0, END, random.integers(1, LONGEST)) for _ in images
+        ],
+        "one wrong": [
+            ((e.ids[0] + 1) % END, *e.ids[1:]) if e.ids else () for (e,) in expected
+        ],
         "too long": [random.integers(0, END, LONGEST) for _ in images],
     }[kind]
     scorer = Scorer(drafts)
@@ -114,5 +118,7 @@ def test_texts_of_the_greatest_length_are_cut_alike():
     images = [i for i in range(400) if len(greedy([i])[0][0].ids) == LONGEST]
     assert images
     scorer = Scorer([greedy([i])[0][0].ids for i in images])
-    assert_same(greedy_from_drafts(scorer, images, len(images), END, LONGEST), greedy(images))
+    assert_same(
+        greedy_from_drafts(scorer, images, len(images), END, LONGEST), greedy(images)
+    )
     assert scorer.written == len(images)

@@ -26,7 +26,9 @@ from vit_str.runtime.images import (
 COLORS = np.random.default_rng(0).integers(0, 256, (20, 50, 3), dtype=np.uint8)
 
 
-def word_image(text: str, mode: str = "RGB", size: tuple[int, int] = (128, 32)) -> Image.Image:
+def word_image(
+    text: str, mode: str = "RGB", size: tuple[int, int] = (128, 32)
+) -> Image.Image:
     """Black text on white, (width, height) as Pillow has it."""
     image = Image.new("RGB", size, "white")
     font = ImageFont.load_default(size[1] * 0.7)
@@ -58,7 +60,9 @@ def test_lossless_formats_keep_every_pixel(kind):
     assert np.array_equal(np.asarray(image), COLORS)
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "P", "LA", "RGBA", "CMYK", "YCbCr", "LAB", "I", "F"])
+@pytest.mark.parametrize(
+    "mode", ["1", "L", "P", "LA", "RGBA", "CMYK", "YCbCr", "LAB", "I", "F"]
+)
 def test_every_mode_shows_the_same_word(mode):
     original = word_image("Word").convert("1", dither=Image.Dither.NONE)
     image = load_image(encoded(original.convert("RGB").convert(mode), "TIFF"))
@@ -71,7 +75,13 @@ def test_every_mode_shows_the_same_word(mode):
 def test_exif_orientation(kind, orientation):
     exif = Image.Exif()
     exif[0x0112] = orientation
-    options = {"quality": 100} if kind == "JPEG" else {"lossless": True} if kind == "WEBP" else {}
+    options = (
+        {"quality": 100}
+        if kind == "JPEG"
+        else {"lossless": True}
+        if kind == "WEBP"
+        else {}
+    )
     data = encoded(word_image("Up"), kind, exif=exif, **options)
     with Image.open(BytesIO(data)) as image:
         expected = ImageOps.exif_transpose(image)
@@ -81,11 +91,15 @@ def test_exif_orientation(kind, orientation):
 
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
 def test_damaged_exif_does_not_matter():
-    data = encoded(word_image("x"), "JPEG", exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x09\x01\x12")
+    data = encoded(
+        word_image("x"), "JPEG", exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x09\x01\x12"
+    )
     assert load_image(data).size == (128, 32)
 
 
-@pytest.mark.parametrize(("text", "background"), [((0, 0, 90), 255), ((255, 250, 200), 0)])
+@pytest.mark.parametrize(
+    ("text", "background"), [((0, 0, 90), 255), ((255, 250, 200), 0)]
+)
 def test_transparent_background_stands_out_from_the_text(text, background):
     # The hidden color under a transparent pixel must not count.
     mask = ImageOps.invert(word_image("Clear", "L"))
@@ -99,7 +113,11 @@ def test_transparent_palette_and_color_key():
     gray = word_image("P", "L").point(lambda value: 255 * (value > 127))
     palette = gray.convert("P")
     white = palette.getpixel((127, 31))
-    for image, key in ((palette, white), (gray, 255), (gray.convert("RGB"), (255, 255, 255))):
+    for image, key in (
+        (palette, white),
+        (gray, 255),
+        (gray.convert("RGB"), (255, 255, 255)),
+    ):
         inverted_key = load_image(encoded(image, "PNG", transparency=key))
         assert inverted_key.getpixel((127, 31)) == (255, 255, 255)
         assert inverted_key.getextrema() == ((0, 255),) * 3
@@ -116,8 +134,12 @@ def test_sixteen_bit_gray():
         image = load_image(encoded(Image.fromarray(wide), kind))
         assert np.array_equal(np.asarray(image)[..., 0], gray)
     twelve_bits = Image.fromarray((wide >> 4).astype(np.uint16))
-    assert difference(load_image(twelve_bits), word_image("16", "L").convert("RGB")) <= 1
-    assert np.array_equal(np.asarray(load_image(Image.fromarray(wide // 257)))[..., 0], gray)
+    assert (
+        difference(load_image(twelve_bits), word_image("16", "L").convert("RGB")) <= 1
+    )
+    assert np.array_equal(
+        np.asarray(load_image(Image.fromarray(wide // 257)))[..., 0], gray
+    )
 
 
 def test_floats_are_scaled_by_their_range():
@@ -148,7 +170,9 @@ def test_the_size_is_that_of_the_whole_picture_upright(kind, orientation):
 
 
 def test_a_photograph_with_a_preview_is_one_picture():
-    data = encoded(word_image("1"), "MPO", save_all=True, append_images=[word_image("2")])
+    data = encoded(
+        word_image("1"), "MPO", save_all=True, append_images=[word_image("2")]
+    )
     with Image.open(BytesIO(data)) as image:
         assert image.n_frames == 2
     assert load_image(data).size == (128, 32)
@@ -172,14 +196,26 @@ DAMAGED = {
     "noise.jpg": (bytes(range(256)) * 10, "not an image that can be read"),
     "cut.jpg": (encoded(word_image("cut"), "JPEG")[:900], "damaged or cut short"),
     "cut.png": (encoded(word_image("cut"), "PNG")[:200], "damaged or cut short"),
-    "cut.webp": (encoded(word_image("cut"), "WEBP")[:100], "damaged or cut short|not an image"),
-    "cut.tiff": (encoded(word_image("cut"), "TIFF")[:2000], "damaged or cut short|not an image"),
+    "cut.webp": (
+        encoded(word_image("cut"), "WEBP")[:100],
+        "damaged or cut short|not an image",
+    ),
+    "cut.tiff": (
+        encoded(word_image("cut"), "TIFF")[:2000],
+        "damaged or cut short|not an image",
+    ),
     "cut.bmp": (encoded(word_image("cut"), "BMP")[:2000], "damaged or cut short"),
     "page.pdf": (b"%PDF-1.4\n", "a PDF file; read whole pages of it, with --page"),
-    "photo.heic": (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "a HEIC file; convert it to JPEG"),
+    "photo.heic": (
+        b"\0\0\0\x18ftypheic\0\0\0\0mif1heic",
+        "a HEIC file; convert it to JPEG",
+    ),
     "bomb.png": (png_header(30_000, 30_000), "larger than 89 million pixels"),
     "large.png": (png_header(10_000, 10_000), "larger than 89 million pixels"),
-    "flat.png": (png_header(0, 5), "not an image that can be read|without pixels|damaged"),
+    "flat.png": (
+        png_header(0, 5),
+        "not an image that can be read|without pixels|damaged",
+    ),
     "drawing.eps": (
         b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n",
         "not an image that can be read",
@@ -243,7 +279,8 @@ def test_no_permission(tmp_path, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)  # an administrator, as in a container, may read all
+    # An administrator, as in a container, may read all
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(UnreadableImage, match="no permission"):
         load_image(path)
 
@@ -255,9 +292,13 @@ def test_the_largest_image_is_read_and_one_pixel_more_is_not():
     with pytest.raises(UnreadableImage, match="larger than 89 million pixels"):
         load_image(png_header(9000, most + 1))
     for size in ((MAX_SIDE + 1, 1), (1, MAX_SIDE + 1)):
-        with pytest.raises(UnreadableImage, match="larger than 100,000 pixels on one side"):
+        with pytest.raises(
+            UnreadableImage, match="larger than 100,000 pixels on one side"
+        ):
             load_image(png_header(*size))
-        with pytest.raises(UnreadableImage, match="larger than 100,000 pixels on one side"):
+        with pytest.raises(
+            UnreadableImage, match="larger than 100,000 pixels on one side"
+        ):
             load_image(Image.new("1", size))
 
 
@@ -310,12 +351,18 @@ def test_pages_are_not_counted():
 
 def test_endless_and_text_files(tmp_path, monkeypatch):
     monkeypatch.setattr(images, "MAX_BYTES", 1000)
-    with open("/dev/zero", "rb") as endless, pytest.raises(UnreadableImage, match="larger than"):
+    with (
+        open("/dev/zero", "rb") as endless,
+        pytest.raises(UnreadableImage, match="larger than"),
+    ):
         load_image(endless)
     (tmp_path / "long.png").write_bytes(bytes(1001))
     with pytest.raises(UnreadableImage, match="larger than"):
         load_image(tmp_path / "long.png")
-    with (tmp_path / "long.png").open() as text, pytest.raises(UnreadableImage, match="for text"):
+    with (
+        (tmp_path / "long.png").open() as text,
+        pytest.raises(UnreadableImage, match="for text"),
+    ):
         load_image(text)
 
 
@@ -329,7 +376,9 @@ def test_pixels_are_resized_with_height_before_width():
     pixels = preprocessing.pixels(word_image("abc", size=(200, 50)))
     assert pixels.shape == (3, 16, 48)
     assert pixels.dtype == torch.uint8
-    resized = word_image("abc", size=(200, 50)).resize((48, 16), Image.Resampling.BICUBIC)
+    resized = word_image("abc", size=(200, 50)).resize(
+        (48, 16), Image.Resampling.BICUBIC
+    )
     assert np.array_equal(pixels.permute(1, 2, 0).numpy(), np.asarray(resized))
 
 
@@ -343,22 +392,33 @@ def test_tall_images_are_turned_to_the_left_if_asked():
     assert pixels[:, 30:].mean() < 50
     assert turning.turns(31, 20)
     assert not turning.turns(30, 20)
-    assert torch.equal(turning.pixels(image.resize((60, 60))), plain.pixels(image.resize((60, 60))))
+    assert torch.equal(
+        turning.pixels(image.resize((60, 60))), plain.pixels(image.resize((60, 60)))
+    )
 
 
 def test_pixels_want_rgb():
-    with pytest.raises(ValueError, match="expected an RGB image, found L: open it with load_image"):
+    with pytest.raises(
+        ValueError, match="expected an RGB image, found L: open it with load_image"
+    ):
         Preprocessing().pixels(word_image("x", "L"))
 
 
 def test_normalize():
     preprocessing = Preprocessing(mean=(0.5, 0.25, 0.0), std=(0.5, 1.0, 2.0))
-    images = torch.tensor([0, 255], dtype=torch.uint8).view(1, 1, 1, 2).expand(2, 3, 1, 2)
+    images = (
+        torch.tensor([0, 255], dtype=torch.uint8).view(1, 1, 1, 2).expand(2, 3, 1, 2)
+    )
     expected = torch.tensor([[-1, 1], [-0.25, 0.75], [0, 0.5]]).view(3, 1, 2)
-    for normalized in (preprocessing.normalize(images)[1], preprocessing.normalize(images[0])):
+    for normalized in (
+        preprocessing.normalize(images)[1],
+        preprocessing.normalize(images[0]),
+    ):
         assert normalized.dtype == torch.float32
         assert torch.equal(normalized, expected)
-    assert np.array_equal(preprocessing.normalize_array(images.numpy())[1], expected.numpy())
+    assert np.array_equal(
+        preprocessing.normalize_array(images.numpy())[1], expected.numpy()
+    )
 
 
 def test_preprocessing_as_plain_values():

@@ -55,7 +55,10 @@ def test_answers_come_with_their_data(program):
 
 @posix
 def test_time_of_the_processor_ends(program):
-    assert reason(program("while True: pass"), ProcessLimits(1)) == "takes over 1 seconds to draw"
+    assert (
+        reason(program("while True: pass"), ProcessLimits(1))
+        == "takes over 1 seconds to draw"
+    )
 
 
 def test_time_on_the_clock_ends_but_not_while_answers_are_used(program):
@@ -92,9 +95,10 @@ def test_it_ends_when_the_process_that_asked_is_killed(program, tmp_path):
     note = tmp_path / "pid"
     work = f"open({str(note)!r}, 'w').write(str(os.getpid()) + '.')\ntime.sleep(60)\n"
     ask = (
-        "import sys; from pathlib import Path; from vit_str.runtime.limited_process import answers"
+        "import sys; from pathlib import Path; "
+        "from vit_str.runtime.limited_process import answers; "
+        "list(answers(Path(sys.argv[1]), {}))"
     )
-    ask = f"{ask}; list(answers(Path(sys.argv[1]), {{}}))"
     asking = subprocess.Popen([sys.executable, "-c", ask, str(program(work))])
     wait_for(lambda: note.exists() and note.read_text().endswith("."))
     asking.kill()
@@ -104,7 +108,9 @@ def test_it_ends_when_the_process_that_asked_is_killed(program, tmp_path):
 
 
 def is_running(number: int) -> bool:
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True)
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True
+    )
     return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
 
 
@@ -144,11 +150,20 @@ def test_only_large_files_are_decoded_apart(photograph, tmp_path, monkeypatch):
     Image.new("RGB", (200, 50)).save(small)
     data = photograph.read_bytes()
     with photograph.open("rb") as file:
-        sources = [small, photograph, data, file, Image.open(photograph), tmp_path / "none.png"]
+        sources = [
+            small,
+            photograph,
+            data,
+            file,
+            Image.open(photograph),
+            tmp_path / "none.png",
+        ]
         (batch,) = decode_batches(sources, Preprocessing(), 8, 2)
     assert sorted(map(str, apart)) == sorted(map(str, [photograph, data, data]))
     assert isinstance(batch[-1][1], UnreadableImage)
-    assert all(isinstance(found, image_decoding.DecodedImage) for _, found in batch[:-1])
+    assert all(
+        isinstance(found, image_decoding.DecodedImage) for _, found in batch[:-1]
+    )
 
 
 def test_what_is_decoded_apart_is_refused_by_its_own_name(photograph):
@@ -156,5 +171,7 @@ def test_what_is_decoded_apart_is_refused_by_its_own_name(photograph):
     path.write_bytes(photograph.read_bytes()[:3000])
     ((_, found),) = next(decode_batches([path], Preprocessing(), 1, 1))
     assert str(found).startswith(f"{path}: damaged or cut short")
-    with pytest.raises(UnreadableImage, match=r"large\.png: takes over 1 seconds to decode; save"):
+    with pytest.raises(
+        UnreadableImage, match=r"large\.png: takes over 1 seconds to decode; save"
+    ):
         decode_apart(photograph, Preprocessing(), ProcessLimits(1, patience=0.01))

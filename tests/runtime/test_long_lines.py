@@ -49,7 +49,10 @@ def test_lines_of_any_length_are_read(length, reader, drawn):
     assert plain.characters[0].box is None
     middles = [(c.box.left + c.box.right) / 2 for c in reading.characters]
     assert all(first < second for first, second in pairwise(middles))
-    share = [(reading.text[: i + 1], middle / image.width) for i, middle in enumerate(middles)]
+    share = [
+        (reading.text[: i + 1], middle / image.width)
+        for i, middle in enumerate(middles)
+    ]
     for start, place in share[:: length // 10]:
         assert place == pytest.approx(drawn(start).width / image.width, abs=0.02)
     assert reading.characters[-1].box.right <= image.width
@@ -93,5 +96,8 @@ def test_cuts_lie_in_gaps_and_leave_no_part_too_long():
     line[8:24:2, np.arange(5000) % 50 < 40] = 0
     places = cuts(line, 1000)
     assert all(40 <= place % 50 <= 49 for place in places)
-    assert max(np.diff([0, *places, 5000])) <= 1000 and min(np.diff([0, *places, 5000])) > 500
+    assert (
+        max(np.diff([0, *places, 5000])) <= 1000
+        and min(np.diff([0, *places, 5000])) > 500
+    )
     assert len(cuts(np.zeros((32, 2500), np.uint8), 1000)) == 2  # without gaps too

@@ -17,12 +17,20 @@ SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
 Corner = tuple[int, int]
 
 
-def amid_nothing(word: Image.Image, sides: tuple[float, float], at: Corner) -> Image.Image:
+def amid_nothing(
+    word: Image.Image, sides: tuple[float, float], at: Corner
+) -> Image.Image:
     """A word on a sheet so many times as wide and as high, in shades from left to right."""
-    width, height = (round(share * side) for share, side in zip(sides, word.size, strict=True))
+    width, height = (
+        round(share * side) for share, side in zip(sides, word.size, strict=True)
+    )
     shades = np.linspace(150, 250, width).astype(np.uint8)
-    image = Image.fromarray(np.broadcast_to(shades[None, :, None], (height, width, 3)).copy())
-    image.paste((20, 20, 20), at, Image.eval(word.convert("L"), lambda value: 255 - value))
+    image = Image.fromarray(
+        np.broadcast_to(shades[None, :, None], (height, width, 3)).copy()
+    )
+    image.paste(
+        (20, 20, 20), at, Image.eval(word.convert("L"), lambda value: 255 - value)
+    )
     return image
 
 
@@ -37,7 +45,12 @@ def tiny() -> Reader:
 
 @pytest.mark.parametrize(
     ("sides", "at"),
-    [((7, 7), (300, 100)), ((13, 13), (900, 300)), ((6, 1), (0, 0)), ((1, 7), (0, 120))],
+    [
+        ((7, 7), (300, 100)),
+        ((13, 13), (900, 300)),
+        ((6, 1), (0, 0)),
+        ((1, 7), (0, 120)),
+    ],
 )
 def test_a_word_amid_nothing_is_read_as_if_it_were_cut_out(sides, at, tiny, word_image):
     word = word_image("Museum")
@@ -60,7 +73,9 @@ def test_a_column_amid_nothing_is_turned_after_it_is_cut_out(tiny, word_image):
         assert reading.text == part.text == "Museum"
         for one, other in zip(reading.characters, part.characters, strict=True):
             assert one.box and other.box
-            assert np.subtract(one.box, other.box) == pytest.approx((left, top) * 2, abs=0.01)
+            assert np.subtract(one.box, other.box) == pytest.approx(
+                (left, top) * 2, abs=0.01
+            )
 
 
 def test_a_lone_digit_amid_nothing_stands_upright(tiny):

@@ -7,7 +7,8 @@ from vit_str.runtime.charset import charset_of
 from vit_str.runtime.one_script import one_script, with_one_script
 from vit_str.runtime.readings import Character, Reading
 
-LOOK_ALIKES = str.maketrans("АВЕКМНОРСТХаеорсух", "ABEKMHOPCTXaeopcyx")  # Cyrillic to Latin
+# Cyrillic to Latin
+LOOK_ALIKES = str.maketrans("АВЕКМНОРСТХаеорсух", "ABEKMHOPCTXaeopcyx")
 
 
 def read(text: str) -> Reading:
@@ -32,7 +33,9 @@ def read(text: str) -> Reading:
 def test_letters_that_look_alike_follow_the_others_of_the_word(word):
     (script,) = scripts_in(word)
     for other in SAME_SHAPES:
-        mixed = "".join(SAME_SHAPES[other].get(character, character) for character in word)
+        mixed = "".join(
+            SAME_SHAPES[other].get(character, character) for character in word
+        )
         assert one_script(mixed) == word, (mixed, script)
 
 
@@ -55,7 +58,8 @@ def test_letters_that_differ_a_little_follow_the_word_too():
         ("TO είναι NATO", "ΤΟ είναι ΝΑΤΟ"),
         ("COCA-COLA и кофе", "COCA-COLA и кофе"),  # the word comes before the line
         ("СОСА-COLA и кофе", "COCA-COLA и кофе"),
-        ("IT-компания в XX веке", "IT-компания в XX веке"),  # no Russian letter, a Roman numeral
+        # No Russian letter, a Roman numeral
+        ("IT-компания в XX веке", "IT-компания в XX веке"),
         ("ХІХ століття", "XIX століття"),
         ("i він, i вона: їжа", "і він, і вона: їжа"),
         ("ja сам њен", "ја сам њен"),
@@ -69,7 +73,10 @@ def test_words_of_look_alikes_only_follow_their_line(line, wanted):
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("пишите на cop@mail.ru и на www.bee.com", "пишите на cop@mail.ru и на www.bee.com"),
+        (
+            "пишите на cop@mail.ru и на www.bee.com",
+            "пишите на cop@mail.ru и на www.bee.com",
+        ),
         ("пишите на сор@mail.ru", "пишите на cop@mail.ru"),
         ("телефоны Nokia, Sony и Opera", "телефоны Nokia, Sony и Opera"),
         ("купил HTC-карту и USB-C", "купил НТС-карту и USB-C"),
@@ -133,7 +140,8 @@ def test_without_a_line_and_a_language_a_word_stays_as_most_of_it_was_read():
 
 
 @pytest.mark.parametrize(
-    "line", ["", "12 %", "A1 — 5", "naïve Größe Ёлка", "한국 TOM", "µm ª 3º", "x²", "Ə ɓ Đ"]
+    "line",
+    ["", "12 %", "A1 — 5", "naïve Größe Ёлка", "한국 TOM", "µm ª 3º", "x²", "Ə ɓ Đ"],
 )
 def test_other_characters_stay_as_they_are(line):
     assert one_script(line) == line
@@ -163,4 +171,6 @@ def test_readings_of_a_line_keep_their_characters_and_confidences():
 def test_what_reads_one_script_only_is_left_alone():
     readings = [read("TOM")]
     assert with_one_script(readings, charset_of("latin"), "ru") == readings
-    assert with_one_script(readings, charset_of("cyrillic-greek"), "ru")[0].text == "ТОМ"
+    assert (
+        with_one_script(readings, charset_of("cyrillic-greek"), "ru")[0].text == "ТОМ"
+    )

@@ -55,7 +55,11 @@ def test_words_come_before_what_no_list_holds(likelier, other):
 def test_case_marks_and_compatible_forms_do_not_count():
     same = ["school", "SCHOOL", "School,", '"school"', "(School)"]
     assert len(set(prior("en").log_weights(same).tolist())) == 1
-    assert prior("de").log_weights(["Straße"])[0] == prior("de").log_weights(["STRASSE"])[0] > 0
+    assert (
+        prior("de").log_weights(["Straße"])[0]
+        == prior("de").log_weights(["STRASSE"])[0]
+        > 0
+    )
     composed, decomposed = prior("fr").log_weights(["été", "e\u0301te\u0301"])
     assert composed == decomposed > 0
 
@@ -89,8 +93,14 @@ def test_a_language_without_a_list_has_no_prior_of_its_own():
 
 def test_languages_have_their_shares():
     german = prior("de").log_weights(["Flughafen"])
-    assert german > prior("en*3+de").log_weights(["Flughafen"]) > prior("en").log_weights(["Ölöl"])
-    assert prior("en+de").log_weights(["Flughafen"]) == prior("de+en").log_weights(["Flughafen"])
+    assert (
+        german
+        > prior("en*3+de").log_weights(["Flughafen"])
+        > prior("en").log_weights(["Ölöl"])
+    )
+    assert prior("en+de").log_weights(["Flughafen"]) == prior("de+en").log_weights(
+        ["Flughafen"]
+    )
 
 
 def test_the_model_says_whose_words_it_knows():
@@ -102,14 +112,18 @@ def test_the_model_says_whose_words_it_knows():
 
 @pytest.mark.parametrize("language", ["xx", "en+xx", "en*", "en*12345", "EN", ""])
 def test_unknown_languages_are_refused_with_those_that_there_are(language):
-    with pytest.raises(ValueError, match=r"language must be none, of be, bg, ca, cs, .*found"):
+    with pytest.raises(
+        ValueError, match=r"language must be none, of be, bg, ca, cs, .*found"
+    ):
         prior_of(language, None)
 
 
 def test_words_of_a_file_have_the_counts_behind_tabs(tmp_path):
     file = tmp_path / "parts"
     file.write_text("Grommet\t90\nflange\t10\nsprocket\n", encoding="utf-8")
-    grommet, flange, other = prior(str(file)).log_weights(["GROMMET", "Flange", "gramnet"])
+    grommet, flange, other = prior(str(file)).log_weights(
+        ["GROMMET", "Flange", "gramnet"]
+    )
     assert grommet > flange > other
     with pytest.raises(ValueError, match=r"none\.txt: cannot be read"):
         prior_of(str(tmp_path / "none.txt"), None)
@@ -151,7 +165,9 @@ def test_a_language_goes_with_free_texts_only():
 def doubting(weights: WeightsFile, language: str | None) -> Reader:
     """A reader to whom every image is doubtful."""
     doubtful = replace(weights, preprocessing=Preprocessing(reread_below=1.0))
-    return Reader(doubtful, "cpu", torch.float32, search=Search(n_best=5, language=language))
+    return Reader(
+        doubtful, "cpu", torch.float32, search=Search(n_best=5, language=language)
+    )
 
 
 def test_the_prior_chooses_among_the_texts_of_all_views(weights, word_image, tmp_path):

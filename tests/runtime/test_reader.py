@@ -14,7 +14,12 @@ import torch
 from PIL import Image
 
 import vit_str
-from vit_str.models import ParallelDecoder, PermutedDecoder, Recognizer, VisionTransformer
+from vit_str.models import (
+    ParallelDecoder,
+    PermutedDecoder,
+    Recognizer,
+    VisionTransformer,
+)
 from vit_str.runtime import Reader, Reading, Source, load, weights_contents
 from vit_str.runtime import reader as reader_module
 from vit_str.runtime.charset import Charset
@@ -51,7 +56,11 @@ def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path)
     recognizer = Recognizer(encoder, decoder).eval()
     save_weights(path, recognizer, Charset(), Preprocessing(), {})
     pixels = torch.randint(256, (8, 3, 32, 128), dtype=torch.uint8)
-    options = {"fast": ("parallel", 1), "careful": ("autoregressive", 1), None: (None, None)}
+    options = {
+        "fast": ("parallel", 1),
+        "careful": ("autoregressive", 1),
+        None: (None, None),
+    }
     for effort, (decoding, refinements) in options.items():
         reader = Reader(load_weights(path), "cpu", torch.float32, effort=effort)
         features = recognizer.encode(reader.preprocessing.normalize(pixels))
@@ -64,7 +73,8 @@ def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path)
 
 def test_a_reading_hangs_together(reader, word_image):
     readings = reader.read([word_image(word) for word in WORDS])
-    assert len({reading.text for reading in readings}) > 3  # the random model tells them apart
+    # The random model tells them apart
+    assert len({reading.text for reading in readings}) > 3
     for reading in readings:
         assert "".join(each.character for each in reading.characters) == reading.text
         assert all(0 < each.confidence <= 1 for each in reading.characters)
@@ -82,7 +92,14 @@ def test_sources_of_every_kind_read_alike(reader, tmp_path, word_image):
     assert expected.path is None
     with path.open("rb") as file:
         sources: list[Any] = [
-            *(path.read_bytes(), file, array, array[..., 0], array[..., :1], array / 255),
+            *(
+                path.read_bytes(),
+                file,
+                array,
+                array[..., 0],
+                array[..., :1],
+                array / 255,
+            ),
             array.astype(np.float32).transpose(2, 0, 1) / 255,
             np.concatenate([array, np.full_like(array[..., :1], 255)], -1),
             torch.from_numpy(array.copy()).permute(2, 0, 1),
@@ -92,7 +109,10 @@ def test_sources_of_every_kind_read_alike(reader, tmp_path, word_image):
     for source in (path, str(path)):
         reading = reader.read(source)
         assert reading.path == str(path)
-        assert (reading.text, reading.confidence) == (expected.text, expected.confidence)
+        assert (reading.text, reading.confidence) == (
+            expected.text,
+            expected.confidence,
+        )
 
 
 def test_lists_give_lists_in_order(reader, word_image):
@@ -125,7 +145,9 @@ def test_what_is_no_image(reader, source, trouble):
         reader.read(source)
 
 
-def test_stream_continues_where_read_stops_and_keeps_the_order(reader, tmp_path, word_image):
+def test_stream_continues_where_read_stops_and_keeps_the_order(
+    reader, tmp_path, word_image
+):
     paths = []
     for number, word in enumerate(WORDS * 3):
         path = tmp_path / f"{number}.png"
@@ -177,7 +199,9 @@ def test_stream_takes_no_more_than_it_needs_ahead(reader, word_image):
         next(stream)
         assert taken <= number + 2 * 4 + 2 + 4
     stream.close()
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("decode")]
+    assert not [
+        thread for thread in threading.enumerate() if thread.name.startswith("decode")
+    ]
 
 
 @pytest.mark.parametrize(("batch_size", "workers"), [(0, 1), (1, 0), (-1, None)])
@@ -197,7 +221,9 @@ def test_an_exported_training_image_has_the_same_pixels(reader):
     assert reader.read_pixels(rendered) == reader.read(files)
 
 
-def test_an_image_without_text_gives_an_empty_text(weights, small_recognizer, word_image):
+def test_an_image_without_text_gives_an_empty_text(
+    weights, small_recognizer, word_image
+):
     recognizer = small_recognizer()
     recognizer.decoder.classify.bias.data[94] = 1e4  # always the end
     silent = WeightsFile(recognizer, weights.charset, weights.preprocessing, {})
@@ -206,7 +232,9 @@ def test_an_image_without_text_gives_an_empty_text(weights, small_recognizer, wo
         assert reading == Reading("", 1.0, ())
 
 
-def test_half_precision_sees_about_the_same_and_leaves_the_model_alone(weights, word_image):
+def test_half_precision_sees_about_the_same_and_leaves_the_model_alone(
+    weights, word_image
+):
     half = Reader(weights, "cpu", torch.bfloat16)
     full = Reader(weights, "cpu", torch.float32)
     assert next(half.engine.recognizer.parameters()).dtype == torch.bfloat16
@@ -214,7 +242,9 @@ def test_half_precision_sees_about_the_same_and_leaves_the_model_alone(weights, 
     pixels = full.pixels(word_image("word"))[None]
     features = [each.encode(pixels).float() for each in (half, full)]
     torch.testing.assert_close(*features, atol=0.1, rtol=0)
-    assert all(0 < each.confidence <= 1 for each in half.read(word_image("word")).characters)
+    assert all(
+        0 < each.confidence <= 1 for each in half.read(word_image("word")).characters
+    )
 
 
 def _sides(reading: Reading) -> np.ndarray:
@@ -249,10 +279,23 @@ def test_lines_that_run_up_are_read_as_well_as_those_that_run_down(weights, word
     """The random model is surer of one way; a tall image gives that reading and its boxes."""
     preprocessing = replace(weights.preprocessing, turn_above=1.5)
     reader, alike = Reader(replace(weights, preprocessing=preprocessing), "cpu"), 0
-    for text in ("word", "Ag 10", "10,000", "lamp", "Exit", "seven!", "nueve", "long words"):
+    for text in (
+        "word",
+        "Ag 10",
+        "10,000",
+        "lamp",
+        "Exit",
+        "seven!",
+        "nueve",
+        "long words",
+    ):
         level = word_image(text)
-        down, up = (level.transpose(getattr(Image.Transpose, f"ROTATE_{n}")) for n in (270, 90))
-        upright, reading, head_first = (reader.read(i, boxes=True) for i in (level, down, up))
+        down, up = (
+            level.transpose(getattr(Image.Transpose, f"ROTATE_{n}")) for n in (270, 90)
+        )
+        upright, reading, head_first = (
+            reader.read(i, boxes=True) for i in (level, down, up)
+        )
         # Whichever way it is held, the same two readings are to choose from. They come out of a
         # batch of two, whose 8-bit scales are shared: equal to `upright` within rounding.
         assert reading.text == head_first.text
@@ -280,7 +323,8 @@ def test_boxes_of_turned_and_reduced_photographs(reader, word_image):
     for file in (upright, turned):
         reading = reader.read(file.getvalue(), boxes=True)
         assert reading.text == expected.text
-        np.testing.assert_allclose(_sides(reading), _sides(expected), atol=13)  # 0.5 % of 2600
+        # 0.5 % of 2600
+        np.testing.assert_allclose(_sides(reading), _sides(expected), atol=13)
 
 
 def test_boxes_in_several_threads_are_those_of_one(reader, word_image):
@@ -288,14 +332,20 @@ def test_boxes_in_several_threads_are_those_of_one(reader, word_image):
     alone = [reader.read(image, boxes=True) for image in images]
     assert any(reading.characters for reading in alone)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda image: reader.read(image, boxes=True), images * 20))
+        found = list(
+            pool.map(lambda image: reader.read(image, boxes=True), images * 20)
+        )
     assert found == alone * 20
-    assert not any(module._forward_pre_hooks for module in reader.engine.recognizer.modules())
+    assert not any(
+        module._forward_pre_hooks for module in reader.engine.recognizer.modules()
+    )
 
 
 def test_boxes_need_a_decoder_that_looks(weights, word_image):
     encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
-    recognizer = Recognizer(encoder, ParallelDecoder(94, dim=32, maximum_length=6)).eval()
+    recognizer = Recognizer(
+        encoder, ParallelDecoder(94, dim=32, maximum_length=6)
+    ).eval()
     reader = Reader(replace(weights, recognizer=recognizer), "cpu")
     assert not reader.describe().has_boxes
     for ask in (reader.read, reader.stream):
@@ -306,13 +356,17 @@ def test_boxes_need_a_decoder_that_looks(weights, word_image):
 def test_the_temperature_changes_confidences_and_no_text(weights, word_image):
     images: list[Source] = [word_image(word) for word in WORDS]
     plain, hot, cold = (
-        Reader(replace(weights, temperature=t), "cpu", torch.float32).read(images, boxes=True)
+        Reader(replace(weights, temperature=t), "cpu", torch.float32).read(
+            images, boxes=True
+        )
         for t in (1.0, 3.0, 0.3)
     )
     for one, other, third in zip(plain, hot, cold, strict=True):
         assert one.text == other.text == third.text
         assert other.confidence < one.confidence < third.confidence
-        for a, b, c in zip(one.characters, other.characters, third.characters, strict=True):
+        for a, b, c in zip(
+            one.characters, other.characters, third.characters, strict=True
+        ):
             assert b.confidence < a.confidence < c.confidence
             assert a.box == b.box == c.box
     # Another temperature is another reader, with the same engine.
@@ -328,10 +382,14 @@ def test_the_temperature_changes_confidences_and_no_text(weights, word_image):
     assert weights.temperature == 1
 
 
-def test_doubtful_images_are_read_again_at_the_temperature_that_is_asked_for(weights, word_image):
+def test_doubtful_images_are_read_again_at_the_temperature_that_is_asked_for(
+    weights, word_image
+):
     doubtful = replace(weights, preprocessing=Preprocessing(reread_below=1.0))
     images: list[Source] = [word_image(word) for word in WORDS]
-    expected = Reader(replace(doubtful, temperature=3.0), "cpu", torch.float32).read(images)
+    expected = Reader(replace(doubtful, temperature=3.0), "cpu", torch.float32).read(
+        images
+    )
     reader = Reader(doubtful, "cpu", torch.float32)
     assert reader.with_temperature(3.0).read(images) == expected != reader.read(images)
 
@@ -339,12 +397,22 @@ def test_doubtful_images_are_read_again_at_the_temperature_that_is_asked_for(wei
 def test_how_doubtful_images_are_read_again_can_be_changed(weights, word_image):
     images: list[Source] = [word_image(word) for word in WORDS]
     once, again = (
-        Reader(replace(weights, preprocessing=Preprocessing(reread_below=p)), "cpu", torch.float32)
+        Reader(
+            replace(weights, preprocessing=Preprocessing(reread_below=p)),
+            "cpu",
+            torch.float32,
+        )
         for p in (0.0, 1.0)
     )
     expected = once.read(images)
-    assert again.with_rereading(doubtful=0.0).read(images) == expected != again.read(images)
-    assert again.without_views().read(images) == again.with_rereading(rounds=()).read(images)
+    assert (
+        again.with_rereading(doubtful=0.0).read(images)
+        == expected
+        != again.read(images)
+    )
+    assert again.without_views().read(images) == again.with_rereading(rounds=()).read(
+        images
+    )
     with pytest.raises(TypeError, match="beam_count"):
         again.with_rereading(beam_count=3)
 
@@ -352,9 +420,17 @@ def test_how_doubtful_images_are_read_again_can_be_changed(weights, word_image):
 def test_a_reader_says_what_it_is(reader):
     about = reader.describe()
     assert about.characters == reader.charset.characters
-    assert (about.maximum_length, about.image_size, about.grid) == (6, (32, 128), (4, 8))
+    assert (about.maximum_length, about.image_size, about.grid) == (
+        6,
+        (32, 128),
+        (4, 8),
+    )
     assert (about.has_boxes, about.reads_lines) == (True, False)
-    assert (about.backend, about.device, about.number_format) == ("torch", "cpu", "float32")
+    assert (about.backend, about.device, about.number_format) == (
+        "torch",
+        "cpu",
+        "float32",
+    )
 
 
 def test_the_weights_are_loaded_once(weights_path, monkeypatch):
@@ -386,7 +462,9 @@ def test_a_reader_computes_with_so_many_threads(backend, monkeypatch):
     finally:
         torch.set_num_threads(before)
     started = []
-    monkeypatch.setattr(reader_module, "decode_batches", lambda *given: started.append(given))
+    monkeypatch.setattr(
+        reader_module, "decode_batches", lambda *given: started.append(given)
+    )
     with pytest.raises(AttributeError):  # of what was handed out instead of batches
         list(reader.stream([]))
     assert started[0][-1] == 1, "images are decoded by the caller's thread"
@@ -407,6 +485,8 @@ def test_mypy_takes_lists_of_paths(tmp_path):
         "    return [one, other, *reader.read(paths), *reader.read(names)]\n"
     )
     command = [sys.executable, "-m", "mypy", "--strict", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT
+    )
     assert "program.py" not in done.stdout, done.stdout
     assert done.returncode in (0, 1), done.stderr

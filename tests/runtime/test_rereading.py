@@ -61,7 +61,9 @@ def encode(pixels: np.ndarray) -> list[int]:
     return [int(image[0, 0, 0]) for image in pixels]
 
 
-def reread(decoder: Decoder, options: RereadingOptions, prior: Any = None) -> list[Candidates]:
+def reread(
+    decoder: Decoder, options: RereadingOptions, prior: Any = None
+) -> list[Candidates]:
     """What becomes of four images, of which none but the third is sure."""
     pixels = np.stack([np.full((3, 8, 16), number, np.uint8) for number in range(4)])
     found = [candidates(number, p) for number, p in enumerate((0.3, 0.6, 0.95, 0.6))]
@@ -70,7 +72,9 @@ def reread(decoder: Decoder, options: RereadingOptions, prior: Any = None) -> li
     rereader = Rereader(options, encode, any_decoder, prior)
     renewed = rereader.reread(pixels, encode(pixels), found, [0, 1, 2])
     assert values(found) == before, "what was found first stays as it is"
-    assert renewed[2:] == found[2:], "what is sure, or does not count, is not read again"
+    assert renewed[2:] == found[2:], (
+        "what is sure, or does not count, is not read again"
+    )
     return renewed
 
 
@@ -84,7 +88,9 @@ def test_each_round_is_for_what_is_doubtful_yet():
 
 def test_the_prior_comes_first_and_with_more_beams():
     decoder = Decoder({0: 0.3, 1: 0.99})
-    options = RereadingOptions(rounds=ROUNDS, beams=6, margin=4.0, doubtful_after_prior=0.5)
+    options = RereadingOptions(
+        rounds=ROUNDS, beams=6, margin=4.0, doubtful_after_prior=0.5
+    )
     reread(decoder, options, prior=lambda texts: np.zeros(len(texts)))
     assert decoder.decoded == [[0, 1], [0, 0], [0]]
     assert decoder.wide == [(6, 4.0)] * 3
@@ -97,7 +103,9 @@ def test_what_the_prior_contradicts_is_looked_at_again():
             return [candidates(7, 0.99) for _ in encoded]
 
     decoder = Other({0: 0.99, 1: 0.99})
-    renewed = reread(decoder, RereadingOptions(), prior=lambda texts: np.zeros(len(texts)))
+    renewed = reread(
+        decoder, RereadingOptions(), prior=lambda texts: np.zeros(len(texts))
+    )
     assert decoder.decoded == [[0, 1], [0, 1, 0, 1]]
     assert [id_ for id_, _ in values(renewed)] == [7, 7, 2, 3]
 
@@ -110,7 +118,11 @@ def test_so_many_images_are_read_again_at_once():
 
 @pytest.mark.parametrize(
     "options",
-    [RereadingOptions(doubtful=0.0), RereadingOptions(rounds=()), RereadingOptions(doubtful=0.2)],
+    [
+        RereadingOptions(doubtful=0.0),
+        RereadingOptions(rounds=()),
+        RereadingOptions(doubtful=0.2),
+    ],
 )
 def test_no_doubts_or_no_views_change_nothing(options):
     decoder = Decoder({})
@@ -122,7 +134,10 @@ def test_effort_and_weights_say_what_is_doubtful():
     interface = Interface("TransformerDecoder", "step", 6, (4, 8), 0, (32, 128))
     charset: Any = "abc"
     model = Model(charset, Preprocessing(reread_below=0.85), 1.0, {}, interface)
-    below = {effort: rereading_options(model, effort).doubtful for effort in (None, "careful")}
+    below = {
+        effort: rereading_options(model, effort).doubtful
+        for effort in (None, "careful")
+    }
     assert below == {None: 0.85, "careful": 0.85}
     assert rereading_options(model, "fast").doubtful == 0.0
     never = replace(model, preprocessing=Preprocessing())
@@ -135,5 +150,11 @@ def test_the_docs_name_the_numbers():
     docs = (ROOT / "docs" / "reading.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \|.*\| ([\d.]+) \|$", docs, re.MULTILINE)
     options = RereadingOptions()
-    numbers = ("doubtful", "doubtful_after_prior", "doubtful_after_views", "beams", "margin")
+    numbers = (
+        "doubtful",
+        "doubtful_after_prior",
+        "doubtful_after_views",
+        "beams",
+        "margin",
+    )
     assert rows == [(name, str(getattr(options, name))) for name in numbers]

@@ -32,7 +32,9 @@ from vit_str.torch_runtime.weights_file import WeightsFile
 CHARACTERS = "abcdefgh12"
 LONGEST = 4
 DECODERS = {
-    "transformer": lambda: TransformerDecoder(10, dim=32, heads=2, maximum_length=LONGEST),
+    "transformer": lambda: TransformerDecoder(
+        10, dim=32, heads=2, maximum_length=LONGEST
+    ),
     "drafts": lambda: TransformerDecoder(
         10, dim=32, heads=2, maximum_length=LONGEST, draft_grid=(4, 8)
     ),
@@ -49,14 +51,17 @@ DECODERS = {
 def weights_of(decoder: Decoder, temperature: float = 1.3) -> WeightsFile:
     encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
     recognizer = Recognizer(
-        RecurrentEncoder(encoder) if isinstance(decoder, CtcDecoder) else encoder, decoder
+        RecurrentEncoder(encoder) if isinstance(decoder, CtcDecoder) else encoder,
+        decoder,
     )
     torch.nn.init.normal_(decoder.classify.weight)
     decoder.classify.bias.data[-1] = -3.0  # type: ignore[union-attr]  # of the end or the blank
     for name, parameter in decoder.named_parameters():
         if "cross_attention" in name:
             parameter.data.mul_(10)  # images are told apart
-    return WeightsFile(recognizer.eval(), Charset(CHARACTERS), Preprocessing(), {}, temperature)
+    return WeightsFile(
+        recognizer.eval(), Charset(CHARACTERS), Preprocessing(), {}, temperature
+    )
 
 
 @pytest.fixture(params=DECODERS)
@@ -77,12 +82,16 @@ def read(weights: WeightsFile, pixels: np.ndarray, **options: object) -> list[Re
 
 
 def features(weights: WeightsFile, pixels: np.ndarray) -> torch.Tensor:
-    return weights.recognizer.encode(weights.preprocessing.normalize(torch.from_numpy(pixels)))
+    return weights.recognizer.encode(
+        weights.preprocessing.normalize(torch.from_numpy(pixels))
+    )
 
 
 @torch.no_grad()
 def test_reading_is_what_the_decoder_generates(weights, pixels):
-    found = generate(weights.recognizer.decoder, features(weights, pixels), weights.temperature)
+    found = generate(
+        weights.recognizer.decoder, features(weights, pixels), weights.temperature
+    )
     readings = read(weights, pixels)
     for reading, ids, confidences, word in zip(
         readings, found.labels, found.confidences, found.word_confidences, strict=True
@@ -90,7 +99,9 @@ def test_reading_is_what_the_decoder_generates(weights, pixels):
         assert reading.text == weights.charset.decode(ids.tolist())
         assert reading.confidence == pytest.approx(word.item(), rel=1e-4)
         expected = confidences[: len(reading.text)].tolist()
-        assert [c.confidence for c in reading.characters] == pytest.approx(expected, rel=1e-4)
+        assert [c.confidence for c in reading.characters] == pytest.approx(
+            expected, rel=1e-4
+        )
     assert len({reading.text for reading in readings}) > 1
 
 
@@ -106,11 +117,14 @@ def test_a_beam_as_wide_as_all_texts_finds_the_best(name):
     }[name]()
     for part, parameter in decoder.eval().named_parameters():
         parameter.data.mul_(3 if parameter.ndim > 1 else 1)
-        parameter.data.mul_(3 if "cross_attention" in part else 1)  # images are told apart
+        # Images are told apart
+        parameter.data.mul_(3 if "cross_attention" in part else 1)
     decoder.classify.bias.data[decoder.end] -= 1  # longer texts
     seen = torch.randn(30, 5, 16)
     best = torch.full((30,), -torch.inf)
-    for text in (text for length in range(4) for text in product(range(4), repeat=length)):
+    for text in (
+        text for length in range(4) for text in product(range(4), repeat=length)
+    ):
         ids = torch.tensor([text], dtype=torch.int64).expand(30, -1)
         scores = decoder.logits(seen, ids).log_softmax(-1)
         end = scores[:, -1, decoder.end]
@@ -118,9 +132,12 @@ def test_a_beam_as_wide_as_all_texts_finds_the_best(name):
             end = end.where(scores[:, -1].argmax(-1) == decoder.end, 0)
         best = best.maximum(scores[:, :-1].gather(2, ids[:, :, None]).sum((1, 2)) + end)
     wide, narrow = (
-        beam_search(TorchSteps(decoder, seen), 30, 4, 3, beam_width=width) for width in (5**3, 3)
+        beam_search(TorchSteps(decoder, seen), 30, 4, 3, beam_width=width)
+        for width in (5**3, 3)
     )
-    assert [each[0].confidence for each in wide] == pytest.approx(best.exp().tolist(), rel=1e-4)
+    assert [each[0].confidence for each in wide] == pytest.approx(
+        best.exp().tolist(), rel=1e-4
+    )
     for texts in narrow:
         surest = [text.confidence for text in texts]
         assert surest == sorted(surest, reverse=True)
@@ -145,7 +162,9 @@ def probability(weights: WeightsFile, pixels: np.ndarray, text: str) -> np.ndarr
     reader = Reader(weights, "cpu", torch.float32)
     ids, end = weights.charset.encode(text), len(CHARACTERS)
     labels = np.tile(ids, (len(pixels), 1))
-    scores = teacher_forcing_scores(reader.engine.begin(reader.encode(pixels)), labels, end)
+    scores = teacher_forcing_scores(
+        reader.engine.begin(reader.encode(pixels)), labels, end
+    )
     logs = [log_softmax(steps.astype(float) / weights.temperature) for steps in scores]
     return np.exp([word[range(len(ids) + 1), [*ids, end]].sum() for word in logs])
 
@@ -155,7 +174,9 @@ def test_a_lexicon_gives_its_most_probable_word(pixels):
     torch.manual_seed(0)
     weights = weights_of(DECODERS["transformer"]())
     words = ["a", "ab", "abc", "bad", "cab", "fed", "gab", "h1", "21", "c"]
-    expected = np.stack([probability(weights, pixels, word) for word in words]).argmax(0)
+    expected = np.stack([probability(weights, pixels, word) for word in words]).argmax(
+        0
+    )
     readings = read(weights, pixels, lexicon=words, beams=len(words) * 4)
     assert [reading.text for reading in readings] == [words[best] for best in expected]
     free = read(weights, pixels)
@@ -183,7 +204,8 @@ def test_what_is_allowed_is_what_is_read(weights, pixels):
 
 
 def test_where_nothing_can_be_written_there_is_no_text(weights, pixels):
-    for reading in read(weights, pixels, pattern="[a-h]{9}"):  # longer than the model writes
+    # Longer than the model writes
+    for reading in read(weights, pixels, pattern="[a-h]{9}"):
         assert (reading.text, reading.confidence, reading.characters) == ("", 0.0, ())
         assert reading.free is not None
 
@@ -194,13 +216,19 @@ def test_where_nothing_can_be_written_there_is_no_text(weights, pixels):
         ({"pattern": "[a-"}, "does not parse"),
         ({"pattern": "[x-z]+"}, "nothing that this model can write"),
         ({"lexicon": []}, "the lexicon is empty"),
-        ({"lexicon": ["ab", "axt"]}, "holds 'xt', which the 10 characters of the model lack"),
+        (
+            {"lexicon": ["ab", "axt"]},
+            "holds 'xt', which the 10 characters of the model lack",
+        ),
         ({"lexicon": ["abcdef"]}, "reads up to 4 characters"),
         ({"lexicon": ["ab"], "pattern": "b."}, "no word of the lexicon fits"),
         ({"alphabet": ""}, "the alphabet is empty"),
         ({"alphabet": "aß"}, "holds 'ß'"),
         ({"n_best": 0}, "n_best must be 1 or more"),
-        ({"n_best": 10**9}, "n_best and beams can be 1,000 at most, found 1,000,000,000"),
+        (
+            {"n_best": 10**9},
+            "n_best and beams can be 1,000 at most, found 1,000,000,000",
+        ),
         ({"beams": 1001}, "n_best and beams can be 1,000 at most, found 1,001"),
         ({"n_best": 3, "beams": 2}, "beams no fewer"),
     ],
@@ -224,7 +252,9 @@ def test_ctc_gives_every_text_its_probability():
     for way in product(range(3), repeat=4):
         text = tuple(id_ for id_, _ in groupby(way) if id_ != 2)
         expected[text] = expected.get(text, 0) + float(np.prod(shares[range(4), way]))
-    found = beam_search(CtcSteps(scores), 1, end=2, longest=4, beam_width=len(expected))[0]
+    found = beam_search(
+        CtcSteps(scores), 1, end=2, longest=4, beam_width=len(expected)
+    )[0]
     assert {each.ids: each.confidence for each in found} == pytest.approx(expected)
     assert found[0].ids == max(expected, key=lambda text: expected[text])
 

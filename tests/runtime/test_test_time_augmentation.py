@@ -24,7 +24,8 @@ def test_views_are_closer_up_and_sloped():
         assert view.dtype == np.uint8
         assert (view[2] == 7).all()
         np.testing.assert_array_equal(view[1], np.broadcast_to(view[1][:1], (32, 128)))
-        assert (view[1][0, 0], view[1][0, -1]) == (6, 121)  # 5 % of 128 are cut on both sides
+        # 5 % of 128 are cut on both sides
+        assert (view[1][0, 0], view[1][0, -1]) == (6, 121)
     # A line along the middle: 32 rows x 0.2 x 4 between the ends, less half a column on each.
     assert int(falling[0][16, -1]) - int(falling[0][16, 0]) == pytest.approx(25, abs=1)
     np.testing.assert_array_equal(falling[0], rising[0][:, ::-1])
@@ -34,7 +35,9 @@ def test_a_view_from_farther_away_repeats_the_edges():
     across = np.broadcast_to(np.arange(128, dtype=np.uint8), (1, 3, 32, 128))
     (view,) = other_views(across, [View(cut=-0.25, slope=0.0)])
     assert (view[0, 0, :22] == 0).all() and (view[0, 0, -22:] == 127).all()
-    assert np.diff(view[0, 0, 24:104].astype(int)).mean() == pytest.approx(1.5, abs=0.02)
+    assert np.diff(view[0, 0, 24:104].astype(int)).mean() == pytest.approx(
+        1.5, abs=0.02
+    )
 
 
 def test_a_blurred_view_has_the_mean_of_nine_pixels():
@@ -58,15 +61,24 @@ def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_o
 
 def test_views_without_a_text_that_is_allowed():
     free = hypothesis((5,), 0.3)
-    assert merge_views([Candidates([], free), Candidates([], free)], 1) == Candidates([], free)
-    found = merge_views([Candidates([], free), Candidates([hypothesis((1,), 0.0)], free)], 1)
+    assert merge_views([Candidates([], free), Candidates([], free)], 1) == Candidates(
+        [], free
+    )
+    found = merge_views(
+        [Candidates([], free), Candidates([hypothesis((1,), 0.0)], free)], 1
+    )
     assert [each.ids for each in found.hypotheses] == [(1,)]
 
 
 def test_only_the_image_itself_may_be_without_text():
     text, nothing = hypothesis((1,), 0.2), hypothesis((), 0.6)
     found = merge_views(
-        [Candidates([text], None), Candidates([nothing], None), Candidates([nothing], None)], 1
+        [
+            Candidates([text], None),
+            Candidates([nothing], None),
+            Candidates([nothing], None),
+        ],
+        1,
     )
     assert [each.ids for each in found.hypotheses] == [(1,)]
     found = merge_views(
@@ -77,12 +89,16 @@ def test_only_the_image_itself_may_be_without_text():
 
 def test_a_prior_decides_and_what_no_view_says_keeps_its_probability():
     likely, frequent = hypothesis((1,), 0.5), hypothesis((2,), 0.3)
-    found = merge_views([Candidates([likely, frequent], None)], 2, lambda _: np.array([0.0, 2.0]))
+    found = merge_views(
+        [Candidates([likely, frequent], None)], 2, lambda _: np.array([0.0, 2.0])
+    )
     first, second = found.hypotheses
     assert (first.ids, first.prior) == ((2,), 2.0)
     others = 0.2 * np.exp(LOG_WEIGHT_OF_OTHERS)
     total = 0.5 + 0.3 * np.exp(2) + others
-    assert first.confidence == first.probability == pytest.approx(0.3 * np.exp(2) / total)
+    assert (
+        first.confidence == first.probability == pytest.approx(0.3 * np.exp(2) / total)
+    )
     assert second.confidence == pytest.approx(0.5 / total)
 
 
@@ -91,7 +107,10 @@ def test_only_doubtful_images_are_read_again(weights, search):
     pixels = np.random.default_rng(0).integers(0, 256, (6, 3, 32, 128), np.uint8)
     once = Reader(weights, "cpu", search=search)
     plain = once.read_pixels(pixels)
-    views = [once.read_pixels(other_views(pixels, [view])) for view in sum(ROUNDS_OF_VIEWS, ())]
+    views = [
+        once.read_pixels(other_views(pixels, [view]))
+        for view in sum(ROUNDS_OF_VIEWS, ())
+    ]
     limit = sorted(reading.confidence for reading in plain)[3]
     preprocessing = replace(weights.preprocessing, reread_below=limit)
     doubting = replace(weights, preprocessing=preprocessing)

@@ -44,7 +44,9 @@ print(len(os.listdir("/proc/self/task")) - before)
 
 def output(program: str, count: int) -> str:
     command = [sys.executable, "-c", program, str(count)]
-    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -54,11 +56,18 @@ def test_everything_that_computes_gets_the_number(count):
     if count > (os.cpu_count() or 1):
         pytest.skip("one processor")
     found = json.loads(output(COUNTING, count).splitlines()[-1])
-    expected = {"sessions": [count, count], "torch": count, "opencv": count, "child": str(count)}
+    expected = {
+        "sessions": [count, count],
+        "torch": count,
+        "opencv": count,
+        "child": str(count),
+    }
     assert found == expected
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="counts threads of Linux")
+@pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="counts threads of Linux"
+)
 def test_so_many_threads_are_started():
     """Those that wait in the pool of a session; the caller itself is one too."""
     assert int(output(STARTED, 4)) - int(output(STARTED, 1)) == 3
@@ -79,7 +88,9 @@ def test_so_many_threads_are_started():
     ],
 )
 def test_limits_of_a_container(group, limits, expected, tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
+    monkeypatch.setattr(
+        os, "sched_getaffinity", lambda _: set(range(16)), raising=False
+    )
     (tmp_path / "proc/self").mkdir(parents=True)
     (tmp_path / "proc/self/cgroup").write_text(f"9:pids:/\n{group}\n" if group else "")
     for name, value in limits.items():
@@ -107,7 +118,13 @@ def test_more_threads_than_any_machine_has_are_refused(run):
 
 @pytest.mark.parametrize(
     ("load", "asked", "threads"),
-    [(2.0, None, None), (5.0, None, None), (7.0, None, 2), (40.0, None, 1), (40.0, "4", None)],
+    [
+        (2.0, None, None),
+        (5.0, None, None),
+        (7.0, None, 2),
+        (40.0, None, 1),
+        (40.0, "4", None),
+    ],
 )
 def test_a_busy_machine_gets_fewer_threads(load, asked, threads, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
@@ -123,14 +140,18 @@ def test_a_busy_machine_gets_fewer_threads(load, asked, threads, monkeypatch):
     ("load", "policy", "spins"),
     [(3.0, None, "1"), (5.0, None, "0"), (5.0, "PASSIVE", "0"), (5.0, "active", "1")],
 )
-def test_threads_do_not_wait_in_loops_on_a_busy_machine(load, policy, spins, monkeypatch):
+def test_threads_do_not_wait_in_loops_on_a_busy_machine(
+    load, policy, spins, monkeypatch
+):
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
     monkeypatch.setattr(machine, "_quotas", lambda _: iter([]))
     monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
     if policy:
         monkeypatch.setenv("OMP_WAIT_POLICY", policy)
-    session = vit_str.load("tiny", "cpu", backend="onnx", threads=2).engine.session("encoder")
+    session = vit_str.load("tiny", "cpu", backend="onnx", threads=2).engine.session(
+        "encoder"
+    )
     options = session.get_session_options()
     assert options.get_session_config_entry("session.intra_op.allow_spinning") == spins
     assert options.get_session_config_entry("session.force_spinning_stop") == "1"

@@ -12,7 +12,12 @@ from vit_str.runtime.charset import charset_of
 from vit_str.runtime.image_decoding import decode
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.readings import Character, Reading
-from vit_str.runtime.weights_choice import choose_weights, is_doubtful, is_surer, lines_of
+from vit_str.runtime.weights_choice import (
+    choose_weights,
+    is_doubtful,
+    is_surer,
+    lines_of,
+)
 from vit_str.runtime.weights_contents import BUNDLED
 from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
 
@@ -43,7 +48,13 @@ def asked(language: str | None) -> Search:
 
 
 def test_without_other_scripts_all_is_read_by_the_package(latin_alone):
-    for search in (None, asked(None), asked("none"), asked("de+en"), Search(alphabet="abc")):
+    for search in (
+        None,
+        asked(None),
+        asked("none"),
+        asked("de+en"),
+        Search(alphabet="abc"),
+    ):
         assert choose_weights("tiny", search) == ("tiny", None)
         assert choose_weights("line", search) == ("line", None)
     assert lines_of("tiny") == BUNDLED / "line.safetensors"
@@ -56,7 +67,9 @@ def test_a_language_that_nothing_here_reads_is_refused(language, latin_alone):
         choose_weights("tiny", asked(language))
 
 
-@pytest.mark.parametrize("language", ["ru", "uk", "ru+en", "el", "ru+el", "kk", "en+ru"])
+@pytest.mark.parametrize(
+    "language", ["ru", "uk", "ru+en", "el", "ru+el", "kk", "en+ru"]
+)
 def test_a_language_takes_the_weights_that_read_it(both, language):
     choice = choose_weights(both, asked(language))
     assert choice == (both / "cyrillic-greek.safetensors", None)
@@ -86,10 +99,15 @@ def test_what_may_be_read_says_which(both, search, name):
 
 def test_weights_put_into_the_package_are_found(both, monkeypatch):
     monkeypatch.setattr(weights_choice, "BUNDLED", both)
-    assert choose_weights("tiny", asked("ru")).first == both / "cyrillic-greek.safetensors"
+    assert (
+        choose_weights("tiny", asked("ru")).first == both / "cyrillic-greek.safetensors"
+    )
     assert choose_weights("tiny").other == both / "cyrillic-greek.safetensors"
     assert choose_weights("mine.safetensors", asked("ru")) == ("mine.safetensors", None)
-    assert choose_weights(both / "tiny.safetensors") == (both / "tiny.safetensors", None)
+    assert choose_weights(both / "tiny.safetensors") == (
+        both / "tiny.safetensors",
+        None,
+    )
 
 
 def test_a_folder_may_have_the_other_scripts_alone(folder):
@@ -150,7 +168,9 @@ class Fixed(Reader):
         (reading("MockBa", 0.95), "ru+de", "MockBa", 2),
     ],
 )
-def test_doubtful_crops_go_to_the_surer_reader(weights, word_image, own, language, text, asked_for):
+def test_doubtful_crops_go_to_the_surer_reader(
+    weights, word_image, own, language, text, asked_for
+):
     known = charset_of("cyrillic-greek")
     other = Fixed(weights, reading("Москва", 0.9))
     other.charset = known

@@ -24,7 +24,11 @@ sys.exit(main({arguments}))
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     program = PROGRAM.format(absent=ABSENT, arguments=list(arguments))
     return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
     )
 
 
@@ -55,11 +59,15 @@ def test_reading_loads_nothing_that_a_word_does_not_need():
         "import sys, vit_str; vit_str.load().read('data/samples/images/word-01.png'); "
         f"print({slow | {'PIL.PdfImagePlugin'}} & {{*sys.modules}})"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT
+    )
     assert (done.stdout, done.stderr) == ("set()\n", "")
 
 
-@pytest.mark.parametrize("arguments", [("evaluate", "data/samples"), ("read", "--help")])
+@pytest.mark.parametrize(
+    "arguments", [("evaluate", "data/samples"), ("read", "--help")]
+)
 def test_what_needs_no_torch(arguments):
     done = run(*arguments)
     assert (done.returncode, done.stderr) == (0, "")

@@ -29,7 +29,9 @@ class Site:
 
         async def go() -> Any:
             transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
-            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://test"
+            ) as client:
                 return await ask(client)
 
         return asyncio.run(go())
@@ -42,7 +44,9 @@ class Site:
 
     def metric(self, line: str) -> float:
         text = self.get("/metrics").text
-        return sum(float(n.split()[-1]) for n in text.splitlines() if n.startswith(line))
+        return sum(
+            float(n.split()[-1]) for n in text.splitlines() if n.startswith(line)
+        )
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +63,9 @@ def site(tiny, monkeypatch) -> Iterator[Callable[..., Any]]:
     def open_site(
         reader: Reader = tiny, options: Any = None, model: Any = None, **limits: Any
     ) -> Site:
-        services.append(service.ReadingService(reader, Limits(**limits), Metrics(), model=model))
+        services.append(
+            service.ReadingService(reader, Limits(**limits), Metrics(), model=model)
+        )
         return Site(services[-1], **(options or {}))
 
     yield open_site

@@ -79,7 +79,9 @@ def test_records_are_those_of_the_command_line(
     Path("words.txt").write_text(lexicon or "x")
     Path("broken.png").write_bytes(b"broken")
     paths = [*map(str, FILES[:3]), "broken.png"]
-    code, out, _ = run("read", *paths, "--format", "jsonl", "--backend", "onnx", *options)
+    code, out, _ = run(
+        "read", *paths, "--format", "jsonl", "--backend", "onnx", *options
+    )
     expected = [json.loads(line) for line in out.splitlines()]
     files = [("files", (path, Path(path).read_bytes())) for path in paths]
     data = {"lexicon": lexicon} if lexicon else {}
@@ -87,7 +89,9 @@ def test_records_are_those_of_the_command_line(
     assert (code, response.status_code) == (1, 200)
     readings = response.json()["readings"]
     assert [each["path"] for each in readings] == paths
-    assert [without_numbers(each) for each in readings] == [without_numbers(e) for e in expected]
+    assert [without_numbers(each) for each in readings] == [
+        without_numbers(e) for e in expected
+    ]
     for reading, other in zip(readings[:3], expected[:3], strict=True):
         assert reading["confidence"] == pytest.approx(other["confidence"], abs=1e-4)
     assert "not an image" in readings[3]["error"]
@@ -164,15 +168,25 @@ def test_attention_covers_the_picture(runs_down, site, word):
         (422, "one", "?language=xx", {}, "language must be none, of be, bg, "),
         (422, "one", "?language=en*0", {}, "a language has a share of 1 or more"),
         (422, "one", "?language=en%2Bfr*0", {}, "found 'fr*0'"),
-        (422, "one", "?language=/etc/passwd", {}, "language: String should match pattern"),
+        (
+            422,
+            "one",
+            "?language=/etc/passwd",
+            {},
+            "language: String should match pattern",
+        ),
     ],
 )
 def test_refused(status, content, query, limits, reason, site, word):
     here = site(**limits)
     content = word(content) if isinstance(content, str) else content
     response = here.post(f"/v1/read{query}", content=content)
-    assert (response.status_code, reason in error_of(response)) == (status, True), response.text
-    assert here.metric(f'vit_str_requests_total{{path="/v1/read",status="{status}"}}') == 1
+    assert (response.status_code, reason in error_of(response)) == (status, True), (
+        response.text
+    )
+    assert (
+        here.metric(f'vit_str_requests_total{{path="/v1/read",status="{status}"}}') == 1
+    )
     assert here.metric("vit_str_queue") == 0
 
 
@@ -180,7 +194,11 @@ def test_refused(status, content, query, limits, reason, site, word):
     ("options", "status", "reason"),
     [
         ({"files": [("files", (None, "text"))]}, 422, "no picture"),
-        ({"content": b"--x", "headers": {"content-type": "multipart/form-data"}}, 400, "form"),
+        (
+            {"content": b"--x", "headers": {"content-type": "multipart/form-data"}},
+            400,
+            "form",
+        ),
         ({"files": FORM * 5}, 422, "may hold 4 pictures"),
         ({"files": FORM * 3, "params": {"n_best": 2}}, 422, "may hold 2 pictures"),
         ({"files": FORM, "data": {"lexicon": MANY}}, 422, "10,000 words"),
@@ -189,7 +207,9 @@ def test_refused(status, content, query, limits, reason, site, word):
 )
 def test_refused_forms(options, status, reason, site):
     response = site(queue=4).post("/v1/read", **options)
-    assert (response.status_code, reason in error_of(response)) == (status, True), response.text
+    assert (response.status_code, reason in error_of(response)) == (status, True), (
+        response.text
+    )
 
 
 def test_unknown_paths_and_methods(site):
@@ -211,7 +231,10 @@ def test_full_queue_and_deadline(site, slow, word):
         return await asyncio.gather(*asking), refused, seconds
 
     late, refused, seconds = here.run(ask)
-    assert (refused.status_code, "too many of your pictures" in error_of(refused)) == (429, True)
+    assert (refused.status_code, "too many of your pictures" in error_of(refused)) == (
+        429,
+        True,
+    )
     assert refused.headers["retry-after"] == "1"
     assert seconds < 1
     assert [each.status_code for each in late] == 4 * [504]
@@ -231,16 +254,27 @@ def test_a_greedy_client_does_not_keep_others_out(site, slow, word):
             return httpx.AsyncClient(transport=transport, base_url="http://test")
 
         greedy = client(1)
-        posts = [asyncio.ensure_future(greedy.post("/v1/read", files=files)) for _ in range(4)]
+        posts = [
+            asyncio.ensure_future(greedy.post("/v1/read", files=files))
+            for _ in range(4)
+        ]
         await asyncio.to_thread(slow.started.wait, 10)
         answer = asked(polite, word("b"))
         slow.go.set()
         assert (await answer).status_code == 200
-        assert sorted([(await each).status_code for each in posts]) == [200, 429, 429, 429]
+        assert sorted([(await each).status_code for each in posts]) == [
+            200,
+            429,
+            429,
+            429,
+        ]
 
         slow.go.clear()
         slow.started.clear()
-        full = [asyncio.ensure_future(client(n).post("/v1/read", files=files)) for n in range(4)]
+        full = [
+            asyncio.ensure_future(client(n).post("/v1/read", files=files))
+            for n in range(4)
+        ]
         await asyncio.to_thread(slow.started.wait, 10)
         assert (await asked(polite, word("b"))).status_code == 503
         slow.go.set()
@@ -272,7 +306,9 @@ def test_clients_that_leave_are_not_read(site, slow, word):
             assert message.get("status", 499) == 499
 
         scope = {"type": "http", "method": "POST", "path": "/v1/read", "headers": []}
-        await here.app({**scope, "query_string": b"", "http_version": "1.1"}, receive, send)
+        await here.app(
+            {**scope, "query_string": b"", "http_version": "1.1"}, receive, send
+        )
 
     here.run(ask)
     assert here.metric("vit_str_batch_pictures_sum") == 1
@@ -285,7 +321,9 @@ def test_slow_senders(site):
             yield b"x"
             await asyncio.sleep(0.1)
 
-    response = site(receive=0.3).run(lambda client: client.post("/v1/read", content=drops()))
+    response = site(receive=0.3).run(
+        lambda client: client.post("/v1/read", content=drops())
+    )
     assert response.status_code == 408
     assert "0.3 seconds" in error_of(response)
 
@@ -300,7 +338,9 @@ def test_failures_of_one_do_not_hurt_others(site, tiny, word, monkeypatch):
     here = site(Fragile(tiny.engine))
 
     async def ask(client):
-        return await asyncio.gather(*(asked(client, word(text)) for text in ("a", "", "b")))
+        return await asyncio.gather(
+            *(asked(client, word(text)) for text in ("a", "", "b"))
+        )
 
     first, broken, last = here.run(ask)
     assert (first.status_code, broken.status_code, last.status_code) == (200, 500, 200)
@@ -363,9 +403,20 @@ def test_names_of_elsewhere_are_not_answered_to(site):
         assert response.status_code == 200 or "--allow-host" in error_of(response)
         return response.status_code
 
-    for host in ("127.0.0.1:8000", "[::1]:8000", "localhost", "a.localhost:1", "text", "10.0.0.1"):
+    for host in (
+        "127.0.0.1:8000",
+        "[::1]:8000",
+        "localhost",
+        "a.localhost:1",
+        "text",
+        "10.0.0.1",
+    ):
         assert status(host) == 200
-    for host in ("evil.example", "127.0.0.1.evil.example:8000", "localhost.evil.example"):
+    for host in (
+        "evil.example",
+        "127.0.0.1.evil.example:8000",
+        "localhost.evil.example",
+    ):
         assert status(host) == 421
     assert status("text.example.com:80", hosts=("text.example.com",)) == 200
 
@@ -426,7 +477,9 @@ def form(parts: list[bytes], charset: str) -> dict[str, Any]:
     body = b"\r\n".join([*(begin + part for part in parts), b"--b--\r\n"])
     return {
         "content": body,
-        "headers": {"content-type": f"multipart/form-data; charset={charset}; boundary=b"},
+        "headers": {
+            "content-type": f"multipart/form-data; charset={charset}; boundary=b"
+        },
     }
 
 
@@ -441,7 +494,10 @@ def test_forms_are_taken_apart_beside_everything_else(site, word, monkeypatch):
 
     async def ask(client):
         files = {"files": ("a.png", word("a"))}
-        posts = [asyncio.ensure_future(client.post("/v1/read", files=files)) for _ in range(3)]
+        posts = [
+            asyncio.ensure_future(client.post("/v1/read", files=files))
+            for _ in range(3)
+        ]
         await asyncio.sleep(0.3)
         assert (await client.get("/health")).status_code == 200
         assert (await asked(client, word("b"))).status_code == 200
@@ -528,7 +584,9 @@ class TestPage:
         with Image.open(io.BytesIO(base64.b64decode(content))) as picture:
             assert picture.size == (record["width"], record["height"])
 
-    def test_while_a_pdf_file_is_drawn_others_are_answered(self, site, word, monkeypatch):
+    def test_while_a_pdf_file_is_drawn_others_are_answered(
+        self, site, word, monkeypatch
+    ):
         from vit_str.reading.pages import pictures
 
         here, wait, drawn = site(), threading.Event(), pictures.pictures_in
@@ -540,7 +598,9 @@ class TestPage:
         monkeypatch.setattr(pictures, "pictures_in", slow)
 
         async def ask(client):
-            first = asyncio.ensure_future(client.post("/v1/page", content=word("a", form="PDF")))
+            first = asyncio.ensure_future(
+                client.post("/v1/page", content=word("a", form="PDF"))
+            )
             await asyncio.sleep(0.1)
             other = await client.post("/v1/page", content=word("Hallo", (300, 60)))
             assert (other.status_code, first.done()) == (200, False)
@@ -584,12 +644,17 @@ class TestPage:
 
         async def ask(polite):
             transport = httpx.ASGITransport(here.app, client=("10.0.0.1", 1))
-            async with httpx.AsyncClient(transport=transport, base_url="http://test") as greedy:
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://test"
+            ) as greedy:
                 posts = [
-                    asyncio.ensure_future(greedy.post("/v1/page", content=hard)) for _ in range(4)
+                    asyncio.ensure_future(greedy.post("/v1/page", content=hard))
+                    for _ in range(4)
                 ]
                 await asyncio.sleep(0.3)
-                other = await polite.post("/v1/page", content=word("Hallo", (300, 60), "PDF"))
+                other = await polite.post(
+                    "/v1/page", content=word("Hallo", (300, 60), "PDF")
+                )
                 assert other.json()["error"] is None
                 assert not any(post.done() for post in posts)
                 wait.set()
@@ -613,7 +678,10 @@ class TestPage:
         here = site()
         response = here.post("/v1/page?page=1000", content=gif_of_frames(7000, 5000))
         assert "page 1000: the frames up to it have over" in response.json()["error"]
-        assert here.post("/v1/page", content=word("Hallo", (300, 60))).json()["error"] is None
+        assert (
+            here.post("/v1/page", content=word("Hallo", (300, 60))).json()["error"]
+            is None
+        )
 
     def test_without_the_extra(self, site, word, monkeypatch):
         monkeypatch.setattr(service_module, "reads_pages", lambda: False)
@@ -655,17 +723,25 @@ def test_large_pictures_do_not_hold_up_small_ones(site, word, monkeypatch):
 def test_a_request_gets_the_weights_of_its_language(both_scripts, site, word):
     reader = load(both_scripts, "cpu")
     here = site(reader, model=both_scripts)
-    for language, charset in (("ru", "cyrillic-greek"), ("de", "latin"), ("ru+de", "latin")):
+    for language, charset in (
+        ("ru", "cyrillic-greek"),
+        ("de", "latin"),
+        ("ru+de", "latin"),
+    ):
         opened = here.service._searcher(Search(language=language))
         assert opened.charset == charset_of(charset), language
         assert (opened._other is not None) == (language == "ru+de")
-        response = here.post(f"/v1/read?language={quote(language)}", content=word("one"))
+        response = here.post(
+            f"/v1/read?language={quote(language)}", content=word("one")
+        )
         assert response.status_code == 200
     assert {"ru", "el", "kk"} <= set(here.get("/v1/model").json()["other_languages"])
     assert here.service._engine(both_scripts / "tiny.safetensors") is reader.engine
 
 
-def test_a_language_that_nothing_reads_is_the_mistake_of_a_client(site, word, latin_alone):
+def test_a_language_that_nothing_reads_is_the_mistake_of_a_client(
+    site, word, latin_alone
+):
     here = site(model="tiny")
     assert here.get("/v1/model").json()["other_languages"] == []
     response = here.post("/v1/read?language=ru", content=word("one"))

@@ -5,7 +5,9 @@ from vit_str.serving.batching_queue import BatchingQueue
 
 def test_jobs_wait_only_for_others_that_come():
     coming = True
-    queue = BatchingQueue(lambda items, key: [len(items)] * len(items), 2, 60.0, lambda: coming)
+    queue = BatchingQueue(
+        lambda items, key: [len(items)] * len(items), 2, 60.0, lambda: coming
+    )
 
     async def ask():
         nonlocal coming

@@ -21,7 +21,9 @@ def test_clients_take_turns_and_have_their_share():
 
     async def ask():
         clients = [("a", n) for n in range(10)] + [("b", n) for n in range(2)]
-        await asyncio.gather(*(lane.do(client, work, client, n) for client, n in clients))
+        await asyncio.gather(
+            *(lane.do(client, work, client, n) for client, n in clients)
+        )
 
     asyncio.run(ask())
     assert max(each["a"] for each in at_once) == 2

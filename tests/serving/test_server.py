@@ -20,13 +20,27 @@ class Server:
     """A process of ``vit-str serve``."""
 
     def __init__(self, *options: str) -> None:
-        command = [sys.executable, "-m", "vit_str", "serve", "--port", "0", "--backend", "onnx"]
+        command = [
+            sys.executable,
+            "-m",
+            "vit_str",
+            "serve",
+            "--port",
+            "0",
+            "--backend",
+            "onnx",
+        ]
         self.process = subprocess.Popen(
-            [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*command, *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         assert self.process.stdout is not None
         self.line = self.process.stdout.readline()
-        self.url = next(w for w in self.line.split() if w.startswith("http://127.0.0.1:"))
+        self.url = next(
+            w for w in self.line.split() if w.startswith("http://127.0.0.1:")
+        )
         self.port = int(self.url.rpartition(":")[2])
 
     def read(self, picture: bytes) -> httpx.Response:
@@ -40,14 +54,18 @@ class Server:
 
     def children(self) -> list[int]:
         found = subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True
+            ["ps", "-o", "pid=", "--ppid", str(self.process.pid)],
+            capture_output=True,
+            text=True,
         )
         return [pid for pid in map(int, found.stdout.split()) if is_serving(pid)]
 
 
 def is_serving(pid: int) -> bool:
     found = subprocess.run(
-        ["ps", "-ww", "-o", "stat=", "-o", "args=", "-p", str(pid)], capture_output=True, text=True
+        ["ps", "-ww", "-o", "stat=", "-o", "args=", "-p", str(pid)],
+        capture_output=True,
+        text=True,
     ).stdout
     return "spawn_main" in found and not found.startswith("Z")
 
@@ -110,7 +128,10 @@ def huge(server: Server, good: bytes) -> bool:
 
 def left(server: Server, good: bytes) -> bool:
     with socket.create_connection(("127.0.0.1", server.port)) as link:
-        link.sendall(b"POST /v1/read HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(good))
+        link.sendall(
+            b"POST /v1/read HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+            % len(good)
+        )
         link.sendall(good if len(good) % 2 else good[:20])
     return True
 
@@ -118,7 +139,8 @@ def left(server: Server, good: bytes) -> bool:
 def late(server: Server, good: bytes) -> bool:
     with socket.create_connection(("127.0.0.1", server.port)) as link:
         link.sendall(
-            b"POST /v1/read HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n" + bytes(5)
+            b"POST /v1/read HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"
+            + bytes(5)
         )
         link.settimeout(20)
         return b" 408 " in link.recv(100)
@@ -135,7 +157,9 @@ def test_workers_are_replaced_and_end_with_their_parent(word):
         expected = server.read(word("Hallo")).json()
         os.kill(first[0], signal.SIGKILL)
         # one that dies while it starts is missed only when its time to start is over
-        wait_for(lambda: len({*server.children()} - {*first}) == 1, seconds=3 * STARTING)
+        wait_for(
+            lambda: len({*server.children()} - {*first}) == 1, seconds=3 * STARTING
+        )
         for _ in range(4):
             with suppress(httpx.TransportError):  # sent to the one that was killed
                 assert server.read(word("Hallo")).json() == expected
@@ -154,7 +178,9 @@ def test_connections_without_a_request_are_closed(word):
         assert server.read(word("a")).status_code == 200
         ask = b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
         for first, slowly in ((b"", b""), (b"", 60 * b"a"), (ask, b"GET" + 60 * b" ")):
-            with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+            with socket.create_connection(
+                ("127.0.0.1", server.port), timeout=10
+            ) as connection:
                 connection.sendall(first)
                 while first and not connection.recv(10_000).endswith(b"}"):
                     pass
@@ -220,14 +246,18 @@ def is_welcome(server: Server) -> bool:
         return b" 200 " in connection.recv(100)
 
 
-@pytest.mark.parametrize("options", [(), ("--proxy", "10.0.0.0/8"), ("--proxy", "127.0.0.1")])
+@pytest.mark.parametrize(
+    "options", [(), ("--proxy", "10.0.0.0/8"), ("--proxy", "127.0.0.1")]
+)
 def test_forwarded_addresses_are_believed_only_of_a_proxy(options):
     """A client has bodies of eight requests in memory at most; these nine never end."""
     with running("--max-body", "1000", *options) as server, ExitStack() as open_:
         held = [open_.enter_context(connected(server, "127.0.0.1")) for _ in range(9)]
         for number, connection in enumerate(held):
             head = f"POST /v1/read HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 10.0.0.{number}\r\n"
-            connection.sendall(f"{head}Content-Length: 1000\r\n\r\n".encode() + bytes(990))
+            connection.sendall(
+                f"{head}Content-Length: 1000\r\n\r\n".encode() + bytes(990)
+            )
         answers = 0
         for connection in held:
             connection.settimeout(1)
@@ -245,15 +275,22 @@ def test_forwarded_addresses_are_believed_only_of_a_proxy(options):
         (["--port", "taken"], "cannot listen on 127.0.0.1"),
         (["--port", "0", "--model", "nothing"], "nothing"),
         (["--port", "0", "--max-pixels", "999999999"], "--max-pixels"),
-        (["--port", "0", "--proxy", "nginx"], "--proxy takes an address such as 127.0.0.1"),
+        (
+            ["--port", "0", "--proxy", "nginx"],
+            "--proxy takes an address such as 127.0.0.1",
+        ),
     ],
 )
 def test_bad_options(options, reason, run):
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         try:
-            code, _, errors = run("serve", *(port if o == "taken" else o for o in options))
+            code, _, errors = run(
+                "serve", *(port if o == "taken" else o for o in options)
+            )
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

@@ -48,7 +48,8 @@ def test_a_mirror_lies_on_the_anti_diagonal():
     assert alignment.anti_diagonal(torch.full((2, 5, 5), 0.2)) == pytest.approx(0.2)
     late = MIRROR.roll(1, 1)  # step t looks where step t - 1 should have
     assert alignment.anti_diagonal(late) == 0
-    assert alignment.anti_diagonal(late, 1) == pytest.approx(4 / 5)  # the first has nothing later
+    # The first has nothing later
+    assert alignment.anti_diagonal(late, 1) == pytest.approx(4 / 5)
     assert alignment.change_per_step(MIRROR) == 1
     assert alignment.change_per_step(torch.full((2, 5, 5), 0.2)) == 0
 
@@ -62,7 +63,9 @@ def test_weights_are_of_the_steps_that_write_symbols_and_follow_the_formula():
     torch.testing.assert_close(weights.sum(-1), torch.ones(3, 5))
     assert alignment.formula_error(model, texts) < 1e-12
     # The check would see a temperature that is not √d.
-    model.decoder.look.attend.forward = lambda q, k, v, mask=None: (q @ k.mT).softmax(-1) @ v
+    model.decoder.look.attend.forward = lambda q, k, v, mask=None: (
+        (q @ k.mT).softmax(-1) @ v
+    )
     assert alignment.formula_error(model, texts) > 1e-6
 
 
@@ -81,7 +84,9 @@ def test_the_longest_way_counts_and_only_that_of_the_gru_grows():
     assert parallel.longest_chain(x.exp() + x.sin().cos().tan()) == 5
     gru = [parallel.chain(parallel.RECURRENT, length, 4) for length in (5, 10, 20)]
     assert gru[2] - gru[1] == 2 * (gru[1] - gru[0]) > 0
-    assert parallel.chain(parallel.ATTENTION, 5, 4) == parallel.chain(parallel.ATTENTION, 50, 4)
+    assert parallel.chain(parallel.ATTENTION, 5, 4) == parallel.chain(
+        parallel.ATTENTION, 50, 4
+    )
 
 
 @pytest.mark.parametrize("length", [3, 40])
@@ -94,17 +99,25 @@ def test_operations_are_those_of_the_closed_forms(length):
 def test_the_fastest_counts_and_the_first_does_not(monkeypatch):
     clock = iter([0.0, 1.0, 10.0, 15.0, 20.0, 23.0])
     monkeypatch.setattr("time.process_time", lambda: next(clock))
-    assert parallel.milliseconds("GRU", 4, parallel.ONE_THREAD, 0, repetitions=2) == 3000
+    assert (
+        parallel.milliseconds("GRU", 4, parallel.ONE_THREAD, 0, repetitions=2) == 3000
+    )
 
 
 def test_jacobian_norm_and_gradient_at_the_query_are_those_of_autograd():
     generator = torch.Generator().manual_seed(0)
     scores = torch.randn(3, 6, generator=generator, dtype=torch.float64)
     explicit = [
-        torch.autograd.functional.jacobian(lambda x: x.softmax(-1), row).norm() for row in scores
+        torch.autograd.functional.jacobian(lambda x: x.softmax(-1), row).norm()
+        for row in scores
     ]
-    torch.testing.assert_close(scaling.jacobian_norm(scores.softmax(-1)), torch.stack(explicit))
-    q, k = torch.randn(1, 4, generator=generator), torch.randn(1, 6, 4, generator=generator)
+    torch.testing.assert_close(
+        scaling.jacobian_norm(scores.softmax(-1)), torch.stack(explicit)
+    )
+    q, k = (
+        torch.randn(1, 4, generator=generator),
+        torch.randn(1, 6, 4, generator=generator),
+    )
     for divisor in (1.0, 2.0):
         expected = torch.autograd.functional.jacobian(
             lambda x, divisor=divisor: (k[0] @ x / divisor).softmax(-1), q[0]
@@ -122,7 +135,8 @@ def test_raw_attention_is_the_softmax_of_undivided_products():
 
 def test_networks_start_with_equal_weights_but_for_the_small_start():
     scaled, raw, small = (
-        scaling.make_network(16, name, 0).body[1].to_queries.weight for name in scaling.TRAINED
+        scaling.make_network(16, name, 0).body[1].to_queries.weight
+        for name in scaling.TRAINED
     )
     assert scaled.equal(raw)
     torch.testing.assert_close(small, raw / 4)
@@ -150,7 +164,9 @@ def test_attention_without_projections_is_the_formula(name):
     scores = queries @ keys.transpose(1, 2)
     with record_attention(attention) as maps:
         attention(x)
-    torch.testing.assert_close(maps["attention"][0][:, 0], (scores / 8**0.5).softmax(-1))
+    torch.testing.assert_close(
+        maps["attention"][0][:, 0], (scores / 8**0.5).softmax(-1)
+    )
     # Scores of a shared projection are symmetric: what is missing is freedom.
     symmetric = torch.allclose(scores, scores.transpose(1, 2), atol=1e-5)
     assert symmetric == (name in ("none", "tied"))
@@ -161,17 +177,23 @@ def test_no_number_of_heads_knows_positions_and_parameters_are_equal():
         assert heads.permutation_error(number, 0, positions=False) < 1e-13
         assert heads.permutation_error(number, 0, positions=True) > 0.01
     networks = [heads.make_network(2, number, 0) for number in heads.HEADS]
-    assert len({sum(p.numel() for p in network.parameters()) for network in networks}) == 1
+    assert (
+        len({sum(p.numel() for p in network.parameters()) for network in networks}) == 1
+    )
 
 
 def test_steps_to_the_goal():
     assert heads.steps_to_goal([20, 40, 60], [[0.5, 0.96, 0.9]]) == "40 [40, 40]"
-    assert heads.steps_to_goal([20, 40], [[0.5, 0.97], [0.5, 0.8]]) == "40 [40, 40] in 1/2"
+    assert (
+        heads.steps_to_goal([20, 40], [[0.5, 0.97], [0.5, 0.8]]) == "40 [40, 40] in 1/2"
+    )
     assert heads.steps_to_goal([20, 40], [[0.5, 0.6]]) == "never"
 
 
 def test_without_positions_permuting_is_exact():
-    errors = {name: order.permutation_error(name, seed=0, count=3) for name in order.ENCODERS}
+    errors = {
+        name: order.permutation_error(name, seed=0, count=3) for name in order.ENCODERS
+    }
     assert errors[order.NONE] < 1e-14
     assert errors[order.MASKED] > 0.01
     assert errors[order.SINUSOIDAL] > 0.01
@@ -181,7 +203,9 @@ def test_texts_have_each_token_once_and_say_which_comes_first():
     torch.manual_seed(0)
     tokens, answers = order.texts(500)
     assert all(sorted(row) == list(range(12)) for row in tokens.tolist())
-    assert answers.tolist() == [int(row.index(0) < row.index(1)) for row in tokens.tolist()]
+    assert answers.tolist() == [
+        int(row.index(0) < row.index(1)) for row in tokens.tolist()
+    ]
     assert 200 < answers.sum() < 300
 
 
@@ -191,10 +215,15 @@ def test_the_formula_of_positions_and_its_properties():
     assert exact[0].tolist() == [0.0, 1.0] * 8
     curve = sinusoid.distance_by_offset(16, 60)
     for first, second in ((0, 7), (50, 57), (57, 50)):
-        assert float((exact[first] - exact[second]).norm()) == pytest.approx(float(curve[7]))
-    assert float(sinusoid.distance_by_offset(2, 2)[1]) == pytest.approx(0.9588510772)  # 2 sin(1/2)
+        assert float((exact[first] - exact[second]).norm()) == pytest.approx(
+            float(curve[7])
+        )
+    # 2 sin(1/2)
+    assert float(sinusoid.distance_by_offset(2, 2)[1]) == pytest.approx(0.9588510772)
     assert sinusoid.rotation_error(exact) < 1e-12
-    assert sinusoid.rotation_error(exact[:, [1, 0, 3, 2, *range(4, 16)]]) > 0.1, "a wrong turn"
+    assert sinusoid.rotation_error(exact[:, [1, 0, 3, 2, *range(4, 16)]]) > 0.1, (
+        "a wrong turn"
+    )
 
 
 def test_the_variants_are_their_formulas():
@@ -218,7 +247,9 @@ def test_the_variants_are_their_formulas():
 def test_tokens_collapse_without_residuals_only():
     same = torch.ones(1, 3, 4, dtype=torch.float64)
     assert residual_norm.token_cosine(same * 1e-200) == pytest.approx(1)
-    assert residual_norm.token_cosine(torch.eye(4, dtype=torch.float64)[None]) == pytest.approx(0)
+    assert residual_norm.token_cosine(
+        torch.eye(4, dtype=torch.float64)[None]
+    ) == pytest.approx(0)
     last = {}
     for variant in (residual_norm.FULL, residual_norm.BARE):
         rows = list(residual_norm.measure(variant, 6, 0))

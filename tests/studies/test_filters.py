@@ -16,9 +16,13 @@ from vit_str.models import ConvolutionalEncoder, VisionTransformer
 def test_filters_of_patches_have_the_layout_of_the_patches():
     """A filter applied by hand to a patch gives what the embedding gives."""
     torch.manual_seed(0)
-    encoder = VisionTransformer(dim=8, depth=1, heads=2, image_size=(8, 24), patch_size=(4, 6))
+    encoder = VisionTransformer(
+        dim=8, depth=1, heads=2, image_size=(8, 24), patch_size=(4, 6)
+    )
     image = torch.randn(1, 3, 8, 24)
-    embedded = encoder.embed_patches(encoder.patches(image))[0] - encoder.embed_patches.bias
+    embedded = (
+        encoder.embed_patches(encoder.patches(image))[0] - encoder.embed_patches.bias
+    )
     by_hand = (first_filters(encoder) * image[0, :, 4:8, 12:18]).sum((1, 2, 3))
     torch.testing.assert_close(embedded[1 * 4 + 2], by_hand)
 
@@ -37,7 +41,9 @@ def test_components_are_orthonormal_and_explain_the_filters():
     components = Components.of_filters(filters)
     flat = components.vectors.flatten(1)
     torch.testing.assert_close(flat @ flat.T, torch.eye(20, dtype=torch.float64))
-    torch.testing.assert_close(components.captured(filters), components.shares.cumsum(0))
+    torch.testing.assert_close(
+        components.captured(filters), components.shares.cumsum(0)
+    )
     assert components.shares.sum() == pytest.approx(1)
 
 
@@ -51,7 +57,9 @@ def test_components_of_patches_are_those_of_their_singular_values():
     components = Components.of_patches(images, (4, 6))
     expected = singular.square() / singular.square().sum()
     torch.testing.assert_close(components.shares[: len(expected)], expected)
-    assert abs(float(directions[0] @ components.vectors[0].flatten())) == pytest.approx(1)
+    assert abs(float(directions[0] @ components.vectors[0].flatten())) == pytest.approx(
+        1
+    )
 
 
 def test_flat_filters_are_smooth_and_checkerboards_are_not():
@@ -67,7 +75,9 @@ def test_flat_filters_are_smooth_and_checkerboards_are_not():
 def test_noise_is_at_chance():
     noise = torch.randn(4000, 3, 8, 16, generator=torch.Generator().manual_seed(0))
     found = bank_means(noise)
-    assert found["low_frequency_share"] == pytest.approx(chance_low_frequency(8, 16), rel=0.02)
+    assert found["low_frequency_share"] == pytest.approx(
+        chance_low_frequency(8, 16), rel=0.02
+    )
     assert found["roughness"] == pytest.approx(1, rel=0.02)
     assert chance_low_frequency(8, 16) == 1 / 4
 

@@ -43,7 +43,10 @@ def test_the_page_of_verdicts():
     assert row in text
     assert "| [gates](claims/gates.md) | VR | SUPPORTED (quick) |" in text
     assert "| heads |  | not run |  |  |  |" in text
-    assert "\n\n1 supported, 0 partly, 1 not supported.\n\nPosts: R = transformer-review" in text
+    assert (
+        "\n\n1 supported, 0 partly, 1 not supported.\n\nPosts: R = transformer-review"
+        in text
+    )
     assert "1 of 2 studies on this page were run in the small version" in text
     assert "studies hold by construction" in text
     corrections = text.partition("## Corrections to the posts")[2]
@@ -65,7 +68,9 @@ def test_the_page_of_a_study():
     assert "\n\n**NOT SUPPORTED**. The number says so.\n\n" in text
     assert "**Surprises.**\n\n* No \\*one\\* had thought of it.\n\n" in text
     assert "tiny `0123456789ab`" in text
-    assert "\n\n`python -m studies run order`: 5 seeds, cpu, 61 s, torch 2.9.0\n" in text
+    assert (
+        "\n\n`python -m studies run order`: 5 seeds, cpu, 61 s, torch 2.9.0\n" in text
+    )
     assert "\n\n\n" not in text
     quick = study_text(QUICK)
     assert "**Surprises.**" not in quick
@@ -99,7 +104,10 @@ def test_the_page_of_the_lab_is_of_the_weights_of_today():
     page = (DOCS / "attention.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| `([0-9a-f]{12})` \|", page, re.MULTILINE)
     files = {"tiny": resolve("tiny")}
-    files |= {name: DOCS.parent / "data" / "models" / f"{name}.safetensors" for name, _ in rows[1:]}
+    files |= {
+        name: DOCS.parent / "data" / "models" / f"{name}.safetensors"
+        for name, _ in rows[1:]
+    }
     assert [name for name, _ in rows] == list(files)
     assert dict(rows) == {name: weights_hash(path) for name, path in files.items()}
 

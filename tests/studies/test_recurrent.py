@@ -14,7 +14,9 @@ from studies.training import seeded
 from vit_str.models.encoders.recurrent import NETWORKS
 
 
-@pytest.mark.parametrize(("name", "activation"), [("tanh", torch.tanh), ("relu", F.relu)])
+@pytest.mark.parametrize(
+    ("name", "activation"), [("tanh", torch.tanh), ("relu", F.relu)]
+)
 def test_the_loop_equals_the_network_of_torch(name, activation):
     with seeded(0):
         network = nn.RNN(3, 5, batch_first=True, nonlinearity=name)
@@ -75,7 +77,9 @@ def test_far_states_are_recognized_equal_ones_are_not_and_width_is_no_advantage(
     equal = torch.zeros(101, 1, dtype=torch.float64)
     assert share(equal, 3) == pytest.approx(1 / 101)
     numbers = torch.linspace(-1, 1, 101, dtype=torch.float64)[:, None]
-    assert share(numbers, 40) == pytest.approx(share(numbers.repeat(1, 64), 40), abs=0.03)
+    assert share(numbers, 40) == pytest.approx(
+        share(numbers.repeat(1, 64), 40), abs=0.03
+    )
 
 
 def test_noise_before_tanh_is_squeezed_with_the_differences_noise_behind_it_is_not():
@@ -85,7 +89,9 @@ def test_noise_before_tanh_is_squeezed_with_the_differences_noise_behind_it_is_n
     assert last[tanh_blur.ALONE, tanh_blur.LAST] < 0.1
 
 
-@pytest.mark.parametrize(("name", "gate"), [("LSTM, bias 5", "forget"), ("GRU, bias 3", "update")])
+@pytest.mark.parametrize(
+    ("name", "gate"), [("LSTM, bias 5", "forget"), ("GRU, bias 3", "update")]
+)
 def test_the_bias_opens_the_gate_that_keeps_the_state(name, gate):
     with seeded(0):
         network_class, opened = gates.CELLS[name]
@@ -110,7 +116,9 @@ def test_the_bias_opens_the_gate_that_keeps_the_state(name, gate):
 def test_the_answer_is_the_token_at_the_offset(offset):
     task = bidirectional.TokenAhead(offset, 6)
     said, answers = task.draw(3, torch.Generator().manual_seed(0))
-    asked = bidirectional.Tagger(nn.Identity(), offset)(torch.arange(6)[None, :, None])[0, :, 0]
+    asked = bidirectional.Tagger(nn.Identity(), offset)(torch.arange(6)[None, :, None])[
+        0, :, 0
+    ]
     assert answers.shape == (3, 4, 1)
     assert torch.equal(answers, said[:, asked + offset])
 
@@ -134,7 +142,12 @@ def test_shares_are_written_from_the_end_of_the_source():
     first = torch.tensor([[True, False, False, False]])
     model.right_symbols = lambda sources, labels: first
     assert recency.written_right(model, task, 4, 0) == [1, 0, 0, 0]
-    assert recency.written_right(model, replace(task, backwards=False), 4, 0) == [0, 0, 0, 1]
+    assert recency.written_right(model, replace(task, backwards=False), 4, 0) == [
+        0,
+        0,
+        0,
+        1,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -147,4 +160,6 @@ def test_shares_are_written_from_the_end_of_the_source():
     ],
 )
 def test_layers_that_connect_two_places(name, layers):
-    assert [conv_far.layers_needed(name, distance, 0) for distance in (1, 3, 8)] == layers
+    assert [
+        conv_far.layers_needed(name, distance, 0) for distance in (1, 3, 8)
+    ] == layers

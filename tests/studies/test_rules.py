@@ -34,7 +34,11 @@ from studies import (
 from studies.study import Values, Verdict
 
 YES, PARTLY, NO = Verdict.SUPPORTED, Verdict.PARTLY, Verdict.NOT_SUPPORTED
-CHANCE, GOOD, BAD = Values([0.25, 0.255, 0.245]), Values([0.99, 1, 0.98]), Values([0.4, 0.5, 0.45])
+CHANCE, GOOD, BAD = (
+    Values([0.25, 0.255, 0.245]),
+    Values([0.99, 1, 0.98]),
+    Values([0.4, 0.5, 0.45]),
+)
 FAILS, SOLVES = Values([0.16, 0.17, 0.165]), Values([0.001, 0.002, 0.001])
 EXACT = {patches.ROUND_TRIP: 0.0, patches.CONVOLUTION: 1e-16, patches.BLOCKS: 0.0}
 GAIN, NO_GAIN = Values([0.3, 0.31, 0.29]), Values([0.1, -0.1, 0.0])
@@ -54,13 +58,21 @@ def decays(default: float, other: float) -> dict[str, Values]:
 
 
 def adders(gradient: float, plain: Values, opened: Values, rnn: Values) -> Verdict:
-    errors = {gates.RNN: rnn, gates.LSTM: plain, gates.OPEN_LSTM: opened, gates.GRU: plain}
+    errors = {
+        gates.RNN: rnn,
+        gates.LSTM: plain,
+        gates.OPEN_LSTM: opened,
+        gates.GRU: plain,
+    }
     starts = dict.fromkeys((gates.LSTM, gates.GRU), same(gradient))
     return gates.judge(starts, {30: errors})
 
 
 def directions(later: float, forward: Values, near: Values, far: Values) -> Verdict:
-    scores = {bidirectional.FORWARD: [forward, forward], bidirectional.BOTH: [near, far]}
+    scores = {
+        bidirectional.FORWARD: [forward, forward],
+        bidirectional.BOTH: [near, far],
+    }
     return bidirectional.judge(later, scores)
 
 
@@ -71,7 +83,9 @@ def stages(steps: tuple[float, ...], learned: Values, dilated: Values) -> Verdic
 
 
 def tanh(alone: float, before: float, last: float) -> Verdict:
-    networks = dict.fromkeys(tanh_blur.NETWORKS[:-1], 0.05) | {tanh_blur.NETWORKS[-1]: last}
+    networks = dict.fromkeys(tanh_blur.NETWORKS[:-1], 0.05) | {
+        tanh_blur.NETWORKS[-1]: last
+    }
     return tanh_blur.judge({tanh_blur.LAST: alone, tanh_blur.FIRST: before}, networks)
 
 
@@ -123,11 +137,19 @@ RULES: list[tuple[Callable[..., Verdict], tuple[object, ...], Verdict]] = [
     (parallel.judge, (GROWING, [same(1.5), same(0.5)]), PARTLY),
     (parallel.judge, (BOTH_GROW, [same(1.5)]), NO),
     (scaling.judge, ({2: 2.1, 64: 63.0}, [0.9, 0.2], 0.01, [0.3, 0.31], GAIN), YES),
-    (scaling.judge, ({2: 2.1, 64: 63.0}, [0.9, 0.2], 0.01, [0.3, 0.31], NO_GAIN), PARTLY),
+    (
+        scaling.judge,
+        ({2: 2.1, 64: 63.0}, [0.9, 0.2], 0.01, [0.3, 0.31], NO_GAIN),
+        PARTLY,
+    ),
     (scaling.judge, ({2: 2.1, 64: 32.0}, [0.9, 0.8], 0.3, [0.1, 0.31], NO_GAIN), NO),
     (projections.judge, (OWN, {"none": same(0.1), "separate": GOOD}), YES),
     (projections.judge, (OWN, {"none": same(0.9), "separate": GOOD}), PARTLY),
-    (projections.judge, ({"none": 0.1, "separate": 0.5}, {"none": GOOD, "separate": BAD}), NO),
+    (
+        projections.judge,
+        ({"none": 0.1, "separate": 0.5}, {"none": GOOD, "separate": BAD}),
+        NO,
+    ),
     (heads.judge, (GAIN, [0.1]), YES),
     (heads.judge, (GAIN, [1e-15]), PARTLY),
     (heads.judge, (NO_GAIN, [0.1]), PARTLY),
@@ -176,7 +198,9 @@ RULES: list[tuple[Callable[..., Verdict], tuple[object, ...], Verdict]] = [
 @pytest.mark.parametrize(
     ("rule", "numbers", "verdict"),
     RULES,
-    ids=[f"{rule.__module__.rpartition('.')[2]}-{verdict}" for rule, _, verdict in RULES],
+    ids=[
+        f"{rule.__module__.rpartition('.')[2]}-{verdict}" for rule, _, verdict in RULES
+    ],
 )
 def test_the_rule(rule, numbers, verdict):
     assert rule(*numbers) is verdict

@@ -83,7 +83,9 @@ def test_settings_select_the_values_of_a_table():
     )
     assert table.values("error", network="a", length=2) == [2.0, 12.0]
     assert table.mean("error", network="a", length=2) == 7
-    assert table.where(network="a").mean(length=2) == 7, "the last column where none is named"
+    assert table.where(network="a").mean(length=2) == 7, (
+        "the last column where none is named"
+    )
     assert table.text("error", 0, network="b", seed=0, length=1) == "1 [1, 1]"
     assert table.text("error", network="c") == ""
     assert table.levels("length") == [2, 1]
@@ -95,7 +97,11 @@ def test_settings_select_the_values_of_a_table():
 def test_values_have_a_mean_with_its_interval_and_paired_differences():
     values = Values([1.0, 2.0, 3.0])
     assert values.mean == 2
-    assert (values.low, values.high) == values.interval == pytest.approx((-0.484, 4.484), abs=1e-3)
+    assert (
+        (values.low, values.high)
+        == values.interval
+        == pytest.approx((-0.484, 4.484), abs=1e-3)
+    )
     assert values - [0.5, 1.5, 2.5] == [0.5] * 3
     assert (values.text(1), Values().text()) == ("2.0 [-0.5, 4.5]", "")
     assert Values([2.5]).interval == (2.5, 2.5)
@@ -130,9 +136,14 @@ def test_findings_that_are_not_what_they_promise(changed, message):
 def test_files_of_a_study(small, tmp_path):
     result = run_study("small", tmp_path / "out", Settings(seeds=3))
     with (tmp_path / "out/table.csv").open() as file:
-        assert list(csv.DictReader(file)) == [{"seed": str(n), "one": "1.0"} for n in range(3)]
+        assert list(csv.DictReader(file)) == [
+            {"seed": str(n), "one": "1.0"} for n in range(3)
+        ]
     assert (tmp_path / "out/figure.png").read_bytes().startswith(b"\x89PNG")
-    assert (result["command"], result["number"]) == ("python -m studies run small --seeds 3", "1")
+    assert (result["command"], result["number"]) == (
+        "python -m studies run small --seeds 3",
+        "1",
+    )
     assert load_result(tmp_path / "out") == result
     (tmp_path / "out/result.json").write_text("{}")
     with pytest.raises(ValueError, match=r"result\.json is no result of a study"):
@@ -149,7 +160,10 @@ def test_commands_and_names():
 def test_studies_run_in_processes_of_their_own(tmp_path):
     settings = Settings(quick=True, seeds=1)
     names = ["worked-example", "patches"]
-    results = {name: future.result() for name, future in run_studies(names, tmp_path, settings, 1)}
+    results = {
+        name: future.result()
+        for name, future in run_studies(names, tmp_path, settings, 1)
+    }
     assert [results[name]["verdict"] for name in names] == ["SUPPORTED"] * 2
 
 
@@ -166,7 +180,9 @@ def test_run_list_page(small, monkeypatch, capsys, tmp_path):
     for arguments in (["--again", "--seeds", "1"], ["--quick"]):
         assert main(["run", "small", "--out", out, *arguments]) == 0
         assert "from before" not in capsys.readouterr().out
-    assert json.loads((tmp_path / "out/small/result.json").read_text())["settings"]["quick"]
+    assert json.loads((tmp_path / "out/small/result.json").read_text())["settings"][
+        "quick"
+    ]
     assert main(["list", "--out", out]) == 0
     assert [line.split()[:3] for line in capsys.readouterr().out.splitlines()] == [
         ["small", "V", "SUPPORTED"],
@@ -211,16 +227,27 @@ def test_wrong_use(arguments, message, capsys):
 @pytest.mark.parametrize("name", ["worked-example", "patches"])
 def test_the_same_seeds_give_the_same_and_leave_the_random_state_alone(name):
     state = torch.get_rng_state()
-    first, again = (load_study(name).run(Settings(quick=True, seeds=2)) for _ in range(2))
+    first, again = (
+        load_study(name).run(Settings(quick=True, seeds=2)) for _ in range(2)
+    )
     assert first.table == again.table
     assert torch.get_rng_state().equal(state)
 
 
 # Those left out render words or read weights; `parallel` is measured below.
-LONG = {"cross-attention", "filters", "distance", "first-layer", "data-hunger", "translation"}
+LONG = {
+    "cross-attention",
+    "filters",
+    "distance",
+    "first-layer",
+    "data-hunger",
+    "translation",
+}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in LONG | {"parallel"}])
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name not in LONG | {"parallel"}]
+)
 def test_every_study_runs_and_draws_whatever_its_networks_learn(name, monkeypatch):
     """All but training: one step of it stands for the rest."""
     monkeypatch.setattr("studies.training.range", lambda steps: (0,), raising=False)

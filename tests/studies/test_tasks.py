@@ -36,7 +36,11 @@ def test_the_best_constant_has_the_error_of_the_baseline():
             self.weight, self.adds = nn.Parameter(torch.ones(())), adds
 
         def forward(self, x):
-            return self.weight * x.prod(-1).sum(-1) if self.adds else self.weight.expand(len(x))
+            return (
+                self.weight * x.prod(-1).sum(-1)
+                if self.adds
+                else self.weight.expand(len(x))
+            )
 
     error = memory.squared_error(Model(adds=False), 10, 20_000)
     assert error == pytest.approx(memory.BASELINE, abs=0.005)
@@ -98,7 +102,9 @@ def test_the_next_token_is_asked_for_in_a_circle_and_pointers_for_what_they_poin
     assert answers[:, -1].equal(said[:, 0])
     inputs, answers = Pointers(2, length=5).draw(3, torch.Generator().manual_seed(0))
     for (row, token, pointer), answer in zip(
-        torch.cartesian_prod(*map(torch.arange, answers.shape)), answers.flatten(), strict=True
+        torch.cartesian_prod(*map(torch.arange, answers.shape)),
+        answers.flatten(),
+        strict=True,
     ):
         assert answer == inputs[row, inputs[row, token, 1 + pointer], 0]
 
@@ -106,7 +112,9 @@ def test_the_next_token_is_asked_for_in_a_circle_and_pointers_for_what_they_poin
 def test_a_beam_of_one_writes_what_the_decoder_generates():
     with seeded(0):
         model = translation.learn(translation.numbers(2), 3)[0]
-    features = model.encoder(translation.ids_of([*map(translation.in_words, (7, 42, 90))]))
+    features = model.encoder(
+        translation.ids_of([*map(translation.in_words, (7, 42, 90))])
+    )
     written = translation.write(model.decoder, features, 1)
     assert written.equal(generate(model.decoder, features).labels)
 

@@ -9,7 +9,12 @@ from studies import Table, distance, filters, first_layer, patches, reading
 from studies.data_hunger import FULL, QUICK, train, unseen_words
 from studies.filters import first_filters
 from vit_str.analysis.subjects import Subject
-from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.models import (
+    ConvolutionalEncoder,
+    Recognizer,
+    TransformerDecoder,
+    VisionTransformer,
+)
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
 from vit_str.synthesis.renderer import RenderedBatch
@@ -32,16 +37,23 @@ def images() -> torch.Tensor:
 
 @pytest.mark.parametrize(("image_size", "patch_size"), patches.SHAPES)
 def test_patches_and_blocks_are_exact(image_size, patch_size):
-    worst = {name: error for *_, name, error in patches.measure(image_size, patch_size, seed=3)}
+    worst = {
+        name: error
+        for *_, name, error in patches.measure(image_size, patch_size, seed=3)
+    }
     assert worst[patches.ROUND_TRIP] == worst[patches.BLOCKS] == 0
     assert worst[patches.CONVOLUTION] < 1e-10
 
 
 def test_patches_of_words_are_their_own_best_basis():
     basis = filters.patch_components(filters.digits(50))
-    random = first_filters(reading.build_reader(reading.VIT, reading.SMALL, 10, seed=0).encoder)
+    random = first_filters(
+        reading.build_reader(reading.VIT, reading.SMALL, 10, seed=0).encoder
+    )
     assert basis.vectors.shape == (192, 3, 8, 8)
-    assert basis.captured(basis.vectors[:16].float())[15] == pytest.approx(1.0, abs=1e-5)
+    assert basis.captured(basis.vectors[:16].float())[15] == pytest.approx(
+        1.0, abs=1e-5
+    )
     assert basis.captured(random)[15] == pytest.approx(16 / 192, abs=0.02)
 
 
@@ -54,7 +66,9 @@ def test_heads_that_look_everywhere_alike_are_on_the_chance_line():
     recognizer = Recognizer(encoder, TransformerDecoder(10, 16, 1, 2, 2)).eval()
     subject = Subject("even", recognizer, DIGITS, Preprocessing(16, 24), False)
     renderer = reading.word_renderer(
-        DIGITS, replace(TINY, image_size=(16, 24), patch_size=(4, 8)), reading.ANY_STRINGS
+        DIGITS,
+        replace(TINY, image_size=(16, 24), patch_size=(4, 8)),
+        reading.ANY_STRINGS,
     )
     rows = list(distance.measure_heads(subject, renderer.batch(3, seed=0, index=0)))
     assert [row[:2] for row in rows] == [(1, 1), (1, 2), (2, 1), (2, 2)]
@@ -93,7 +107,9 @@ def test_every_system_learns_from_every_number_of_words_and_the_seed_decides():
     plan = replace(QUICK, words=(4, 8), training=training, test_words=24)
     state = torch.get_rng_state()
     rows = list(train(plan, 0))
-    assert [row[1:3] for row in rows] == [(name, n) for n in (4, 8) for name in reading.SYSTEMS]
+    assert [row[1:3] for row in rows] == [
+        (name, n) for n in (4, 8) for name in reading.SYSTEMS
+    ]
     assert all(0 <= accuracy <= 1 for *_, accuracy, _ in rows)
     assert rows == list(train(plan, 0))
     assert torch.get_rng_state().equal(state)
@@ -107,7 +123,8 @@ def test_words_of_the_test_are_new_and_of_known_characters():
     everything, drawn = renderer.batch(60, 0, 0), renderer.batch(300, 1, 0)
     chosen = unseen_words(drawn, everything, plan)
     texts, known = (
-        [DIGITS.decode(ids) for ids in batch.labels.tolist()] for batch in (chosen, everything)
+        [DIGITS.decode(ids) for ids in batch.labels.tolist()]
+        for batch in (chosen, everything)
     )
     assert len(set(texts)) == len(texts) > 0
     assert not set(texts) & set(known)
@@ -134,12 +151,17 @@ def test_both_systems_have_the_same_grid_and_about_as_many_parameters(sizes):
     vit, convolution = (
         reading.build_reader(system, sizes, 94, 0).encoder for system in reading.SYSTEMS
     )
-    counts = [sum(p.numel() for p in encoder.parameters()) for encoder in (vit, convolution)]
+    counts = [
+        sum(p.numel() for p in encoder.parameters()) for encoder in (vit, convolution)
+    ]
     assert vit.grid == convolution.grid == sizes.grid
     assert max(counts) < 1.5 * min(counts)
 
 
 def test_labels_of_different_widths_are_compared():
-    written, labels = torch.tensor([[1, 2, -1], [1, -1, -1], [1, 2, 3]]), torch.tensor([[1, 2]] * 3)
+    written, labels = (
+        torch.tensor([[1, 2, -1], [1, -1, -1], [1, 2, 3]]),
+        torch.tensor([[1, 2]] * 3),
+    )
     assert reading.same_labels(written, labels).tolist() == [True, False, False]
     assert reading.same_labels(labels, written).tolist() == [True, False, False]

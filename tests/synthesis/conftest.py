@@ -8,7 +8,12 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
 
-FONTS = ("DejaVuSans.ttf", "DejaVuSans-Oblique.ttf", "DejaVuSerif-Bold.ttf", "STIXGeneral.ttf")
+FONTS = (
+    "DejaVuSans.ttf",
+    "DejaVuSans-Oblique.ttf",
+    "DejaVuSerif-Bold.ttf",
+    "STIXGeneral.ttf",
+)
 
 
 @pytest.fixture(scope="session")

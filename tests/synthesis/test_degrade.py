@@ -13,7 +13,9 @@ BANK = noise_bank("cpu")
 OFF = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
 
 
-def degrade(image: torch.Tensor, strengths: Ingredients, random: Random) -> torch.Tensor:
+def degrade(
+    image: torch.Tensor, strengths: Ingredients, random: Random
+) -> torch.Tensor:
     """Words of five letters, three times as wide as high."""
     count = len(image)
     aspects, lengths = torch.full((count,), 3.0), torch.full((count,), 5)
@@ -23,7 +25,9 @@ def degrade(image: torch.Tensor, strengths: Ingredients, random: Random) -> torc
 @pytest.fixture
 def images() -> torch.Tensor:
     torch.manual_seed(0)
-    return torch.nn.functional.interpolate(torch.rand(48, 3, 8, 32), (32, 128), mode="bilinear")
+    return torch.nn.functional.interpolate(
+        torch.rand(48, 3, 8, 32), (32, 128), mode="bilinear"
+    )
 
 
 def test_without_ingredients_nothing_happens(images):
@@ -31,16 +35,22 @@ def test_without_ingredients_nothing_happens(images):
     torch.testing.assert_close(degraded, images, atol=2e-3, rtol=0)
 
 
-@pytest.mark.parametrize("name", ["blur", "motion", "gamma", "contrast", "illumination"])
+@pytest.mark.parametrize(
+    "name", ["blur", "motion", "gamma", "contrast", "illumination"]
+)
 def test_every_ingredient_changes_some_pictures(name, images):
-    degraded = degrade(images.clone(), Ingredients(**OFF | {name: 1.0}), Random(1, 48, BANK))
+    degraded = degrade(
+        images.clone(), Ingredients(**OFF | {name: 1.0}), Random(1, 48, BANK)
+    )
     assert ((degraded - images).abs() > 0.03).any()
 
 
 def test_compression_damages_about_as_much_as_a_real_encoder(images):
     torch.manual_seed(0)
     noisy = (images + torch.randn_like(images) * 0.1).clamp(0, 1)
-    ours = degrade(noisy.clone(), Ingredients(**OFF | {"compression": 1.0}), Random(1, 48, BANK))
+    ours = degrade(
+        noisy.clone(), Ingredients(**OFF | {"compression": 1.0}), Random(1, 48, BANK)
+    )
     errors = (ours - noisy).square().mean((1, 2, 3)).sqrt()
     theirs = []
     for image in noisy[:8]:
@@ -81,4 +91,6 @@ def test_every_strength_and_size_gives_pictures(strength, count, size):
         assert image.isfinite().all()
         assert image.min() >= 0
         assert image.max() <= 1
-        assert torch.equal(image, degrade(clean.clone(), strengths, Random(seed, count, BANK)))
+        assert torch.equal(
+            image, degrade(clean.clone(), strengths, Random(seed, count, BANK))
+        )

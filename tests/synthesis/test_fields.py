@@ -11,14 +11,18 @@ def test_dilate_is_max_pooling(rows, columns):
     pooled = F.max_pool2d(values, (2 * rows + 1, 2 * columns + 1), 1, (rows, columns))
     torch.testing.assert_close(dilate(values, rows, columns), pooled)
     inside = erode(values, rows, columns)[..., rows : 12 - rows, columns : 20 - columns]
-    torch.testing.assert_close(inside, -F.max_pool2d(-values, (2 * rows + 1, 2 * columns + 1), 1))
+    torch.testing.assert_close(
+        inside, -F.max_pool2d(-values, (2 * rows + 1, 2 * columns + 1), 1)
+    )
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(3, 6), (1, 1), (12, 48)])
 def test_spread_is_bilinear_interpolation(rows, columns):
     values = torch.randn(2, 3, rows, columns)
     expected = F.interpolate(values, (33, 128), mode="bilinear", align_corners=False)
-    torch.testing.assert_close(spread(values, (33, 128)), expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        spread(values, (33, 128)), expected, atol=1e-5, rtol=1e-5
+    )
 
 
 def test_each_mask_is_shifted_by_its_own_amount():

@@ -45,7 +45,9 @@ def test_family_is_freed_of_styles(name, family):
 def test_split_keeps_families_together():
     training, held_out = split_fonts(NAMES, held_out=0.1)
     assert sorted(training + held_out) == list(range(len(NAMES)))
-    families = [{family_of(NAMES[index]) for index in side} for side in (training, held_out)]
+    families = [
+        {family_of(NAMES[index]) for index in side} for side in (training, held_out)
+    ]
     assert not families[0] & families[1]
     assert 15 <= len(families[1]) <= 45
 
@@ -57,7 +59,10 @@ def test_split_leaves_something_on_both_sides():
 
 
 def test_large_families_are_thinned_evenly():
-    names = [f"Large Bold/{number}" for number in range(40)] + ["Small/a", "Small Bold/b"]
+    names = [f"Large Bold/{number}" for number in range(40)] + [
+        "Small/a",
+        "Small Bold/b",
+    ]
     kept = limit_families(names, range(1, 42), most=4)
     assert [names[index] for index in kept[-2:]] == ["Small/a", "Small Bold/b"]
     assert len(kept) == 6

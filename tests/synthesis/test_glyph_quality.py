@@ -15,7 +15,9 @@ def shape(character: str, font: int) -> Tensor:
     """A character in one of several sizes and places, as a small picture."""
     image = Image.new("L", (SHAPE, SHAPE))
     typeface = ImageFont.load_default(13 + font % 3)
-    ImageDraw.Draw(image).text((8 + font % 2, 14), character, 255, typeface, anchor="ms")
+    ImageDraw.Draw(image).text(
+        (8 + font % 2, 14), character, 255, typeface, anchor="ms"
+    )
     return torch.from_numpy(np.asarray(image).copy())
 
 
@@ -35,7 +37,9 @@ def everything(texts: list[str]) -> Tensor:
 
 def correct_in(texts: list[str], font: int) -> str:
     correct = judge(shapes_of(texts), everything(texts), CHARACTERS).is_correct[font]
-    return "".join(c for c, shown in zip(CHARACTERS, correct.tolist(), strict=True) if shown)
+    return "".join(
+        c for c, shown in zip(CHARACTERS, correct.tolist(), strict=True) if shown
+    )
 
 
 def test_ordinary_fonts_are_correct_ids(texts):
@@ -54,7 +58,9 @@ def test_letters_of_the_other_case_are_marked(texts, fonts, shown):
 
 def test_ornaments_are_recognized_as_such(texts):
     shapes = shapes_of(texts)
-    shapes[-1] = torch.randint(0, 256, shapes[-1].shape, generator=torch.Generator().manual_seed(1))
+    shapes[-1] = torch.randint(
+        0, 256, shapes[-1].shape, generator=torch.Generator().manual_seed(1)
+    )
     quality = judge(shapes, everything(texts), CHARACTERS)
     assert quality.recognized[-1] < 0.2
     assert quality.recognized[:-1].min() > 0.9
@@ -67,7 +73,12 @@ def test_letters_of_blackletter_are_compared_with_no_other_font(texts):
     blackletter = torch.zeros(len(texts), dtype=torch.bool)
     blackletter[-1] = True
     quality = judge(shapes, everything(texts), CHARACTERS, blackletter)
-    assert plain.is_correct[-1].float().mean() < 0.5 < 0.9 < quality.is_correct[-1].float().mean()
+    assert (
+        plain.is_correct[-1].float().mean()
+        < 0.5
+        < 0.9
+        < quality.is_correct[-1].float().mean()
+    )
     assert quality.recognized[-1] == 1
     assert torch.equal(plain.is_correct[:-1], quality.is_correct[:-1])
 

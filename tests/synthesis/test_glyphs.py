@@ -41,19 +41,28 @@ def ink_rows(atlas: GlyphAtlas, font: int, character: str) -> tuple[int, int]:
 def assert_equal(one: GlyphAtlas, other: GlyphAtlas) -> None:
     for name in ("columns", "starts", "widths", "bearings", "advances", "is_correct"):
         assert torch.equal(getattr(one, name), getattr(other, name)), name
-    assert (one.names, one.charset, one.height) == (other.names, other.charset, other.height)
+    assert (one.names, one.charset, one.height) == (
+        other.names,
+        other.charset,
+        other.height,
+    )
 
 
 def test_glyphs_are_what_the_font_draws(atlas, folder):
     """At some size Pillow draws the very same R and Q, at the same distance from the pen."""
     for character in "RQ":
-        ours, place = glyph(atlas, 0, character).numpy(), atlas.charset.encode(character)[0]
+        ours, place = (
+            glyph(atlas, 0, character).numpy(),
+            atlas.charset.encode(character)[0],
+        )
         differences = []
         for size in np.arange(36, 52, 0.25):
             font = ImageFont.truetype(folder / FONTS[0], float(size))
             image = Image.new("L", (100, 100))
             baseline = ink_rows(atlas, 0, "R")[1] + 1
-            ImageDraw.Draw(image).text((20, baseline), character, 255, font, anchor="ls")
+            ImageDraw.Draw(image).text(
+                (20, baseline), character, 255, font, anchor="ls"
+            )
             left = 20 + int(atlas.bearings[0, place])
             theirs = np.asarray(image, float)[:48, left : left + ours.shape[1]]
             differences.append(np.abs(theirs - ours).mean())
@@ -63,7 +72,9 @@ def test_glyphs_are_what_the_font_draws(atlas, folder):
 
 def test_letters_share_a_baseline_and_fill_the_line(atlas):
     for font in range(len(atlas)):
-        assert ink_rows(atlas, font, "H")[1] == pytest.approx(ink_rows(atlas, font, "E")[1], abs=1)
+        assert ink_rows(atlas, font, "H")[1] == pytest.approx(
+            ink_rows(atlas, font, "E")[1], abs=1
+        )
         assert ink_rows(atlas, font, "p")[1] > ink_rows(atlas, font, "x")[1] + 3
         assert ink_rows(atlas, font, "x")[0] > ink_rows(atlas, font, "d")[0] + 3
         heights = [ink_rows(atlas, font, c) for c in "Hgjpqy|({"]
@@ -84,7 +95,8 @@ def test_missing_characters_are_not_correct_ids(folder):
     charset = Charset("abcdefgh\uac00 ")
     atlas, _ = GlyphAtlas.build([folder / "DejaVuSans.ttf"], charset)
     assert shown(atlas, 0, charset.characters) == list("abcdefgh ")
-    assert atlas.advances[0, -1] > 0 and atlas.widths[0, -1] == 0  # the space is honestly empty
+    # The space is honestly empty
+    assert atlas.advances[0, -1] > 0 and atlas.widths[0, -1] == 0
 
 
 def test_small_letters_alone_do_not_fill_the_line(atlas, folder):
@@ -180,7 +192,9 @@ def test_drawing_that_takes_long_is_announced(folder, monkeypatch, capsys):
     fonts = sorted(folder.iterdir())[:1]
     assert list(rasterize_parallel.rasterize_parallel(fonts, "ab"))
     first, second = capsys.readouterr().err.splitlines()
-    assert first.endswith("drawing 2 characters of 1 fonts: about 1 min, kept for the next time")
+    assert first.endswith(
+        "drawing 2 characters of 1 fonts: about 1 min, kept for the next time"
+    )
     assert second.endswith("1 of 1 fonts are drawn")
 
 

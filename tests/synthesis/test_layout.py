@@ -24,7 +24,9 @@ def plain_line(atlas: GlyphAtlas, text: str, font: int, spacing: float) -> torch
     for id_, left, width in zip(ids, lefts, widths, strict=True):
         start = int(atlas.starts[font, id_])
         glyph = atlas.columns[start : start + width].T
-        line[:, left : left + width] = torch.maximum(line[:, left : left + width], glyph)
+        line[:, left : left + width] = torch.maximum(
+            line[:, left : left + width], glyph
+        )
     return line
 
 
@@ -44,7 +46,9 @@ def test_a_batch_equals_words_drawn_one_by_one(atlas, spacing):
 
 def test_boxes_hold_the_ink_of_their_character(atlas):
     ids = atlas.charset.encode_batch(["agile", "Yo"])
-    lines = Typesetter(atlas).lay_out(ids, torch.tensor([0, 2]), torch.full((2, 1), 12.0))
+    lines = Typesetter(atlas).lay_out(
+        ids, torch.tensor([0, 2]), torch.full((2, 1), 12.0)
+    )
     for row, length in ((0, 5), (1, 2)):
         for left, top, right, bottom in lines.boxes[row, :length].int().tolist():
             ink = lines.masks[row, :, left:right] > 64

@@ -70,7 +70,9 @@ def test_ink_is_added_where_the_clean_picture_shows_no_letters(mask):
 def test_a_word_alone_is_judged_as_in_a_batch(mask):
     clean = picture(mask)
     several = torch.cat([damaged(kind, clean) for kind in ("gone", "noisy", "glare")])
-    together, _ = repairs(several, clean.expand(3, -1, -1, -1), mask.expand(3, -1, -1, -1))
+    together, _ = repairs(
+        several, clean.expand(3, -1, -1, -1), mask.expand(3, -1, -1, -1)
+    )
     alone = [repairs(each[None], clean, mask)[0] for each in several]
     torch.testing.assert_close(together, torch.cat(alone))
 

@@ -8,8 +8,17 @@ from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 from vit_str.synthesis.spellings import SYLLABLES as SPELLED
-from vit_str.synthesis.spellings import in_capitals, spelled_words, with_long_s, with_sharp_s
-from vit_str.synthesis.word_lists import favor_accents, favor_rare_letters, language_words
+from vit_str.synthesis.spellings import (
+    in_capitals,
+    spelled_words,
+    with_long_s,
+    with_sharp_s,
+)
+from vit_str.synthesis.word_lists import (
+    favor_accents,
+    favor_rare_letters,
+    language_words,
+)
 
 ALPHANUMERIC = "0123456789abcdefghijklmnopqrstuvwxyz"
 HANGUL = "".join(chr(code) for code in range(0xAC00, 0xAC00 + 400))
@@ -21,7 +30,8 @@ def lexicon() -> Lexicon:
 
 
 @pytest.mark.parametrize(
-    "characters", [PRINTABLE_ASCII, PRINTABLE_ASCII + " ", ALPHANUMERIC, "0123456789", HANGUL]
+    "characters",
+    [PRINTABLE_ASCII, PRINTABLE_ASCII + " ", ALPHANUMERIC, "0123456789", HANGUL],
 )
 def test_strings_keep_to_charset_and_length(characters):
     strings = Lexicon(Charset(characters), maximum_length=12).sample(3000, 1)
@@ -43,7 +53,10 @@ def test_words_of_a_list_without_repetitions_are_drawn_equally_often(tmp_path):
     file = tmp_path / "words.txt"
     file.write_text("a bb ccc dddd eeeee ffffff ggggggggg")
     counts = Counter(
-        map(str.lower, Lexicon(Charset(), words=file, weights={"words": 1}).sample(14_000, 1))
+        map(
+            str.lower,
+            Lexicon(Charset(), words=file, weights={"words": 1}).sample(14_000, 1),
+        )
     )
     assert len(counts) == 7
     assert min(counts.values()) > 1800
@@ -69,7 +82,9 @@ def test_languages_have_weights():
     for mistake in ("en*0", "en*x", "en*"):
         with pytest.raises(ValueError, match=re.escape(repr(mistake))):
             Lexicon(Charset(), mistake)
-    with pytest.raises(ValueError, match="or several as in en\\*8\\+de, found 'ko\\+xx'"):
+    with pytest.raises(
+        ValueError, match="or several as in en\\*8\\+de, found 'ko\\+xx'"
+    ):
         Lexicon(Charset(), "ko+xx")
 
 
@@ -81,7 +96,11 @@ def test_words_with_accents_are_drawn_four_times_as_often():
 
 def test_unwritable_ingredients_are_left_out():
     printed = {"typography", "currencies"}
-    assert set(Lexicon(Charset()).ingredients) == set(WEIGHTS) - {"phrases", "nothing", *printed}
+    assert set(Lexicon(Charset()).ingredients) == set(WEIGHTS) - {
+        "phrases",
+        "nothing",
+        *printed,
+    }
     with_spaces = Lexicon(Charset(PRINTABLE_ASCII + " ")).ingredients
     assert set(with_spaces) == set(WEIGHTS) - {"nothing", *printed}
     assert set(Lexicon(charset_of("latin")).ingredients) == set(WEIGHTS) - {"nothing"}
@@ -128,7 +147,9 @@ def test_patterns_use_known_fields_and_ingredients():
 
 def test_every_character_of_latin_is_drawn_often_enough():
     """With the languages of the recipe; words of few of them come fast enough for a test."""
-    languages = "en*20+vi*2+az+cy+eo+ff+ha+ig+la+mt+nv+sa+se+yo+pinyin+de-Latf+ro+lv+lt+sk+hu"
+    languages = (
+        "en*20+vi*2+az+cy+eo+ff+ha+ig+la+mt+nv+sa+se+yo+pinyin+de-Latf+ro+lv+lt+sk+hu"
+    )
     strings = Lexicon(charset_of("latin"), languages).sample(20_000, 1)
     counts = Counter("".join(strings))
     assert set(counts) <= set(charset_of("latin").characters)
@@ -145,7 +166,11 @@ def test_a_word_of_cyrillic_greek_has_one_script():
     counts = Counter("".join(strings))
     assert min(counts[character] for character in charset.characters) >= 5
     together = {frozenset(scripts_in(string)) for string in strings}
-    assert {frozenset({"Cyrillic"}), frozenset({"Greek"}), frozenset({"Latin"})} <= together
+    assert {
+        frozenset({"Cyrillic"}),
+        frozenset({"Greek"}),
+        frozenset({"Latin"}),
+    } <= together
     assert frozenset({"Cyrillic", "Latin"}) in together, "phrases"
 
 

@@ -104,7 +104,9 @@ def test_lines_mix_scripts_and_words_do_not():
 def test_forms_and_initials_are_in_the_script_of_a_line(tmp_path):
     charset = charset_of("cyrillic-greek")
     words = tmp_path / "words.txt"
-    words.write_text("город улица пальто жизнь щука яблоко эхо фонарь", encoding="utf-8")
+    words.write_text(
+        "город улица пальто жизнь щука яблоко эхо фонарь", encoding="utf-8"
+    )
     texts = LineTexts(charset, Lexicon(charset, words=words), words=words)
     rng = random.Random(5)
     lines = [label(texts.line(rng, 30)) for _ in range(3000)]

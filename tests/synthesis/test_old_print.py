@@ -20,7 +20,11 @@ CHARSET = charset_of("latin")
 @pytest.fixture(scope="module")
 def atlas(matplotlib_fonts, tmp_path_factory) -> GlyphAtlas:
     folder = tmp_path_factory.mktemp("fonts")
-    names = {"DejaVuSerif": "Fraktur", "DejaVuSans": "Garamond", "DejaVuSansMono": "Mono"}
+    names = {
+        "DejaVuSerif": "Fraktur",
+        "DejaVuSans": "Garamond",
+        "DejaVuSansMono": "Mono",
+    }
     for source, name in names.items():
         shutil.copy(matplotlib_fonts / f"{source}.ttf", folder / f"{name}.ttf")
     return GlyphAtlas.build(sorted(folder.glob("*.ttf")), CHARSET)[0]
@@ -37,7 +41,10 @@ def random_of(count: int, seed: int = 1) -> Random:
 
 def test_blackletter_and_old_faces_are_chosen_by_name(atlas):
     blackletter = [atlas.names[place] for place in old_print.blackletter_fonts(atlas)]
-    assert [name.partition("/")[2] for name in blackletter] == ["Fraktur", "Fraktur (e above)"]
+    assert [name.partition("/")[2] for name in blackletter] == [
+        "Fraktur",
+        "Fraktur (e above)",
+    ]
     faces = [atlas.names[place] for place in old_print.old_faces(atlas)]
     assert [name.partition("/")[2] for name in faces] == ["Garamond"]
 
@@ -48,7 +55,9 @@ def test_lines_of_books_have_the_long_s_and_are_not_in_capitals(texts):
     words = " ".join(lines).split()
     assert sum("ſ" in line for line in lines) > 150
     assert not any(word.endswith("ſ") for word in words)
-    assert sum(word[0].isupper() for word in words if word[0].isalpha()) / len(words) > 0.2
+    assert (
+        sum(word[0].isupper() for word in words if word[0].isalpha()) / len(words) > 0.2
+    )
     assert sum(line.isupper() for line in lines) < 10
 
 
@@ -93,4 +102,7 @@ def test_pressed_ink_stays_near_the_letters():
     assert (pressed[..., 100:] < 0.3).float().mean() > 0.99
     image = old_print.expose(pressed, 1.0, random_of(16))
     assert image.shape == (16, 3, 32, 200)
-    assert (image[..., 100:].mean((1, 2, 3)) > image[..., 10:22, 24:56].mean((1, 2, 3)) + 0.3).all()
+    assert (
+        image[..., 100:].mean((1, 2, 3))
+        > image[..., 10:22, 24:56].mean((1, 2, 3)) + 0.3
+    ).all()

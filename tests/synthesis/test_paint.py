@@ -41,7 +41,9 @@ def words(count: int) -> torch.Tensor:
 
 
 def drawn(count: int, seed: int = 1, **strengths: float) -> torch.Tensor:
-    return paint(words(count), Ingredients(**OFF | strengths), Random(seed, count, BANK))
+    return paint(
+        words(count), Ingredients(**OFF | strengths), Random(seed, count, BANK)
+    )
 
 
 def test_ink_and_background_differ_enough_to_be_read():
@@ -78,7 +80,9 @@ def test_pictures_become_backgrounds():
     pictures = torch.randint(0, 255, (3, 3, 32, 128), dtype=torch.uint8)
     strengths = Ingredients(**OFF | {"picture": 2.5})
     image = paint(words(64), strengths, Random(1, 64, BANK), pictures)
-    assert image[:, :, :6].std((2, 3)).min() > 0.02, "every background must be a picture now"
+    assert image[:, :, :6].std((2, 3)).min() > 0.02, (
+        "every background must be a picture now"
+    )
 
 
 def test_faint_letters_keep_a_hint_of_contrast():

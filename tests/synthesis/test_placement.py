@@ -39,10 +39,13 @@ def test_ink_lies_in_the_boxes_wherever_letters_stand(atlas, name):
 
 
 def test_stacked_letters_follow_each_other_with_their_tops_to_the_left(atlas):
-    lines, masks, boxes = lay_out(atlas, ["TTTT"] * 3, replace(OFF, stacked=EVERY_WORD["stacked"]))
+    lines, masks, boxes = lay_out(
+        atlas, ["TTTT"] * 3, replace(OFF, stacked=EVERY_WORD["stacked"])
+    )
     assert lines.stacks is not None and len(lines.stacks.rows) == 3
     for ink, word in zip(masks, boxes, strict=True):
-        assert (word[:-1, 2] <= word[1:, 0] + 1).all()  # in reading order, none over another
+        # In reading order, none over another
+        assert (word[:-1, 2] <= word[1:, 0] + 1).all()
         left, top, right, bottom = word[1].round().int().tolist()
         letter = ink[top:bottom, left:right]
         bar, foot = letter[:, : (right - left) // 4], letter[:, -(right - left) // 4 :]
@@ -50,7 +53,9 @@ def test_stacked_letters_follow_each_other_with_their_tops_to_the_left(atlas):
 
 
 def test_the_last_letters_or_all_but_the_first_are_smaller(atlas):
-    _, _, boxes = lay_out(atlas, ["HHHHH"] * 32, replace(OFF, raised=EVERY_WORD["raised"]))
+    _, _, boxes = lay_out(
+        atlas, ["HHHHH"] * 32, replace(OFF, raised=EVERY_WORD["raised"])
+    )
     heights = boxes[..., 3] - boxes[..., 1]
     small = heights < 0.9 * heights[:, :1]
     assert set(small.sum(1).tolist()) == {1, 2, 4}
@@ -71,7 +76,9 @@ def test_letters_off_the_baseline_keep_their_columns(atlas):
     assert (flat[:, :, 3] - flat[:, :1, 3]).abs().max() < 0.5
 
 
-@pytest.mark.parametrize("name", ["jitter", "raised", "stacked", "turned", "curve", "spacing"])
+@pytest.mark.parametrize(
+    "name", ["jitter", "raised", "stacked", "turned", "curve", "spacing"]
+)
 def test_an_ingredient_changes_its_own_words_only(atlas, name):
     """The random numbers of everything else stay the same whatever its strength."""
     ids = atlas.charset.encode_batch(["window", "Ant", "10.30", "Gjpq"] * 64)

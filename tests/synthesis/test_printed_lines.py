@@ -14,7 +14,9 @@ CHARSET = charset_of("european")
 
 @pytest.fixture(scope="module")
 def lines(matplotlib_fonts) -> TextLineRenderer:
-    fonts = [matplotlib_fonts / name for name in ("DejaVuSans.ttf", "DejaVuSansMono.ttf")]
+    fonts = [
+        matplotlib_fonts / name for name in ("DejaVuSans.ttf", "DejaVuSansMono.ttf")
+    ]
     atlas = GlyphAtlas.build(fonts, CHARSET)[0]
     return TextLineRenderer(atlas, LineTexts(CHARSET, Lexicon(CHARSET)), widest=640)
 
@@ -41,7 +43,10 @@ def test_characters_stand_in_their_boxes_and_columns(lines):
         batch = lines.render(texts, 320, seed, difficulty=0.0)
         labels = [CHARSET.decode(row) for row in batch.labels.tolist()]
         assert labels == ["Total amount 12.50", "CASH 9.99", "ll i jj", "W"]
-        ink = batch.images.float() - batch.images.float().flatten(2).median(2)[0][..., None, None]
+        ink = (
+            batch.images.float()
+            - batch.images.float().flatten(2).median(2)[0][..., None, None]
+        )
         ink = ink.abs().mean(1)
         for row, ids in enumerate(batch.labels):
             there = (ids != PADDING) & (ids != CHARSET.encode(" ")[0])

@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from vit_str.runtime.charset import CHARSETS
-from vit_str.synthesis.rasterize import HEIGHT, RasterFont, expected, is_blackletter, rasterize
+from vit_str.synthesis.rasterize import (
+    HEIGHT,
+    RasterFont,
+    expected,
+    is_blackletter,
+    rasterize,
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +51,9 @@ def test_blackletter_has_umlauts_with_a_small_e_too(tmp_path):
     assert (usual.variant, old.variant) == ("", "e above")
     assert glyph(usual, "n") == glyph(old, "n")
     for umlaut, vowel in ("äa", "öo", "üu"):
-        assert len(glyph(old, umlaut)) == len(glyph(old, vowel)), "the vowel, with something above"
+        assert len(glyph(old, umlaut)) == len(glyph(old, vowel)), (
+            "the vowel, with something above"
+        )
         assert glyph(old, umlaut) != glyph(usual, umlaut)
         with_e = [sum(map(bool, row)) for row in zip(*glyph(old, umlaut), strict=True)]
         without = [sum(map(bool, row)) for row in zip(*glyph(old, vowel), strict=True)]
@@ -54,20 +62,28 @@ def test_blackletter_has_umlauts_with_a_small_e_too(tmp_path):
 
 
 def test_blackletter_is_known_by_its_name():
-    for name in ("UnifrakturMaguntia/Unifraktur-Regular", "yswab/yswab", "Grenze Gotisch/Bold"):
+    for name in (
+        "UnifrakturMaguntia/Unifraktur-Regular",
+        "yswab/yswab",
+        "Grenze Gotisch/Bold",
+    ):
         assert is_blackletter(name)
     for name in ("Fruktur/Fruktur", "Texturina/Texturina", "DejaVu Sans/DejaVuSans"):
         assert not is_blackletter(name)
 
 
 def test_nearly_all_of_latin_is_drawn(font):
-    missing = {c for c, drawn in zip(CHARSETS["latin"], font.drawn, strict=True) if not drawn}
+    missing = {
+        c for c, drawn in zip(CHARSETS["latin"], font.drawn, strict=True) if not drawn
+    }
     assert len(missing) < 5
 
 
 def test_fonts_of_european_letters_need_no_vietnamese_and_no_signs():
     characters = "aéŐạ€한Ж"
     kept = [
-        c for c, is_expected in zip(characters, expected(characters), strict=True) if is_expected
+        c
+        for c, is_expected in zip(characters, expected(characters), strict=True)
+        if is_expected
     ]
     assert kept == [*"aéŐ한Ж"]

@@ -47,13 +47,17 @@ def test_an_empty_label_gives_a_crop_without_text(renderer):
     plain = Ingredients(**dict.fromkeys(Ingredients.__annotations__, 0.0))
     for strengths in (renderer.ingredients, plain):
         mixed = replace(renderer, strengths).render(labels, 1)
-        words = replace(renderer, strengths).render(["good", "good", "good", "words"], 1)
+        words = replace(renderer, strengths).render(
+            ["good", "good", "good", "words"], 1
+        )
         text = [renderer.charset.decode(row) for row in mixed.labels.tolist()]
         assert text == labels
         empty = [0, 2]
         assert (mixed.token_characters[empty] == PADDING).all()
         assert (mixed.boxes[empty] == 0).all()
-        assert torch.equal(mixed.token_characters[[1, 3]], words.token_characters[[1, 3]])
+        assert torch.equal(
+            mixed.token_characters[[1, 3]], words.token_characters[[1, 3]]
+        )
     # Without effects, what is left is a wall of one color.
     assert mixed.images[empty].float().flatten(2).std(2).max() < 3
     assert mixed.images[[1, 3]].float().flatten(2).std(2).max() > 20

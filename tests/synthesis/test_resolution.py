@@ -18,7 +18,9 @@ def pixels_of(image: torch.Tensor) -> np.ndarray:
     return image[0, 0].numpy()
 
 
-def sampled(aspect: float, letters: int, strength: float = 1.0, count: int = 500) -> Resolution:
+def sampled(
+    aspect: float, letters: int, strength: float = 1.0, count: int = 500
+) -> Resolution:
     random = Random(1, count, noise_bank("cpu"))
     aspects, lengths = torch.full((count,), aspect), torch.full((count,), letters)
     return sample_resolution(aspects, lengths, SIZE, strength, random)
@@ -31,7 +33,9 @@ def test_enlarging_is_what_readers_do_to_a_small_crop(columns, rows):
     image = torch.zeros(1, 3, *SIZE)
     image[..., :rows, :columns] = small
     resolution_of(columns, rows).enlarge(image)
-    theirs = Image.fromarray(pixels_of(small)).resize((128, 32), Image.Resampling.BICUBIC)
+    theirs = Image.fromarray(pixels_of(small)).resize(
+        (128, 32), Image.Resampling.BICUBIC
+    )
     np.testing.assert_allclose(pixels_of(image), np.asarray(theirs), atol=1e-5)
 
 
@@ -39,9 +43,13 @@ def test_enlarging_is_what_readers_do_to_a_small_crop(columns, rows):
 def test_shrinking_averages_as_pixels_do(columns, rows):
     torch.manual_seed(0)
     image = torch.rand(1, 3, *SIZE)
-    theirs = Image.fromarray(pixels_of(image)).resize((columns, rows), Image.Resampling.BILINEAR)
+    theirs = Image.fromarray(pixels_of(image)).resize(
+        (columns, rows), Image.Resampling.BILINEAR
+    )
     resolution_of(columns, rows).shrink(image)
-    np.testing.assert_allclose(pixels_of(image)[:rows, :columns], np.asarray(theirs), atol=1e-5)
+    np.testing.assert_allclose(
+        pixels_of(image)[:rows, :columns], np.asarray(theirs), atol=1e-5
+    )
     # What lies beside the small picture is its edge, so that blur finds nothing foreign there.
     assert (image[..., columns:] == image[..., columns - 1 : columns]).all()
     assert (image[..., rows:, :] == image[..., rows - 1 : rows, :]).all()

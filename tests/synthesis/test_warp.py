@@ -22,13 +22,17 @@ def lines(atlas) -> Lines:
 
 def view_of(lines: Lines, strengths: Ingredients | None = None) -> View:
     count = len(lines.widths)
-    return sample_view(lines, strengths or Ingredients(), Random(5, count, noise_bank("cpu")))
+    return sample_view(
+        lines, strengths or Ingredients(), Random(5, count, noise_bank("cpu"))
+    )
 
 
 def test_backward_undoes_forward(lines):
     points = torch.rand(len(lines.widths), 50, 2) * 1.8 - 0.9
     view = view_of(lines)
-    torch.testing.assert_close(view.backward(view.forward(points)), points, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(
+        view.backward(view.forward(points)), points, rtol=1e-3, atol=1e-3
+    )
 
 
 def test_without_ingredients_a_word_stays_flat(lines):
@@ -79,7 +83,8 @@ def test_tall_crops_are_turned_as_readers_turn_them(lines):
     unturned = crop_mask(lines, upright, SIZE[::-1])[view.turned]
     right = (turned - unturned.rot90(1, (2, 3))).abs().mean()
     wrong = (turned - unturned.rot90(-1, (2, 3))).abs().mean()
-    assert right < 0.2 * wrong  # not 0: one is averaged over columns, the other over rows
+    # Not 0: one is averaged over columns, the other over rows
+    assert right < 0.2 * wrong
 
 
 def test_letters_on_a_wall_beside_the_camera_stand_upright(atlas):
@@ -101,7 +106,9 @@ def test_letters_on_a_wall_beside_the_camera_stand_upright(atlas):
 
 def test_words_too_small_to_read_are_seen_straight_on(atlas):
     ids = atlas.charset.encode_batch(["n" * 21] * 64)
-    lines = Typesetter(atlas).lay_out(ids, torch.zeros(64, dtype=torch.long), torch.zeros(64, 1))
+    lines = Typesetter(atlas).lay_out(
+        ids, torch.zeros(64, dtype=torch.long), torch.zeros(64, 1)
+    )
     boxes = character_boxes(lines, view_of(lines, Ingredients(rotation=6)), SIZE)
     middle = (boxes[..., 1] + boxes[..., 3]) / 2
     steps = boxes[:, 1:, :2] - boxes[:, :-1, :2]
@@ -111,7 +118,9 @@ def test_words_too_small_to_read_are_seen_straight_on(atlas):
 
 
 def test_an_arc_keeps_the_length_of_the_baseline(lines):
-    view = view_of(lines, Ingredients(rotation=0, shear=0, perspective=0, turned=0, curve=3))
+    view = view_of(
+        lines, Ingredients(rotation=0, shear=0, perspective=0, turned=0, curve=3)
+    )
     x = torch.linspace(-1, 1, 200)
     points = torch.stack([x, torch.zeros_like(x)], -1).expand(len(lines.widths), -1, -1)
     plane = view.forward(points) * view.size[:, None]

@@ -53,9 +53,13 @@ def test_what_the_lists_depend_on_is_told_apart(monkeypatch):
 
 
 @pytest.mark.parametrize(("language", "longest"), [("en", 25), ("de*3+sv", 6)])
-def test_words_and_their_shares_are_those_of_wordfreq(language, longest, cache, monkeypatch):
+def test_words_and_their_shares_are_those_of_wordfreq(
+    language, longest, cache, monkeypatch
+):
     charset = charset_of("european")
-    monkeypatch.setattr("vit_str.synthesis.lexicon.keep_word_lists", lambda _, gather: gather())
+    monkeypatch.setattr(
+        "vit_str.synthesis.lexicon.keep_word_lists", lambda _, gather: gather()
+    )
     fresh = Lexicon(charset, language, maximum_length=longest)
     monkeypatch.undo()
     monkeypatch.setenv("VIT_STR_CACHE", str(cache))
@@ -69,7 +73,9 @@ def test_words_and_their_shares_are_those_of_wordfreq(language, longest, cache, 
 
 
 def test_rendered_batches_are_the_same(font_folder, cache, monkeypatch):
-    atlas = GlyphAtlas.load_or_build(Charset(), [font_folder], font_folder.parent / "glyphs")
+    atlas = GlyphAtlas.load_or_build(
+        Charset(), [font_folder], font_folder.parent / "glyphs"
+    )
     first = Renderer(atlas, Lexicon(atlas.charset)).batch(8, 1, 0)
     monkeypatch.setattr("vit_str.synthesis.lexicon.language_words", never)
     second = Renderer(atlas, Lexicon(atlas.charset)).batch(8, 1, 0)
@@ -90,7 +96,12 @@ def test_a_damaged_file_is_replaced(cache):
     keep_word_lists([], lambda: LISTS)
     file = kept(cache)
     whole = file.read_bytes()
-    for damaged in (b"", b"something else", whole[:-20], whole.replace(b"two", b"t\no")):
+    for damaged in (
+        b"",
+        b"something else",
+        whole[:-20],
+        whole.replace(b"two", b"t\no"),
+    ):
         file.write_bytes(damaged)
         assert keep_word_lists([], lambda: LISTS) == LISTS
         assert file.read_bytes() == whole
@@ -137,7 +148,8 @@ def test_processes_that_start_together_draw_the_same(cache):
         "print(Lexicon(Charset(), 'is').sample(20, 3))"
     )
     processes = [
-        subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) for _ in range(3)
+        subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+        for _ in range(3)
     ]
     outputs = {process.communicate()[0] for process in processes}
     assert [process.returncode for process in processes] == [0, 0, 0]

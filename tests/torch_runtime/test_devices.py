@@ -35,7 +35,9 @@ def test_fastest_dtype_of_a_cpu(bfloat16, amx, expected, monkeypatch):
         if answer is None:  # a torch that does not tell
             monkeypatch.delattr(torch.cpu, name, raising=False)
         else:
-            monkeypatch.setattr(torch.cpu, name, lambda answer=answer: answer, raising=False)
+            monkeypatch.setattr(
+                torch.cpu, name, lambda answer=answer: answer, raising=False
+            )
     assert fastest_dtype(torch.device("cpu")) == expected
 
 
@@ -61,6 +63,15 @@ def test_software_has_what_matters_and_is_there(monkeypatch):
     versions = software()
     assert versions["Python"] == platform.python_version()
     assert torch.__version__.startswith(versions["torch"])
-    assert {"vit-str", "system", "numpy", "pillow", "safetensors", "einops"} <= versions.keys()
-    monkeypatch.setattr("vit_str.runtime.machine._PACKAGES", ("torch", "no-such-package-at-all"))
+    assert {
+        "vit-str",
+        "system",
+        "numpy",
+        "pillow",
+        "safetensors",
+        "einops",
+    } <= versions.keys()
+    monkeypatch.setattr(
+        "vit_str.runtime.machine._PACKAGES", ("torch", "no-such-package-at-all")
+    )
     assert "no-such-package-at-all" not in software()

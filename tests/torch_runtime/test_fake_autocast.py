@@ -63,7 +63,9 @@ def vit() -> VisionTransformer:
 
 
 def convolutions() -> ConvolutionalEncoder:
-    return ConvolutionalEncoder(widths=(8, DIM), depths=(1, 1), strides=((4, 4), (2, 2)))
+    return ConvolutionalEncoder(
+        widths=(8, DIM), depths=(1, 1), strides=((4, 4), (2, 2))
+    )
 
 
 def plain_convolutions() -> PlainConvolutionalEncoder:
@@ -83,13 +85,17 @@ ENCODERS: dict[str, Callable[[], Encoder]] = {
     "recurrent": lambda: RecurrentEncoder(convolutions()),
 }
 DECODERS: dict[str, Callable[[Encoder], nn.Module]] = {
-    "transformer": lambda of: TransformerDecoder(11, of.dim, 2, 2, maximum_length=LONGEST),
+    "transformer": lambda of: TransformerDecoder(
+        11, of.dim, 2, 2, maximum_length=LONGEST
+    ),
     "transformer with draft": lambda of: TransformerDecoder(
         11, of.dim, 2, 2, maximum_length=LONGEST, draft_grid=of.grid
     ),
     "permuted": lambda of: PermutedDecoder(11, of.dim, 2, maximum_length=LONGEST),
     "parallel": lambda of: ParallelDecoder(11, of.dim, LONGEST),
-    "additive attention": lambda of: RecurrentDecoder(11, of.dim, maximum_length=LONGEST),
+    "additive attention": lambda of: RecurrentDecoder(
+        11, of.dim, maximum_length=LONGEST
+    ),
     "dot attention": lambda of: RecurrentDecoder(
         11, of.dim, attention="dot", maximum_length=LONGEST
     ),
@@ -129,9 +135,12 @@ def test_losses_are_float32_and_products_bfloat16(
     with FakeTensorMode():
         with GPU:
             eyes = ENCODERS[encoder]()
-            recognizer, copied = (Recognizer(eyes, DECODERS[decoder](eyes)) for _ in range(2))
+            recognizer, copied = (
+                Recognizer(eyes, DECODERS[decoder](eyes)) for _ in range(2)
+            )
             training = RecognizerTraining(recognizer, "abcdefghijk")
-            training.average.module = copied.requires_grad_(False)  # a copy has another fake mode
+            # A copy has another fake mode
+            training.average.module = copied.requires_grad_(False)
             height, width = training.image_size
             images = torch.empty(BATCH, 3, height, width, dtype=torch.uint8)
             labels = torch.zeros(BATCH, LONGEST, dtype=torch.int64)
@@ -167,7 +176,11 @@ def test_distances_of_half_precision_are_worked_out_in_float32_or_better() -> No
         given: set[torch.dtype] = set()
         with (
             autocast(),
-            probe(encoder, statistics.update, lambda _, queries, *__: given.add(queries.dtype)),
+            probe(
+                encoder,
+                statistics.update,
+                lambda _, queries, *__: given.add(queries.dtype),
+            ),
         ):
             encoder(images)
         assert given == {torch.bfloat16}

@@ -59,7 +59,11 @@ class Waits(TorchDispatchMode):
         self.found: Counter[str] = Counter()
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+        self,
+        func: Any,
+        types: Any,
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
     ) -> Any:
         kwargs = kwargs or {}
         given = [one for one in tree_leaves((args, kwargs)) if isinstance(one, Tensor)]
@@ -77,14 +81,26 @@ class Waits(TorchDispatchMode):
             known = [one is None or one.dtype != torch.bool for one in args[1]]
             self._count(on_gpu, known.count(False))
             parts = zip(known, args[1], strict=True)
-            where = [(one,) if is_known else some_rows(one).unbind(1) for is_known, one in parts]
+            where = [
+                (one,) if is_known else some_rows(one).unbind(1)
+                for is_known, one in parts
+            ]
             args = (args[0], [one for part in where for one in part], *args[2:])
-        if func is ATEN._to_copy.default and "device" in kwargs and not kwargs.get("non_blocking"):
+        if (
+            func is ATEN._to_copy.default
+            and "device" in kwargs
+            and not kwargs.get("non_blocking")
+        ):
             self._count({kwargs["device"].type, args[0].device.type} == {"cpu", "cuda"})
         result = func(*args, **kwargs)
-        if func in (ATEN.any.default, ATEN.all.default):  # some rows have ended, not all of them
+        # Some rows have ended, not all of them
+        if func in (ATEN.any.default, ATEN.all.default):
             result.made_up = func is ATEN.any.default
-        elif isinstance(result, Tensor) and result.ndim == 0 and result.is_floating_point():
+        elif (
+            isinstance(result, Tensor)
+            and result.ndim == 0
+            and result.is_floating_point()
+        ):
             result.made_up = 3.0
         return result
 
@@ -150,8 +166,11 @@ def test_training_steps_wait_for_nothing(decoder, monkeypatch):
                 )
                 for _ in range(2)
             )
-            training = RecognizerTraining(recognizer, "abcdefghijk", muon_learning_rate=0.002)
-            training.average.module = copied.requires_grad_(False)  # a copy has another fake mode
+            training = RecognizerTraining(
+                recognizer, "abcdefghijk", muon_learning_rate=0.002
+            )
+            # A copy has another fake mode
+            training.average.module = copied.requires_grad_(False)
         optimizer = training.configure_optimizers()
         waits.found.clear()
         for _ in range(2):
@@ -160,7 +179,9 @@ def test_training_steps_wait_for_nothing(decoder, monkeypatch):
             loss, auxiliary = training.losses(images, labels(), tokens)
             assert (loss + auxiliary).device == GPU
             for parameter in training.parameters():  # autograd needs a real device
-                parameter.grad = torch.empty_like(parameter) if parameter.requires_grad else None
+                parameter.grad = (
+                    torch.empty_like(parameter) if parameter.requires_grad else None
+                )
             training.configure_gradient_clipping(optimizer, 1.0)
             optimizer.step()
             training.average.update(training.recognizer)
@@ -173,7 +194,11 @@ def test_training_steps_wait_for_nothing(decoder, monkeypatch):
 
 @pytest.mark.parametrize(
     ("decoder", "most"),
-    [("transformer", 4 * (LONGEST + 1)), ("permuted", 4 * (LONGEST + 1)), ("parallel", 4)],
+    [
+        ("transformer", 4 * (LONGEST + 1)),
+        ("permuted", 4 * (LONGEST + 1)),
+        ("parallel", 4),
+    ],
 )
 def test_decoding_waits_a_few_times_for_each_character(decoder, most, monkeypatch):
     monkeypatch.setattr(engine, "_array", made_up_array)
@@ -205,7 +230,9 @@ def test_the_renderer_waits_a_few_times_for_each_chunk(monkeypatch):
     monkeypatch.setattr(
         random_numbers.torch, "empty", lambda *a, pin_memory=False, **k: empty(*a, **k)
     )
-    monkeypatch.setattr(random_numbers, "upload", lambda v, device: v.to(device, non_blocking=True))
+    monkeypatch.setattr(
+        random_numbers, "upload", lambda v, device: v.to(device, non_blocking=True)
+    )
     with fake_gpu() as waits:
         strengths = Ingredients()
         typesetter = Typesetter(fake_atlas(Charset("abc")))
@@ -224,7 +251,9 @@ def test_the_renderer_waits_a_few_times_for_each_chunk(monkeypatch):
         mask = stage("warp", crop_mask, lines, view, (32, 128))
         clean = stage("paint", paint, mask, strengths, random, pictures)
         lengths = torch.full((BATCH,), LONGEST, device=GPU)
-        degraded = stage("degrade", degrade, clean, view.crop_aspects, lengths, strengths, random)
+        degraded = stage(
+            "degrade", degrade, clean, view.crop_aspects, lengths, strengths, random
+        )
         image = stage("legibility", keep_legible, degraded, clean, mask)
         tokens = stage("tokens", token_characters, lines, view, (4, 16))
         boxes = stage("boxes", character_boxes, lines, view, (32, 128))

@@ -41,7 +41,9 @@ def test_one_image_in_a_hundred_may_go_beyond(small_recognizer):
     with_many = measure_ranges(recognizer, preprocessing, with_texts(pixels.split(100)))
     assert usual[PIXELS] == with_many[PIXELS] == (-1, 1)
     point = "encoder.embed_patches.input"
-    assert usual[point] == with_one[point] == pytest.approx((1 / 255, 1 / 255), rel=1e-4)
+    assert (
+        usual[point] == with_one[point] == pytest.approx((1 / 255, 1 / 255), rel=1e-4)
+    )
     assert with_many[point] == pytest.approx((1 / 255, 1), rel=1e-4)
 
 
@@ -52,7 +54,10 @@ def test_a_model_in_training_is_measured_as_it_reads(small_recognizer):
             module.p = 0.5
     pixels = [torch.randint(0, 256, (4, 3, 32, 128), dtype=torch.uint8)]
     expected = measure_ranges(recognizer.eval(), Preprocessing(), with_texts(pixels))
-    assert measure_ranges(recognizer.train(), Preprocessing(), with_texts(pixels)) == expected
+    assert (
+        measure_ranges(recognizer.train(), Preprocessing(), with_texts(pixels))
+        == expected
+    )
     assert recognizer.training
 
 
@@ -60,7 +65,12 @@ def test_a_weights_file_keeps_ranges_under_its_checksum(tmp_path, weights):
     path, other = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
     ranges = {"a.input": (-1.5, 2.0), "b.output": (0.0, 0.25)}
     save_weights(
-        path, weights.recognizer, weights.charset, weights.preprocessing, {}, ranges=ranges
+        path,
+        weights.recognizer,
+        weights.charset,
+        weights.preprocessing,
+        {},
+        ranges=ranges,
     )
     assert load_header(path).ranges == ranges
     renew_weights(path, other, load_weights(path))
@@ -119,7 +129,9 @@ def is_alone_as_in_a_batch(reader) -> bool:
     images = np.random.default_rng(0).uniform(-1, 1, (4, 3, 32, 128)).astype(np.float32)
     images[2] *= 0.1
     together, alone = reader.engine.encode(images), reader.engine.encode(images[2:3])
-    return all(np.array_equal(together[name][2:3], values) for name, values in alone.items())
+    return all(
+        np.array_equal(together[name][2:3], values) for name, values in alone.items()
+    )
 
 
 @pytest.mark.usefixtures("_fast_int8")
@@ -142,7 +154,9 @@ def test_rows_of_an_image_together_write_what_rows_alone_do(static_path, monkeyp
     def read() -> list[tuple[str, float]]:
         reader = vit_str.load(static_path, "cpu", search=Search(beams=7, n_best=3))
         alternatives = [reading.alternatives for reading in reader.read(paths)]
-        return [(text.text, text.confidence) for texts in alternatives for text in texts]
+        return [
+            (text.text, text.confidence) for texts in alternatives for text in texts
+        ]
 
     together = read()
     monkeypatch.setattr(onnx_engine, "GroupedSteps", OnnxSteps)
@@ -158,16 +172,22 @@ def test_readings_do_not_depend_on_their_batch(static_path):
     together = reader.read(SAMPLES)
     alone = [reader.read(path) for path in SAMPLES]
     assert [reading.text for reading in together] == [reading.text for reading in alone]
-    confidences = [[reading.confidence for reading in each] for each in (together, alone)]
+    confidences = [
+        [reading.confidence for reading in each] for each in (together, alone)
+    ]
     np.testing.assert_allclose(*confidences, rtol=1e-3)
 
 
 @pytest.mark.usefixtures("_fast_int8")
-def test_other_processors_and_number_formats_keep_their_graphs(static_path, monkeypatch):
+def test_other_processors_and_number_formats_keep_their_graphs(
+    static_path, monkeypatch
+):
     images = np.full((1, 3, 32, 128), 0.5, np.float32)
     for backend, processor in (("onnx", "x86_64"), ("onnx-int8", "arm64")):
         monkeypatch.setattr(machine.platform, "machine", lambda name=processor: name)
-        readers = [vit_str.load(each, "cpu", backend=backend) for each in (static_path, "tiny")]
+        readers = [
+            vit_str.load(each, "cpu", backend=backend) for each in (static_path, "tiny")
+        ]
         found, expected = (reader.engine.encode(images)["logits"] for reader in readers)
         np.testing.assert_array_equal(found, expected)
 

@@ -43,7 +43,9 @@ def test_everything_comes_back(tmp_path, small_recognizer, word_image):
     recognizer = small_recognizer(charset_size=3, seed=5)
     preprocessing = Preprocessing(mean=(0.1, 0.2, 0.3))
     path = tmp_path / "new" / "folder" / "한글.safetensors"
-    save_weights(path, recognizer, Charset("가나é"), preprocessing, {"steps": 7, "by": "é"})
+    save_weights(
+        path, recognizer, Charset("가나é"), preprocessing, {"steps": 7, "by": "é"}
+    )
     file = load_weights(path)
     assert file.charset == Charset("가나é")
     assert file.preprocessing == preprocessing
@@ -52,7 +54,8 @@ def test_everything_comes_back(tmp_path, small_recognizer, word_image):
     pixels = preprocessing.pixels(word_image("abc"))
     images = preprocessing.normalize(pixels)[None]
     found, expected = (
-        generate(model.decoder, model.encode(images)) for model in (file.recognizer, recognizer)
+        generate(model.decoder, model.encode(images))
+        for model in (file.recognizer, recognizer)
     )
     assert torch.equal(found.labels, expected.labels)
     assert torch.equal(found.confidences, expected.confidences)
@@ -65,10 +68,14 @@ def test_fixed_positions_are_computed_again(tmp_path):
     path = tmp_path / "a.safetensors"
     save_weights(path, recognizer, Charset(), Preprocessing(), {})
     images = torch.randn(2, 3, 32, 128)
-    assert torch.equal(load_weights(path).recognizer.encode(images), recognizer.encode(images))
+    assert torch.equal(
+        load_weights(path).recognizer.encode(images), recognizer.encode(images)
+    )
 
 
-def test_half_precision_halves_the_file_and_reads_as_float32(tmp_path, small_recognizer):
+def test_half_precision_halves_the_file_and_reads_as_float32(
+    tmp_path, small_recognizer
+):
     recognizer = small_recognizer()
     paths = tmp_path / "full.safetensors", tmp_path / "half.safetensors"
     for path, dtype in zip(paths, (None, torch.float16), strict=True):
@@ -125,7 +132,8 @@ def test_files_cut_short_or_of_other_formats(weights_path):
         (8).to_bytes(8, "little") + b"{broken}": "damaged",
         (2).to_bytes(8, "little") + b"{}extra bytes": "damaged",
         (14).to_bytes(8, "little") + b'{"a": [1,2,3]}': "damaged",
-        (0x4B50).to_bytes(8, "little") + b"{}".ljust(0x4B50): "not from vit-str",  # begins with PK
+        # Begins with PK
+        (0x4B50).to_bytes(8, "little") + b"{}".ljust(0x4B50): "not from vit-str",
     }
     for data, trouble in foreign.items():
         path.write_bytes(data)
@@ -155,7 +163,9 @@ def test_paths_that_are_no_files(tmp_path):
 
 def test_the_version_is_the_lowest_that_understands_the_file(weights_path, weights):
     for temperature, version in [(1.0, "1"), (1.5, "2")]:
-        renew_weights(weights_path, weights_path, replace(weights, temperature=temperature))
+        renew_weights(
+            weights_path, weights_path, replace(weights, temperature=temperature)
+        )
         assert metadata(weights_path)["version"] == version
     values = metadata(weights_path)
     with pytest.raises(ValueError, match=r"version 3, this vit-str reads 1 and 2"):
@@ -172,7 +182,9 @@ def test_the_version_is_the_lowest_that_understands_the_file(weights_path, weigh
 
 def test_renewing_keeps_every_tensor_to_the_bit(tmp_path, small_recognizer):
     old, new = tmp_path / "old.safetensors", tmp_path / "new.safetensors"
-    save_weights(old, small_recognizer(), Charset(), Preprocessing(), {"by": "é"}, torch.float16)
+    save_weights(
+        old, small_recognizer(), Charset(), Preprocessing(), {"by": "é"}, torch.float16
+    )
     file = replace(load_weights(old), temperature=1.25, provenance={"a": 1})
     renew_weights(old, new, file)
     tensors = load_file(new)
@@ -192,11 +204,15 @@ def test_the_checksum_covers_tensors_and_metadata(weights_path):
     tensors["decoder.norm.weight"][3] *= 1.01
     save_file(tensors, weights_path, values)
     assert is_intact(weights_path) is False
-    with pytest.raises(ValueError, match="not as it was written, its checksum does not fit; down"):
+    with pytest.raises(
+        ValueError, match="not as it was written, its checksum does not fit; down"
+    ):
         load_weights(weights_path)
     for value in (float("nan"), float("inf"), 1e30):
         tensors["decoder.norm.weight"][3] = value
-        with pytest.raises(ValueError, match=r"decoder\.norm\.weight holds what is no number"):
+        with pytest.raises(
+            ValueError, match=r"decoder\.norm\.weight holds what is no number"
+        ):
             load_weights(write(weights_path, tensors, values))
     del values["charset"]
     with pytest.raises(ValueError, match=r"missing 'charset'"):
@@ -219,11 +235,17 @@ def test_the_checksum_covers_tensors_and_metadata(weights_path):
             {"preprocessing": PREPROCESSING.replace("32", "1" + "0" * 400)},
             "more than 1,048,576 pixels",
         ),
-        ({"preprocessing": PREPROCESSING.replace("32", "64")}, r"\(64, 128\) for a model of \(32"),
+        (
+            {"preprocessing": PREPROCESSING.replace("32", "64")},
+            r"\(64, 128\) for a model of \(32",
+        ),
         ({"preprocessing": PREPROCESSING.replace("0.5", "NaN")}, "do not fit together"),
         ({"provenance": "5"}, "iterable"),
         ({"charset": "x" * 1_000_000}, "a charset of 1000000"),
-        *(({"temperature": each}, "a temperature is") for each in ("0", "-1", "nan", "1e999")),
+        *(
+            ({"temperature": each}, "a temperature is")
+            for each in ("0", "-1", "nan", "1e999")
+        ),
         ({"temperature": "warm"}, "convert string"),
     ],
 )
@@ -256,7 +278,9 @@ def test_parts_that_do_not_fit_together(weights_path, values, trouble):
         ("decoder", {"encoder": {"class": "CtcDecoder", "arguments": {}}}),
     ],
 )
-def test_descriptions_are_checked_before_anything_is_built(weights_path, part, arguments):
+def test_descriptions_are_checked_before_anything_is_built(
+    weights_path, part, arguments
+):
     path = change(weights_path, model=described(weights_path, part, **arguments))
     tracemalloc.start()
     with pytest.raises(ValueError, match="parts do not fit together") as caught:
@@ -283,7 +307,9 @@ def test_other_classes_are_never_built(weights_path):
         (popen, "unknown part 'Popen'; known are .*VisionTransformer"),
     ):
         with pytest.raises(ValueError, match=trouble):
-            load_weights(change(weights_path, model=json.dumps(model | {"encoder": other})))
+            load_weights(
+                change(weights_path, model=json.dumps(model | {"encoder": other}))
+            )
 
 
 def test_nothing_is_unpickled(weights_path, monkeypatch):
@@ -304,5 +330,7 @@ def test_resolve(tmp_path, monkeypatch):
     assert resolve("mine.safetensors") == Path("mine.safetensors")
     assert resolve(tmp_path / "mine") == tmp_path / "mine"
     assert resolve(Path("other.safetensors")) == Path("other.safetensors")
-    with pytest.raises(ValueError, match=r"no model 'huge': .* of the package: small, tiny$"):
+    with pytest.raises(
+        ValueError, match=r"no model 'huge': .* of the package: small, tiny$"
+    ):
         resolve("huge")

@@ -61,7 +61,9 @@ data:
 
 def write_configuration(path: Path, folder: Path, fonts: Path) -> list[str]:
     """Arguments of a command that trains in a folder."""
-    path.write_text(CONFIGURATION.replace("FOLDER", str(folder)).replace("FONTS", str(fonts)))
+    path.write_text(
+        CONFIGURATION.replace("FOLDER", str(folder)).replace("FONTS", str(fonts))
+    )
     return ["--config", str(path)]
 
 

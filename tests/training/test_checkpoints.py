@@ -30,7 +30,9 @@ WHOLE = {
 }
 
 
-def test_a_checkpoint_replaces_the_one_before_only_when_it_is_whole(tmp_path, monkeypatch):
+def test_a_checkpoint_replaces_the_one_before_only_when_it_is_whole(
+    tmp_path, monkeypatch
+):
     path, previous = (
         tmp_path / "new folder" / "last.ckpt",
         tmp_path / "new folder" / "previous.ckpt",
@@ -70,7 +72,10 @@ DAMAGES: dict[str, tuple[Callable[[Path], bytes], str]] = {
     "empty": (lambda _: b"", "not a checkpoint, or cut short"),
     "text": (lambda _: b"some\ntext", "not a checkpoint, or cut short"),
     "cut": (lambda path: saved(WHOLE, path)[:3000], "not a checkpoint, or cut short"),
-    "code": (lambda path: saved(WHOLE | {"x": Code()}, path), "more than tensors and plain values"),
+    "code": (
+        lambda path: saved(WHOLE | {"x": Code()}, path),
+        "more than tensors and plain values",
+    ),
     "a list": (lambda path: saved([1], path), "not a checkpoint of vit-str train"),
     "weights": (
         lambda path: saved({"weight": torch.ones(3)}, path),

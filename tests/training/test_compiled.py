@@ -47,7 +47,9 @@ def batch_for(training: RecognizerTraining) -> tuple[Tensor, Tensor, Tensor]:
     shape = (2, 3, height, width)
     images = torch.randint(256, shape, generator=generator, dtype=torch.uint8)
     labels = torch.tensor([[1, 2, 2, 3], [4, PADDING, PADDING, PADDING]])
-    tokens = torch.randint(5, (2, training.grid[0] * training.grid[1]), generator=generator)
+    tokens = torch.randint(
+        5, (2, training.grid[0] * training.grid[1]), generator=generator
+    )
     return images, labels, tokens
 
 
@@ -56,8 +58,12 @@ def batch_for(training: RecognizerTraining) -> tuple[Tensor, Tensor, Tensor]:
     [pytest.param(n, marks=[] if n in ALWAYS else pytest.mark.slow) for n in NAMES],
 )
 def test_losses_are_one_graph(name: str) -> None:
-    training = build_parts(configuration.load(CONFIGS / f"{name}.yaml")).training.train()
-    explained = torch._dynamo.explain(training._losses_of_one_length)(*batch_for(training))
+    training = build_parts(
+        configuration.load(CONFIGS / f"{name}.yaml")
+    ).training.train()
+    explained = torch._dynamo.explain(training._losses_of_one_length)(
+        *batch_for(training)
+    )
     reasons = [reason.reason for reason in explained.break_reasons]
     if name in RECURRENT:
         assert explained.graph_break_count <= MOST_BREAKS, reasons
@@ -80,8 +86,12 @@ MODELS: dict[str, Callable[[], Recognizer]] = {
     ),
     "permuted": lambda: Recognizer(vit(), PermutedDecoder(10, 16, 2, maximum_length=6)),
     "parallel": lambda: Recognizer(vit(), ParallelDecoder(10, 16, maximum_length=6)),
-    "ctc": lambda: Recognizer(ColumnEncoder(convolutions()), CtcDecoder(10, 16, maximum_length=6)),
-    "attention": lambda: Recognizer(convolutions(), RecurrentDecoder(10, 16, maximum_length=6)),
+    "ctc": lambda: Recognizer(
+        ColumnEncoder(convolutions()), CtcDecoder(10, 16, maximum_length=6)
+    ),
+    "attention": lambda: Recognizer(
+        convolutions(), RecurrentDecoder(10, 16, maximum_length=6)
+    ),
 }
 
 
@@ -90,7 +100,9 @@ def test_compiled_losses_and_gradients_are_those_without_compiling(name: str) ->
     torch.manual_seed(0)
     training = RecognizerTraining(MODELS[name](), "0123456789").train()
     batch = batch_for(training)
-    compiled = torch.compile(training._losses_of_one_length, backend="aot_eager", dynamic=False)
+    compiled = torch.compile(
+        training._losses_of_one_length, backend="aot_eager", dynamic=False
+    )
     expected = gradients(training, training._losses_of_one_length, batch)
     found = gradients(training, compiled, batch)
     assert found.keys() == expected.keys()

@@ -40,7 +40,11 @@ def test_the_time_left_goes_by_the_share_that_is_done(monkeypatch, capsys):
     bar.on_train_start(trainer, SimpleNamespace())
     assert bar.left(trainer) == "time left unknown"
     now.monotonic, trainer.global_step = lambda: 160.0, 20
-    trainer.callback_metrics = {"loss": 1.25, "svt/word_accuracy_36": 0.5, "svt/one_minus_ned": 1}
+    trainer.callback_metrics = {
+        "loss": 1.25,
+        "svt/word_accuracy_36": 0.5,
+        "svt/one_minus_ned": 1,
+    }
     bar.on_validation_end(trainer, SimpleNamespace())
     said = "vit-str train: step 20, 50% done, 02:00 left: loss 1.250, svt/word_accuracy_36 0.500\n"
     assert capsys.readouterr().err == said

@@ -24,8 +24,12 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 # With nothing that depends on where a leg ends.
 SAME = [
-    *("--model.dense_weight", "0", "--model.schedule.decay_share", "0.01"),
-    *("--trainer.limit_val_batches", "0"),
+    "--model.dense_weight",
+    "0",
+    "--model.schedule.decay_share",
+    "0.01",
+    "--trainer.limit_val_batches",
+    "0",
 ]
 PLAIN = ["--model.recognizer.init_args.decoder.init_args.dropout", "0", *SAME]
 TWO_PROCESSES = ["--trainer.devices", "2", "--trainer.strategy", "ddp"]
@@ -38,7 +42,9 @@ def part(name: str, **arguments: Any) -> dict[str, Any]:
 
 
 def recurrent(encoder: dict[str, Any]) -> dict[str, Any]:
-    return part("RecurrentEncoder", encoder=encoder, cell="lstm", depth=1, bidirectional=True)
+    return part(
+        "RecurrentEncoder", encoder=encoder, cell="lstm", depth=1, bidirectional=True
+    )
 
 
 # As the configurations of these names, smaller.
@@ -46,7 +52,11 @@ MODELS = {
     "crnn_ctc": part(
         "Recognizer",
         encoder=recurrent(
-            part("PlainConvolutionalEncoder", widths=[8, 8, 8, 8, 32], depths=[1, 1, 1, 1, 1])
+            part(
+                "PlainConvolutionalEncoder",
+                widths=[8, 8, 8, 8, 32],
+                depths=[1, 1, 1, 1, 1],
+            )
         ),
         decoder=part("CtcDecoder", dim=32),
     ),
@@ -85,8 +95,17 @@ def checkpoint(folder: Path) -> dict[str, Any]:
 
 def train(folder: Path, *arguments: str) -> None:
     """The command line in processes of its own, with the configuration that ``run`` wrote."""
-    command = [sys.executable, "-m", "vit_str", "train", "--config", str(folder / "config-in.yaml")]
-    done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=600)
+    command = [
+        sys.executable,
+        "-m",
+        "vit_str",
+        "train",
+        "--config",
+        str(folder / "config-in.yaml"),
+    ]
+    done = subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 0, done.stderr[-3000:]
 
 
@@ -114,7 +133,13 @@ def test_two_processes_equal_one_and_a_run_resumes_with_either(run):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_two_processes_equal_one_with_other_models(name, run):
-    few = ["--model.recognizer", json.dumps(MODELS[name]), *SAME, "--trainer.max_steps", "3"]
+    few = [
+        "--model.recognizer",
+        json.dumps(MODELS[name]),
+        *SAME,
+        "--trainer.max_steps",
+        "3",
+    ]
     one = run("one", *few, *TWO_BATCHES)
     two = one.parent / "two"
     two.mkdir()
@@ -140,7 +165,14 @@ def check_same(one: Path, other: Path, steps: int) -> None:
 @pytest.mark.parametrize("seconds", [8, 14, 20])
 def test_two_processes_end_together_while_they_start(seconds, run):
     folder = run("one", "--trainer.max_steps", "1")
-    command = [sys.executable, "-m", "vit_str", "train", "--config", str(folder / "config-in.yaml")]
+    command = [
+        sys.executable,
+        "-m",
+        "vit_str",
+        "train",
+        "--config",
+        str(folder / "config-in.yaml"),
+    ]
     with subprocess.Popen(
         [*command, *TWO_PROCESSES, "--trainer.max_steps", "100000"],
         stdout=subprocess.DEVNULL,
@@ -161,7 +193,9 @@ def test_two_processes_end_together_while_they_start(seconds, run):
 
 def determined(name: str, tensor: torch.Tensor) -> torch.Tensor:
     """What a gradient decides: a bias of all keys changes no softmax, so Adam scales up noise."""
-    return tensor[len(tensor) // 2 :] if name.endswith("to_keys_values.bias") else tensor
+    return (
+        tensor[len(tensor) // 2 :] if name.endswith("to_keys_values.bias") else tensor
+    )
 
 
 @pytest.fixture
@@ -171,7 +205,9 @@ def words(two_fonts, tmp_path, monkeypatch) -> Callable[[int], RenderedWords]:
     few.write_text("one two three four five six seven eight nine ten eleven twelve")
 
     def make(batch_size: int) -> RenderedWords:
-        data = RenderedWords(batch_size=batch_size, words=few, fonts=[two_fonts], easy_images=80)
+        data = RenderedWords(
+            batch_size=batch_size, words=few, fonts=[two_fonts], easy_images=80
+        )
         data.setup("fit")
         return data
 
@@ -213,14 +249,22 @@ def test_no_batch_is_drawn_twice_whatever_changes(words, monkeypatch):
 
     monkeypatch.setattr(Renderer, "batch", record)
     images, place = 0, None
-    for batch_size, world, steps in [(4, 2, 3), (8, 3, 1), (2, 1, 4), (16, 2, 1), (4, 1, 1)]:
+    for batch_size, world, steps in [
+        (4, 2, 3),
+        (8, 3, 1),
+        (2, 1, 4),
+        (16, 2, 1),
+        (4, 1, 1),
+    ]:
         for rank in range(world):
             data = words(batch_size)
             if place is not None:
                 data.load_state_dict(place)
             stream = attach(data, images, world, rank).train_dataloader()
             list(islice(stream, steps))
-            ends = [images + (step * world + rank + 1) * batch_size for step in range(steps)]
+            ends = [
+                images + (step * world + rank + 1) * batch_size for step in range(steps)
+            ]
             expected += [min(1.0, end / 80) for end in ends]
         images += batch_size * world * steps
         data.trainer.lightning_module.count.images_seen = images

@@ -29,11 +29,15 @@ def model(charset: Charset, seed: int = 0, **changes: object) -> Recognizer:
 
 
 def weights(charset: Charset, seed: int = 1, **changes: object) -> WeightsFile:
-    return WeightsFile(model(charset, seed, **changes), charset, Preprocessing(16, 32), {})
+    return WeightsFile(
+        model(charset, seed, **changes), charset, Preprocessing(16, 32), {}
+    )
 
 
 def logits(recognizer: Recognizer, charset: Charset, words: list[str]) -> torch.Tensor:
-    images = torch.randn(len(words), 3, 16, 32, generator=torch.Generator().manual_seed(5))
+    images = torch.randn(
+        len(words), 3, 16, 32, generator=torch.Generator().manual_seed(5)
+    )
     with torch.no_grad():
         features = recognizer.encode(images)
         return recognizer.decoder.logits(features, charset.encode_batch(words))
@@ -56,7 +60,9 @@ def test_kept_characters_score_exactly_as_before(old, new, said):
     here, there = ([*Charset(each).encode(kept), len(each)] for each in (new, old))
     # The rows are equal to the bit; products of matrices of other sizes round differently.
     for name in ("classify.weight", "classify.bias", "embed_characters.weight"):
-        given, taken = (part.decoder.get_parameter(name) for part in (before.recognizer, after))
+        given, taken = (
+            part.decoder.get_parameter(name) for part in (before.recognizer, after)
+        )
         assert torch.equal(given[there], taken[here])
     words = [kept[0] * 2, kept[:3], kept[-1]]
     first = logits(before.recognizer, Charset(old), words)[..., there]
@@ -72,12 +78,16 @@ def test_a_larger_charset_keeps_every_character_in_every_layer():
     start_from(after, new, before)
     given = before.recognizer.state_dict()
     layers = {
-        name: tensor for name, tensor in after.state_dict().items() if len(new) + 1 in tensor.shape
+        name: tensor
+        for name, tensor in after.state_dict().items()
+        if len(new) + 1 in tensor.shape
     }
     assert len(layers) >= 3
     for name, tensor in layers.items():
         assert torch.equal(tensor[: len(old)], given[name][: len(old)]), name
-        assert torch.equal(tensor[len(new)], given[name][len(old)]), f"{name}: the start or end"
+        assert torch.equal(tensor[len(new)], given[name][len(old)]), (
+            f"{name}: the start or end"
+        )
 
 
 def test_no_common_character_leaves_random_rows_in_the_output():
@@ -99,7 +109,10 @@ def test_positions_are_kept_as_far_as_both_reach():
     file = weights(charset)
     _, _, line, _ = start_from(longer, charset, file)
     given = file.recognizer.state_dict()
-    letters, patches = "decoder.embed_positions.weight", "encoder.embed_positions.weight"
+    letters, patches = (
+        "decoder.embed_positions.weight",
+        "encoder.embed_positions.weight",
+    )
     assert line == f"positions kept: {patches} 8 of 16, {letters} 7 of 10"
     assert torch.equal(longer.decoder.embed_positions.weight[:7], given[letters])
     assert torch.equal(longer.decoder.embed_positions.weight[7:], fresh[letters][7:])
@@ -111,12 +124,18 @@ def test_positions_are_kept_as_far_as_both_reach():
 def test_what_does_not_fit_is_said():
     charset = Charset("abc")
     deeper = model(charset, encoder_depth=3, decoder_depth=1)
-    first, characters, *rest = start_from(deeper, charset, weights(charset), "mine.safetensors")
+    first, characters, *rest = start_from(
+        deeper, charset, weights(charset), "mine.safetensors"
+    )
     assert first.startswith("starting from mine.safetensors: ")
     assert characters == "characters: 3 kept, none new, none dropped"
     fresh, unused, other = rest
-    assert fresh.startswith("fresh, not in the file or of another shape: encoder.blocks.2.")
-    assert unused.startswith("in the file, but without a place in this model: decoder.blocks.1.")
+    assert fresh.startswith(
+        "fresh, not in the file or of another shape: encoder.blocks.2."
+    )
+    assert unused.startswith(
+        "in the file, but without a place in this model: decoder.blocks.1."
+    )
     assert "encoder.depth is 3 in the configuration, 2 in the file" in other
 
 
@@ -127,7 +146,10 @@ def test_what_does_not_fit_is_said():
             {"encoder_dim": 16, "decoder_dim": 16},
             "encoder.dim is 16 in the configuration, 32 in the file; decoder.dim is 16",
         ),
-        ({"encoder_heads": 4}, "encoder.heads is 4 in the configuration, 2 in the file"),
+        (
+            {"encoder_heads": 4},
+            "encoder.heads is 4 in the configuration, 2 in the file",
+        ),
     ],
 )
 def test_another_architecture_is_refused_by_name(changes, message):
@@ -141,7 +163,9 @@ def test_train_starts_from_a_file_and_a_charset(tmp_path, arguments, capsys):
     first = Charset("abcdefghijklmnopqrstuvwxyz")
     torch.manual_seed(1)
     part = {"dim": 32, "depth": 1, "heads": 2}
-    given = Recognizer(VisionTransformer(**part, patch_size=(8, 8)), TransformerDecoder(26, **part))
+    given = Recognizer(
+        VisionTransformer(**part, patch_size=(8, 8)), TransformerDecoder(26, **part)
+    )
     file = tmp_path / "given.safetensors"
     save_weights(file, given, first, Preprocessing(32, 128), {"images": 1234})
     command = [*arguments, "--charset", "zyxwvéabc", "--init", str(file)]
@@ -173,7 +197,10 @@ def test_train_starts_from_a_file_and_a_charset(tmp_path, arguments, capsys):
 
     assert main([*command, "--charset", "abczyxwvé", "--trainer.max_steps", "4"]) == 2
     said = capsys.readouterr().err
-    assert "9 characters, found 9 or another order of them; to change it, start from" in said
+    assert (
+        "9 characters, found 9 or another order of them; to change it, start from"
+        in said
+    )
 
 
 OWN_WORDS = ("--data", "vit_str.training.OwnWords", "--data.init_args.sources")
@@ -185,7 +212,10 @@ OWN_WORDS = ("--data", "vit_str.training.OwnWords", "--data.init_args.sources")
         (["--charset", "koraen"], "did you mean korean"),
         (["--charset", "missing.txt"], "no such file"),
         (["--init", "missing.safetensors"], "no such file"),
-        (["--trainer.max_time", "3 hours"], "expected --trainer.max_time as in 3h, 90m"),
+        (
+            ["--trainer.max_time", "3 hours"],
+            "expected --trainer.max_time as in 3h, 90m",
+        ),
         (["--init", "tyni"], "no model 'tyni'"),
         (["--init", "tiny"], "encoder.dim is 32 in the configuration, 256 in the file"),
         ([*OWN_WORDS, "[nowhere]"], "train: nowhere: no such file or folder"),

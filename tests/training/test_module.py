@@ -17,7 +17,9 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 def training(**arguments: Any) -> RecognizerTraining:
     torch.manual_seed(0)
-    encoder = VisionTransformer(16, 1, 2, patch_size=(16, 32), class_token=True, registers=1)
+    encoder = VisionTransformer(
+        16, 1, 2, patch_size=(16, 32), class_token=True, registers=1
+    )
     decoder = TransformerDecoder(10, 16, 1, 2, maximum_length=5, draft_grid=(2, 4))
     return RecognizerTraining(Recognizer(encoder, decoder), "0123456789", **arguments)
 
@@ -30,7 +32,9 @@ def batch() -> SimpleNamespace:
 
     generator = torch.Generator().manual_seed(1)
     return Batch(
-        images=torch.randint(256, (3, 3, 32, 128), generator=generator, dtype=torch.uint8),
+        images=torch.randint(
+            256, (3, 3, 32, 128), generator=generator, dtype=torch.uint8
+        ),
         labels=torch.randint(10, (3, 4), generator=generator),
         token_characters=torch.randint(10, (3, 8), generator=generator),
     )
@@ -49,7 +53,9 @@ def test_auxiliary_losses_are_of_the_tokens_alone(batch):
 def test_a_step_has_the_rates_and_the_fading_of_its_progress(batch, monkeypatch):
     module = training(muon_learning_rate=0.002, learning_rate=0.001)
     optimizer = module.configure_optimizers()
-    trainer: Any = SimpleNamespace(optimizers=[optimizer], world_size=1, global_step=1000)
+    trainer: Any = SimpleNamespace(
+        optimizers=[optimizer], world_size=1, global_step=1000
+    )
     monkeypatch.setattr(RecognizerTraining, "trainer", trainer)
     monkeypatch.setattr(RecognizerTraining, "global_step", 1000)
     monkeypatch.setattr(RecognizerTraining, "log_dict", lambda *_, **__: None)
@@ -62,7 +68,9 @@ def test_a_step_has_the_rates_and_the_fading_of_its_progress(batch, monkeypatch)
     torch.testing.assert_close(step, loss + (1 - 0.9 * 0.85) * auxiliary)
     step.backward()
     module.configure_gradient_clipping(optimizer, 0.01)
-    norm = torch.stack([p.grad.norm() for p in module.parameters() if p.grad is not None]).norm()
+    norm = torch.stack(
+        [p.grad.norm() for p in module.parameters() if p.grad is not None]
+    ).norm()
     assert norm.item() == pytest.approx(0.01, rel=1e-3)
 
 
@@ -72,8 +80,12 @@ def test_norms_biases_and_embeddings_do_not_decay():
     decayed, others = module.configure_optimizers().param_groups
     assert (decayed["weight_decay"], others["weight_decay"]) == (0.5, 0)
     assert all(parameter.ndim > 1 for parameter in decayed["params"])
-    kept = {names[id(parameter)] for parameter in others["params"] if parameter.ndim > 1}
-    embeddings = {name for name in names.values() if "embed_" in name and "average" not in name}
+    kept = {
+        names[id(parameter)] for parameter in others["params"] if parameter.ndim > 1
+    }
+    embeddings = {
+        name for name in names.values() if "embed_" in name and "average" not in name
+    }
     assert kept == {name for name in embeddings if not name.endswith("bias")}
 
 

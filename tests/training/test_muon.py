@@ -19,8 +19,12 @@ def parameters(*shapes: tuple[int, ...]) -> list[nn.Parameter]:
 
 def module(muon_learning_rate: float | None = 0.002) -> RecognizerTraining:
     encoder = VisionTransformer(dim=16, depth=1, heads=2, patch_size=(8, 8))
-    decoder = TransformerDecoder(charset_size=94, dim=16, depth=1, heads=2, maximum_length=5)
-    return RecognizerTraining(Recognizer(encoder, decoder), muon_learning_rate=muon_learning_rate)
+    decoder = TransformerDecoder(
+        charset_size=94, dim=16, depth=1, heads=2, maximum_length=5
+    )
+    return RecognizerTraining(
+        Recognizer(encoder, decoder), muon_learning_rate=muon_learning_rate
+    )
 
 
 @pytest.mark.parametrize("shape", [(16, 16), (32, 16), (16, 48)])
@@ -60,14 +64,19 @@ def test_keys_and_values_are_two_matrices():
 def test_matrices_of_blocks_and_nothing_else():
     training = module()
     matrices, stacked = transformer_matrices(training.recognizer)
-    names = {id(parameter): name for name, parameter in training.recognizer.named_parameters()}
+    names = {
+        id(parameter): name
+        for name, parameter in training.recognizer.named_parameters()
+    }
     expected = {
         name
         for name, parameter in training.recognizer.named_parameters()
         if "blocks" in name and parameter.ndim == 2
     }
     assert {names[id(matrix)] for matrix in matrices} == expected
-    assert {names[one] for one in stacked} == {name for name in expected if "keys_values" in name}
+    assert {names[one] for one in stacked} == {
+        name for name in expected if "keys_values" in name
+    }
 
 
 @pytest.mark.parametrize("rate", [0.002, None])

@@ -26,7 +26,8 @@ from vit_str.training.crops import CropBatch, Crops, CropSampler, HeldOut
 from vit_str.training.loader import SkippedWords, crop_batches
 from vit_str.training.module import RecognizerTraining
 
-pytestmark = pytest.mark.filterwarnings("default")  # Lightning's and albumentations' own
+# Lightning's and albumentations' own
+pytestmark = pytest.mark.filterwarnings("default")
 
 PREPROCESSING = Preprocessing(turn_above=TALL)
 BAD = {"broken.png": "word", "empty.png": "", "kanji.png": "漢字", "long.png": "a" * 40}
@@ -56,10 +57,14 @@ def crops(tmp_path, word_image) -> Path:
     return folder
 
 
-def stream_of(folder: Path, name: str = "none", held_out: HeldOut | None = None) -> Crops:
+def stream_of(
+    folder: Path, name: str = "none", held_out: HeldOut | None = None
+) -> Crops:
     mixture = Mixture([open_words(folder)], seed=1)
     rules = Rules(Charset(), 25)
-    return Crops(mixture, rules, held_out or HeldOut(), Augmentation(name, 1), PREPROCESSING)
+    return Crops(
+        mixture, rules, held_out or HeldOut(), Augmentation(name, 1), PREPROCESSING
+    )
 
 
 def equal(first: CropBatch, second: CropBatch) -> bool:
@@ -76,7 +81,10 @@ def test_a_batch_depends_on_its_numbers_only(crops):
 def test_what_cannot_be_used_is_skipped_and_reported(crops, tmp_path):
     stream = stream_of(crops)
     met = stream[0, 300].skipped
-    assert {each.name for each in met} >= {f"{crops}: broken.png", f"{crops}: kanji.png"}
+    assert {each.name for each in met} >= {
+        f"{crops}: broken.png",
+        f"{crops}: kanji.png",
+    }
     words = SkippedWords(tmp_path / "log")
     for each in met:
         words.add(each)
@@ -103,7 +111,9 @@ def test_words_are_the_same_with_any_number_of_workers(crops):
     alone = list(islice(crop_batches(stream, sampler, workers=0, pinned=False), 5))
     helped = list(islice(crop_batches(stream, sampler, workers=2, pinned=False), 5))
     assert all(map(equal, alone, helped))
-    assert any(batch.skipped for batch in alone) == any(batch.skipped for batch in helped)
+    assert any(batch.skipped for batch in alone) == any(
+        batch.skipped for batch in helped
+    )
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -111,7 +121,9 @@ class SignalNames:
     """What a worker does when it is asked to stop."""
 
     def __getitem__(self, numbers: tuple[int, int]) -> CropBatch:
-        handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+        handlers = [
+            signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
+        ]
         return CropBatch(torch.empty(0), [str(handler) for handler in handlers], [])
 
 
@@ -124,7 +136,9 @@ def test_ctrl_c_is_left_to_the_trainer():
 def own(sampler: CropSampler, batches: int) -> list[int]:
     """Numbers of the crops in the first batches."""
     pairs = islice(sampler, batches)
-    return [number for start, length in pairs for number in range(start, start + length)]
+    return [
+        number for start, length in pairs for number in range(start, start + length)
+    ]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.3, 0.5])
@@ -140,9 +154,9 @@ def test_devices_divide_the_stream(share, devices):
 
 
 def test_a_run_resumes_with_batches_of_another_size():
-    assert own(CropSampler(0, 8, 8, 0.3), 5) + own(CropSampler(40, 20, 20, 0.3), 4) == own(
-        CropSampler(0, 24, 24, 0.3), 5
-    )
+    assert own(CropSampler(0, 8, 8, 0.3), 5) + own(
+        CropSampler(40, 20, 20, 0.3), 4
+    ) == own(CropSampler(0, 24, 24, 0.3), 5)
 
 
 def test_images_are_held_out_by_their_bytes():
@@ -168,9 +182,15 @@ def judged(words: OwnWords) -> dict[str, list[str]]:
 
 
 def test_what_is_held_out_is_not_trained_on_whatever_the_seed(crops):
-    first, second = (own_words([crops], validation_share=0.3, seed=seed) for seed in (1, 2))
+    first, second = (
+        own_words([crops], validation_share=0.3, seed=seed) for seed in (1, 2)
+    )
     assert judged(first).keys() == {"crops"}
-    held = [label for label in judged(first)["crops"] if label in {f"w{n}" for n in range(40)}]
+    held = [
+        label
+        for label in judged(first)["crops"]
+        if label in {f"w{n}" for n in range(40)}
+    ]
     assert 3 < len(held) < 25
     assert sorted(judged(second)["crops"]) == sorted(judged(first)["crops"])
     for words in (first, second):
@@ -178,14 +198,20 @@ def test_what_is_held_out_is_not_trained_on_whatever_the_seed(crops):
         assert trained == {f"w{number}" for number in range(40)} - set(held)
 
 
-def test_words_to_judge_on_are_not_trained_on_in_another_place(crops, tmp_path, word_image):
+def test_words_to_judge_on_are_not_trained_on_in_another_place(
+    crops, tmp_path, word_image
+):
     images = [(crops / f"{number}.png").read_bytes() for number in range(5)]
     words = [LabeledWord(image, f"w{number}") for number, image in enumerate(images)]
     path = tmp_path / "judged.lmdb"
     with WRITERS["lmdb"](path, Layout()) as writer:
-        writer.add([*words, LabeledWord(bytes_of(word_image("é"), tmp_path / "é.png"), "é")])
+        writer.add(
+            [*words, LabeledWord(bytes_of(word_image("é"), tmp_path / "é.png"), "é")]
+        )
     own = own_words([crops], validation=[str(path)])
-    assert judged(own) == {"judged": ["w0", "w1", "w2", "w3", "w4", "é"]}, "é will be misread"
+    assert judged(own) == {"judged": ["w0", "w1", "w2", "w3", "w4", "é"]}, (
+        "é will be misread"
+    )
     assert not set(own.crops[0, 400].labels) & {"w0", "w1", "w2", "w3", "w4"}
 
 
@@ -196,21 +222,32 @@ def test_sources_are_taken_in_their_shares(crops, tmp_path, word_image):
         writer.add([LabeledWord(image, "more")] * 3)
     own = own_words([crops, path], shares=[3, 1], validation_share=0.0)
     labels = own.crops[0, 1024].labels
-    assert labels.count("more") == 256, "also where words that cannot be used are replaced"
+    assert labels.count("more") == 256, (
+        "also where words that cannot be used are replaced"
+    )
     assert judged(own) == {}
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"rendered_share": 1.0}, "rendered_share must be from 0 to below 1, found 1; for rend"),
+        (
+            {"rendered_share": 1.0},
+            "rendered_share must be from 0 to below 1, found 1; for rend",
+        ),
         ({"validation_share": -0.1}, "validation_share must be from 0 to below 1"),
-        ({"validation_share": 1e-9}, "validation_share 1e-09 holds out none of the words"),
+        (
+            {"validation_share": 1e-9},
+            "validation_share 1e-09 holds out none of the words",
+        ),
         ({"batch_size": 0}, "batch_size must be 1 or more, found 0"),
         ({"workers": -1}, "workers must be 0 or more"),
         ({"augment": "hard"}, "no augmentation 'hard'"),
         ({"shares": [1.0, 2.0]}, "weight above 0 for each"),
-        ({"charset": "xyz"}, "none of the first 44 words can be trained on; .*outside the charset"),
+        (
+            {"charset": "xyz"},
+            "none of the first 44 words can be trained on; .*outside the charset",
+        ),
     ],
 )
 def test_mistakes_are_reported_at_once(crops, arguments, said):
@@ -221,7 +258,12 @@ def test_mistakes_are_reported_at_once(crops, arguments, said):
 
 def arguments_for(crops: Path, *more: str) -> Iterator[str]:
     """For `run`: train on own crops instead of rendered words alone."""
-    given = {"sources": f"[{crops}]", "workers": 0, "rendered_share": 0.4, "augment": "light"}
+    given = {
+        "sources": f"[{crops}]",
+        "workers": 0,
+        "rendered_share": 0.4,
+        "augment": "light",
+    }
     yield "--data=vit_str.training.OwnWords"
     for name, value in given.items():
         yield f"--data.init_args.{name}={value}"
@@ -237,7 +279,9 @@ def test_a_run_that_is_cut_ends_like_one_that_is_not(run, crops):
     with (cut / "log" / "metrics.csv").open() as file:
         later = [float(row["images"]) for row in csv.DictReader(file) if row["loss"]]
     assert later == [0, 4, 8, 12, 16, 20], "one log for both legs"
-    expected, found = (load_file(folder / "weights.safetensors") for folder in (whole, cut))
+    expected, found = (
+        load_file(folder / "weights.safetensors") for folder in (whole, cut)
+    )
     for name, tensor in expected.items():
         assert torch.equal(found[name], tensor), name
 
@@ -283,7 +327,9 @@ def test_mjsynth_and_synthtext_are_sources(tmp_path, word_image):
     for name in names[:3]:
         word_image("word").convert("RGB").save(folder / name)
     (folder / names[3]).write_bytes(b"")
-    (folder / "annotation_train.txt").write_text("".join(f"./{name} 7\n" for name in names))
+    (folder / "annotation_train.txt").write_text(
+        "".join(f"./{name} 7\n" for name in names)
+    )
     scene = tmp_path / "SynthText" / "8" / "scene_0.jpg"
     scene.parent.mkdir(parents=True)
     word_image("scene", size=(200, 100)).convert("RGB").save(scene)
@@ -302,7 +348,9 @@ def test_mjsynth_and_synthtext_are_sources(tmp_path, word_image):
         own_words([tmp_path / "mjsynth.tar.gz"])
 
 
-def test_accents_that_are_apart_are_trained_on_as_the_charset_has_them(tmp_path, word_image):
+def test_accents_that_are_apart_are_trained_on_as_the_charset_has_them(
+    tmp_path, word_image
+):
     word_image("x").save(tmp_path / "x.png")
     (tmp_path / "labels.tsv").write_text("x.png\tnai\u0308ve\n", encoding="utf-8")
     own = own_words([tmp_path], validation_share=0.0, charset="naïve")

@@ -116,21 +116,32 @@ def test_killed_at_any_moment_and_resumed_equals_uncut(run):
     cut = uncut.parent / "cut"
     cut.mkdir()
     config = cut / "config-in.yaml"
-    config.write_text((uncut / "config-in.yaml").read_text().replace(str(uncut), str(cut)))
+    config.write_text(
+        (uncut / "config-in.yaml").read_text().replace(str(uncut), str(cut))
+    )
     command = [sys.executable, "-c", KILLED_AFTER_A_CHECKPOINT, str(cut / "last.ckpt")]
     command += ["train", "--config", str(config), *arguments]
     # As many threads as here: sums in another order would differ in the last digit.
     environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
-    killed = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
+    killed = subprocess.run(
+        command, capture_output=True, text=True, timeout=600, env=environment
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr[-3000:]
     assert 1 <= checkpoint(cut)["global_step"] < 12
     # What a library draws when it is first imported, after seeding, moves Python's own numbers.
-    assert_same_run(uncut, run("cut", *arguments), 12, apart_from="python", whole_log=False)
+    assert_same_run(
+        uncut, run("cut", *arguments), 12, apart_from="python", whole_log=False
+    )
 
 
 def test_in_the_middle_of_a_step_of_several_batches(run, monkeypatch, before_batch):
     """Gradients that have added up are in no checkpoint: the step is done anew, from its start."""
-    arguments = ["--trainer.accumulate_grad_batches", "3", "--trainer.val_check_interval", "9"]
+    arguments = [
+        "--trainer.accumulate_grad_batches",
+        "3",
+        "--trainer.val_check_interval",
+        "9",
+    ]
     uncut = run("uncut", *arguments)
 
     def saved_and_killed(self, trainer, module, *_):
@@ -143,7 +154,11 @@ def test_in_the_middle_of_a_step_of_several_batches(run, monkeypatch, before_bat
         with pytest.raises(Killed):
             run("killed", *arguments)
     saved = checkpoint(uncut.parent / "killed")
-    assert (saved["global_step"], saved["images_seen"], saved["unfinished_batches"]) == (2, 24, 2)
+    assert (
+        saved["global_step"],
+        saved["images_seen"],
+        saved["unfinished_batches"],
+    ) == (2, 24, 2)
     assert_same_run(uncut, run("killed", *arguments))
 
     with before_batch(7, interrupt):

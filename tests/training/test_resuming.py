@@ -16,5 +16,7 @@ def test_processes_that_resume_from_different_places_do_not_start():
         return SimpleNamespace(strategy=strategy)
 
     check_together(trainer(640), 640)
-    with pytest.raises(CannotStart, match=r"the first, which is after 640 images.* after 0;"):
+    with pytest.raises(
+        CannotStart, match=r"the first, which is after 640 images.* after 0;"
+    ):
         check_together(trainer(640), 0)

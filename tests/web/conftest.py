@@ -6,7 +6,11 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import (
+    BaseHTTPRequestHandler,
+    SimpleHTTPRequestHandler,
+    ThreadingHTTPServer,
+)
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +87,9 @@ def stub() -> Iterator[tuple[str, Answers]]:
             super().__init__(*arguments, directory=str(PAGE))
 
         def do_GET(self) -> None:
-            self.path = "/index.html" if self.path == "/" else self.path.removeprefix("/web")
+            self.path = (
+                "/index.html" if self.path == "/" else self.path.removeprefix("/web")
+            )
             if self.path == "/v1/model":
                 self.answer(200, {}, {"name": "tiny", "page": True})
             else:

@@ -69,7 +69,10 @@ def amid_nothing(tmp_path, word_image) -> list[Path]:
     ):
         sheet = Image.new("RGB", size, "white")
         word = word_image("Museum station", size=(220, 32))
-        sheet.paste(word if size[0] > size[1] else word.transpose(Image.Transpose.ROTATE_270), at)
+        sheet.paste(
+            word if size[0] > size[1] else word.transpose(Image.Transpose.ROTATE_270),
+            at,
+        )
         sheet.save(tmp_path / name)
         paths.append(tmp_path / name)
     return paths
@@ -117,7 +120,10 @@ def compare(
         # Between the other texts of a doubtful word it may be a close race: most are the same.
         if reading.confidence > 0.5:
             assert record["alternatives"][0]["text"] == reading.alternatives[0].text
-        priors = {each["text"]: each.get("prior", 0) for each in (record, *record["alternatives"])}
+        priors = {
+            each["text"]: each.get("prior", 0)
+            for each in (record, *record["alternatives"])
+        }
         expected = {each.text: each.prior for each in (reading, *reading.alternatives)}
         shared = priors.keys() & expected.keys()
         assert len(shared) > len(expected) // 2
@@ -143,13 +149,17 @@ def test_the_samples_read_as_by_the_command(
             # Small differences of resized pixels count where the model is not sure.
             records = compare(page, address, tiny, doubtful, language, within=0.02)
             texts.append([record["text"] for record in records])
-            spoke = any(other.get("prior") for r in records for other in r["alternatives"])
+            spoke = any(
+                other.get("prior") for r in records for other in r["alternatives"]
+            )
             assert spoke == (language != "none")
         assert texts[0] != texts[1]
         page.goto(address)
         page.locator("#live", has_text="Ready").wait_for(state="attached")
         page.set_input_files("#files", no_picture)
-        page.locator(".problem", has_text="not a picture that the browser can open").wait_for()
+        page.locator(
+            ".problem", has_text="not a picture that the browser can open"
+        ).wait_for()
         page.close()
     assert all(url.startswith((address, f"blob:{address}")) for url in asked)
 
@@ -160,11 +170,15 @@ def print_page(tmp_path, matplotlib_fonts) -> Path:
     sheet = Image.new("RGB", (900, 700), "white")
     pen = ImageDraw.Draw(sheet)
     for number, line in enumerate(TEXT.splitlines()):
-        font = ImageFont.truetype(matplotlib_fonts / "DejaVuSerif.ttf", 28 if number else 44)
+        font = ImageFont.truetype(
+            matplotlib_fonts / "DejaVuSerif.ttf", 28 if number else 44
+        )
         pen.text((60, 40 + 52 * number), line, "black", font)
     with Image.open(SAMPLES / "word-09.jpg") as word:
         sheet.paste(word.convert("RGB").resize((36, 12)).resize((144, 48)), (60, 560))
-    sheet.rotate(2, Image.Resampling.BICUBIC, fillcolor="white").save(tmp_path / "print.png")
+    sheet.rotate(2, Image.Resampling.BICUBIC, fillcolor="white").save(
+        tmp_path / "print.png"
+    )
     return tmp_path / "print.png"
 
 
@@ -176,9 +190,24 @@ def ruled_page(tmp_path, matplotlib_fonts) -> Path:
     font = ImageFont.truetype(matplotlib_fonts / "DejaVuSans.ttf", 26)
     pen.text((60, 40), "Prices of this winter", "black", font)
     columns, rows = (60, 420, 640, 840), (120, 180, 270, 360, 420)
-    cells = [("Article", 0, 0), ("Price", 1, 0), ("Pieces", 2, 0), ("Coat with a", 0, 1)]
-    cells += [("warm lining", 0, 1.4), ("49.90", 1, 1), ("12", 2, 1), ("Boots of", 0, 2)]
-    cells += [("brown leather", 0, 2.4), ("89.00", 1, 2), ("7", 2, 2), ("All together", 0, 3)]
+    cells = [
+        ("Article", 0, 0),
+        ("Price", 1, 0),
+        ("Pieces", 2, 0),
+        ("Coat with a", 0, 1),
+    ]
+    cells += [
+        ("warm lining", 0, 1.4),
+        ("49.90", 1, 1),
+        ("12", 2, 1),
+        ("Boots of", 0, 2),
+    ]
+    cells += [
+        ("brown leather", 0, 2.4),
+        ("89.00", 1, 2),
+        ("7", 2, 2),
+        ("All together", 0, 3),
+    ]
     cells += [("1221.80", 2, 3)]
     for text, column, row in cells:
         top = rows[int(row)] + 12 + 90 * (row - int(row))
@@ -187,7 +216,9 @@ def ruled_page(tmp_path, matplotlib_fonts) -> Path:
         pen.line((columns[0], row, columns[-1], row), "black", 2)
     for number, column in enumerate(columns):
         pen.line((column, rows[0], column, rows[3 if number == 1 else 4]), "black", 2)
-    sheet.rotate(-1, Image.Resampling.BICUBIC, fillcolor="white").save(tmp_path / "ruled.png")
+    sheet.rotate(-1, Image.Resampling.BICUBIC, fillcolor="white").save(
+        tmp_path / "ruled.png"
+    )
     return tmp_path / "ruled.png"
 
 
@@ -206,7 +237,9 @@ def compare_page(page: Any, address: str, model: str, path: Path) -> dict[str, A
     card.get_by_text("Copy JSON").click()
     card.get_by_text("Copied").wait_for()
     record = json.loads(page.evaluate("() => navigator.clipboard.readText()"))
-    expected = page_row(path.name, load_page(model, backend="onnx").read(path, boxes=True))
+    expected = page_row(
+        path.name, load_page(model, backend="onnx").read(path, boxes=True)
+    )
     assert [record[name] for name in ("path", "width", "height", "text")] == [
         expected[name] for name in ("path", "width", "height", "text")
     ]
@@ -215,13 +248,17 @@ def compare_page(page: Any, address: str, model: str, path: Path) -> dict[str, A
             other[name] for name in ("text", "block", "line")
         ]
         assert one["confidence"] == pytest.approx(other["confidence"], abs=0.01)
-        for corner, expected_corner in zip(one["polygon"], other["polygon"], strict=True):
+        for corner, expected_corner in zip(
+            one["polygon"], other["polygon"], strict=True
+        ):
             assert corner == pytest.approx(expected_corner, abs=1.5)
     return record
 
 
 def test_whole_pictures(browser, tiny, serve_files, print_page):
-    empty, huge, no_picture = (print_page.with_name(f"{n}.png") for n in ("empty", "huge", "no"))
+    empty, huge, no_picture = (
+        print_page.with_name(f"{n}.png") for n in ("empty", "huge", "no")
+    )
     Image.new("RGB", (400, 400), "white").save(empty)
     Image.new("1", (8000, 8000)).save(huge)
     no_picture.write_bytes(print_page.read_bytes()[:100])
@@ -233,7 +270,10 @@ def test_whole_pictures(browser, tiny, serve_files, print_page):
         assert card.locator("polygon").count() == len(record["words"])
         card.get_by_text("Copy text").click()
         assert page.evaluate("() => navigator.clipboard.readText()") == record["text"]
-        assert "No text found" in read_page(page, address, empty).locator(".text").inner_text()
+        assert (
+            "No text found"
+            in read_page(page, address, empty).locator(".text").inner_text()
+        )
         page.select_option("#kind", "page")
         for path, problem in (
             (huge, "64 million pixels, more than this page takes"),
@@ -259,7 +299,9 @@ def test_a_model_that_refines(browser, tiny, serve_files, tall, tmp_path):
     decoder = PermutedDecoder(94, dim=32, heads=2, maximum_length=6)
     torch.nn.init.normal_(decoder.classify.weight)
     encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
-    preprocessing = Preprocessing(mean=(0.4, 0.5, 0.6), turn_above=1.5, reread_below=1.0)
+    preprocessing = Preprocessing(
+        mean=(0.4, 0.5, 0.6), turn_above=1.5, reread_below=1.0
+    )
     recognizer = Recognizer(encoder, decoder).eval()
     folder = tmp_path / "page"
     weights = WeightsFile(recognizer, Charset(), preprocessing, {}, 1.2)
@@ -291,14 +333,38 @@ def test_lines(browser, tiny, serve_files, tmp_path, print_page):
 def test_words_have_one_script_as_in_python(browser, tiny, serve_files):
     rng = random.Random(5)
     letters = "".join(ALPHABETS.values())
-    letters += letters.upper() + "ABCEHIJKMOPTXY" * 8 + "aceijopxy" * 8 + "kmtuvwn" + "  -" * 40
+    letters += (
+        letters.upper()
+        + "ABCEHIJKMOPTXY" * 8
+        + "aceijopxy" * 8
+        + "kmtuvwn"
+        + "  -" * 40
+    )
     lines = ["".join(rng.choices(letters, k=24)) for _ in range(300)]
     codes = "ABCEHXΧХКMМTоо0159.–- -  "
-    lines += ["".join(rng.choices(codes, k=14)) + end for _ in range(50) for end in ("", " на")]
-    lines += ["10 κΩ, 5 μΑ, 20 μPa", "A = π r", "в Х веке", "X. Иванов", "модель X5 и бумага А4"]
+    lines += [
+        "".join(rng.choices(codes, k=14)) + end
+        for _ in range(50)
+        for end in ("", " на")
+    ]
+    lines += [
+        "10 κΩ, 5 μΑ, 20 μPa",
+        "A = π r",
+        "в Х веке",
+        "X. Иванов",
+        "модель X5 и бумага А4",
+    ]
     lines += ["язык С++ и С#.", "днём +25°С."]
-    lines += ["COP на TOM", "Кока-COLA", "IT-компания в XX веке", "ja сам њен", "TO είναι NATO"]
-    cases = [(line, language) for line in lines for language in ("", "ru", "uk+en", "el")]
+    lines += [
+        "COP на TOM",
+        "Кока-COLA",
+        "IT-компания в XX веке",
+        "ja сам њен",
+        "TO είναι NATO",
+    ]
+    cases = [
+        (line, language) for line in lines for language in ("", "ru", "uk+en", "el")
+    ]
     with serve_files(tiny) as address:
         page = browser.new_page()
         page.goto(address)
@@ -317,7 +383,9 @@ def test_other_scripts_are_fetched_when_asked_for(
     browser, tiny, serve_files, tmp_path, both_scripts, run, print_page
 ):
     folder = tmp_path / "page"
-    code, _, _ = run("export", both_scripts, "--web", folder, "--runtime", tiny / "runtime")
+    code, _, _ = run(
+        "export", both_scripts, "--web", folder, "--runtime", tiny / "runtime"
+    )
     assert code == 0
     image = SAMPLES / "word-01.png"
     with serve_files(folder) as address:
@@ -337,13 +405,17 @@ def test_other_scripts_are_fetched_when_asked_for(
         page.close()
 
 
-def test_without_a_detector(browser, tiny, serve_files, tmp_path, weights_path, run, monkeypatch):
+def test_without_a_detector(
+    browser, tiny, serve_files, tmp_path, weights_path, run, monkeypatch
+):
     def not_installed(name):
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("vit_str.export.web.distribution", not_installed)
     folder = tmp_path / "page"
-    code, _, err = run("export", weights_path, "--web", folder, "--runtime", tiny / "runtime")
+    code, _, err = run(
+        "export", weights_path, "--web", folder, "--runtime", tiny / "runtime"
+    )
     assert code == 0
     assert "it reads words only" in err
     assert not (folder / "detector").exists()
@@ -364,7 +436,9 @@ def test_what_cannot_become_a_page(tmp_path, monkeypatch, run):
         return err
 
     assert "--runtime needs --web" in complaint("tiny", "--out", out, "--runtime", "x")
-    assert f"has no {RUNTIME_FILES[0]}" in complaint("tiny", "--web", out, "--runtime", "x")
+    assert f"has no {RUNTIME_FILES[0]}" in complaint(
+        "tiny", "--web", out, "--runtime", "x"
+    )
     assert "there already, and not empty" in complaint("tiny", "--web", tmp_path)
     monkeypatch.setenv("PATH", "")
     assert "from npm, which is not installed" in complaint("tiny", "--web", out)

@@ -27,7 +27,9 @@ EXIT = {
             "box": [32.0 * i, 4.0, 32.0 * i + 30, 28.0],
             "attention": [[0.5 if i == j else 0.1 for j in range(4)]],
         }
-        for i, (character, confidence) in enumerate(zip("Exit", (0.99, 0.9, 0.6, 0.3), strict=True))
+        for i, (character, confidence) in enumerate(
+            zip("Exit", (0.99, 0.9, 0.6, 0.3), strict=True)
+        )
     ],
 }
 
@@ -139,10 +141,15 @@ def test_pages_of_a_pdf_file_are_drawn_by_the_server(page, stub, tmp_path):
     card.locator(".readout", has_text="3 words, page 2 of 2").wait_for()
     assert card.get_by_text("Page before").is_visible()
     assert not card.get_by_text("Next page").is_visible()
-    assert answers.asked == ["/v1/page?language=&picture=1", "/v1/page?language=&page=2&picture=1"]
+    assert answers.asked == [
+        "/v1/page?language=&picture=1",
+        "/v1/page?language=&page=2&picture=1",
+    ]
     card.get_by_text("Copy JSON").click()
     card.get_by_text("Copied").wait_for()
-    assert "picture" not in json.loads(page.evaluate("() => navigator.clipboard.readText()"))
+    assert "picture" not in json.loads(
+        page.evaluate("() => navigator.clipboard.readText()")
+    )
 
 
 def test_what_goes_wrong_is_said_in_words(page, stub):
@@ -158,11 +165,17 @@ def test_what_goes_wrong_is_said_in_words(page, stub):
     card.get_by_text("Copy text").wait_for()
     for answer, words in [
         ((413, {}, {"error": "too large"}), "larger than the server takes"),
-        ((200, {}, {"readings": [{"path": "a", "text": None, "error": "damaged"}]}), "Damaged."),
+        (
+            (200, {}, {"readings": [{"path": "a", "text": None, "error": "damaged"}]}),
+            "Damaged.",
+        ),
         ((504, {}, {}), "took too long"),
     ]:
         answers.append(answer)
-        assert words in drop(page, SAMPLES / "word-06.jpg").locator(".problem").inner_text()
+        assert (
+            words
+            in drop(page, SAMPLES / "word-06.jpg").locator(".problem").inner_text()
+        )
     answers.key = "secret"
     drop(page, SAMPLES / "word-06.jpg")
     answers += [(200, {}, {"readings": [EXIT]})] * 9

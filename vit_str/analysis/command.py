@@ -51,7 +51,9 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
     """Which models and images, where to compute and where to write."""
     if analysis.models is None:
         for name in ("first", "second"):
-            parser.add_argument(name, metavar=name.upper(), help="a model, as for distance")
+            parser.add_argument(
+                name, metavar=name.upper(), help="a model, as for distance"
+            )
     else:
         parser.add_argument(
             "models",
@@ -77,8 +79,12 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
         help="of the images that models of timm:, hf: or torchvision: are given, if they take any "
         "but their usual ones; images are resized to it without cropping",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
-    parser.add_argument("--seed", type=int, default=1, help="same seed, same results (1)")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="where to write"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="same seed, same results (1)"
+    )
     parser.add_argument(
         "--data",
         default="rendered",
@@ -90,7 +96,11 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
         "--count", type=int, default=count, metavar="N", help=f"most images ({count})"
     )
     parser.add_argument(
-        "--fonts", type=Path, nargs="+", metavar="DIR", help="to render with, not the system's"
+        "--fonts",
+        type=Path,
+        nargs="+",
+        metavar="DIR",
+        help="to render with, not the system's",
     )
     add_batch_size(parser)
     add_device(parser)
@@ -108,7 +118,11 @@ def _norm(parser: argparse.ArgumentParser) -> None:
 
 def _show(parser: argparse.ArgumentParser, count: int = 4) -> None:
     parser.add_argument(
-        "--show", type=int, default=count, metavar="N", help=f"words to draw with maps ({count})"
+        "--show",
+        type=int,
+        default=count,
+        metavar="N",
+        help=f"words to draw with maps ({count})",
     )
 
 
@@ -138,7 +152,9 @@ def _distance(parser: argparse.ArgumentParser) -> None:
         "between trainings",
     )
     parser.add_argument(
-        "--per-image", action="store_true", help="write the values of every image: per-image.csv"
+        "--per-image",
+        action="store_true",
+        help="write the values of every image: per-image.csv",
     )
     parser.add_argument(
         "--maps",
@@ -168,17 +184,27 @@ def _ablation(parser: argparse.ArgumentParser) -> None:
 
 def _characters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--block", type=int, metavar="N", help="of the decoder, from 1 (default: the last)"
+        "--block",
+        type=int,
+        metavar="N",
+        help="of the decoder, from 1 (default: the last)",
     )
     parser.add_argument(
-        "--head", type=int, metavar="N", help="of the block, from 1 (default: the mean of all)"
+        "--head",
+        type=int,
+        metavar="N",
+        help="of the block, from 1 (default: the mean of all)",
     )
     _show(parser, 12)
 
 
 def _receptive_field(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--queries", type=int, default=4, metavar="N", help="tokens measured in each image (4)"
+        "--queries",
+        type=int,
+        default=4,
+        metavar="N",
+        help="tokens measured in each image (4)",
     )
 
 
@@ -212,7 +238,8 @@ class Analysis(NamedTuple):
     """A subcommand; ``report`` in ``page.py`` of its folder takes options of its own by name."""
 
     purpose: str
-    add_arguments: Callable[[argparse.ArgumentParser], None] | None = None  # its own options
+    # Its own options
+    add_arguments: Callable[[argparse.ArgumentParser], None] | None = None
     models: int | str | None = "+"  # as ``nargs``; None for a first and a second
     images: int = 200  # most images, if not said otherwise
     with_untrained: bool = False
@@ -233,7 +260,9 @@ ANALYSES = {
         module="atlas.page",
     ),
     "compare": Analysis(
-        "the same for two models on the same images, as paired differences", _norm, models=None
+        "the same for two models on the same images, as paired differences",
+        _norm,
+        models=None,
     ),
     "ablation": Analysis(
         "whether reading needs a head: words read right while it is cut",
@@ -269,13 +298,17 @@ ANALYSES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a subcommand for each analysis."""
-    parser.description = "Look into models: every analysis writes tables, figures and one page."
+    parser.description = (
+        "Look into models: every analysis writes tables, figures and one page."
+    )
     parser.epilog = "example: vit-str analyze distance tiny untrained:tiny --out out/"
     analyses = parser.add_subparsers(dest="command", metavar="ANALYSIS", required=True)
     for name, analysis in ANALYSES.items():
         purpose = analysis.purpose
         description = f"{purpose[0].upper()}{purpose[1:]}."
-        added = analyses.add_parser(name, help=purpose, description=description, allow_abbrev=False)
+        added = analyses.add_parser(
+            name, help=purpose, description=description, allow_abbrev=False
+        )
         _add_common(added, analysis)
         if analysis.add_arguments:
             analysis.add_arguments(added)

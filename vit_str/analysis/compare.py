@@ -92,7 +92,9 @@ def _compared(
     matching: str, layer: int, first: Values, second: Values, metric: str, unit: str
 ) -> pd.DataFrame:
     change = second - first
-    heads = [*range(1, change.shape[1] + 1)] if matching in ("index", "rank") else [None]
+    heads = (
+        [*range(1, change.shape[1] + 1)] if matching in ("index", "rank") else [None]
+    )
     table = means_table(
         change,
         matching=matching,
@@ -134,7 +136,8 @@ _TESTS = (
 def report(run: AnalysisRun, norm: str) -> int:
     """Measure both models on the same images, and write their differences and a page."""
     first, second = (
-        DistanceAnalysis(subject.name, subject.encoder, norm) for subject in run.subjects
+        DistanceAnalysis(subject.name, subject.encoder, norm)
+        for subject in run.subjects
     )
     for subject, analysis in zip(run.subjects, (first, second), strict=True):
         run.measure(subject, analysis.update)
@@ -151,7 +154,9 @@ def report(run: AnalysisRun, norm: str) -> int:
             continue
         shown = distances[distances["matching"].isin([matching, "layer"])]
         page.figure(
-            differences_by_layer(shown, f"matched by {matching}", (first.model, second.model)),
+            differences_by_layer(
+                shown, f"matched by {matching}", (first.model, second.model)
+            ),
             f"difference-{matching}",
             f"Attention distance of {second.model} minus that of {first.model} in "
             f"pixels ({norm}), matched by {matching}: {meaning}. The line is of means "
@@ -161,7 +166,9 @@ def report(run: AnalysisRun, norm: str) -> int:
         )
     page.heading("In numbers")
     page.paragraph(_TESTS)
-    cells = layers[layers["metric"].isin(_SHOWN)].drop(columns=["matching", "head", "n"])
+    cells = layers[layers["metric"].isin(_SHOWN)].drop(
+        columns=["matching", "head", "n"]
+    )
     caption = f"Means of layers with 95 % intervals, {norm}, n = {n:,} images"
     page.table(*cells_of(cells), caption)
     return run.finish(page, n=n)

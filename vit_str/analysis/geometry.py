@@ -33,14 +33,18 @@ class TokenGrid:
                 f"{self.columns} tokens of {self.patch_size} pixels"
             )
         if self.special_tokens < 0:
-            raise ValueError(f"special_tokens must be 0 or more, found {self.special_tokens}")
+            raise ValueError(
+                f"special_tokens must be 0 or more, found {self.special_tokens}"
+            )
 
     @classmethod
     def of(cls, encoder: Encoder) -> "TokenGrid":
         """The grid of an encoder of this project."""
         rows, columns = encoder.grid
         height, width = encoder.image_size
-        return cls(rows, columns, (height / rows, width / columns), encoder.special_tokens)
+        return cls(
+            rows, columns, (height / rows, width / columns), encoder.special_tokens
+        )
 
     def __len__(self) -> int:
         return self.rows * self.columns
@@ -48,7 +52,9 @@ class TokenGrid:
     def merged(self) -> "TokenGrid":
         """A grid of tokens that stand for two rows and two columns of tokens each."""
         if self.rows % 2 or self.columns % 2:
-            raise ValueError(f"{self.rows} x {self.columns} tokens cannot be merged two by two")
+            raise ValueError(
+                f"{self.rows} x {self.columns} tokens cannot be merged two by two"
+            )
         return self.pooled(2, 2)
 
     def pooled(self, rows: int, columns: int) -> "TokenGrid":
@@ -90,11 +96,15 @@ class TokenGrid:
         x = (torch.arange(self.columns, dtype=torch.float64) + 0.5) * width + right
         return torch.stack(torch.meshgrid(x, y, indexing="xy"), -1).reshape(-1, 2)
 
-    def differences(self, keys: "TokenGrid | None" = None) -> Float64[Tensor, "query key 2"]:
+    def differences(
+        self, keys: "TokenGrid | None" = None
+    ) -> Float64[Tensor, "query key 2"]:
         """(x, y) from every token to every other, or to every one of other ``keys``."""
         return (keys or self).centers[None] - self.centers[:, None]
 
-    def distances(self, keys: "TokenGrid | None" = None) -> Float64[Tensor, "query key"]:
+    def distances(
+        self, keys: "TokenGrid | None" = None
+    ) -> Float64[Tensor, "query key"]:
         """Euclidean distance between the middles of every two tokens, see `differences`."""
         return self.differences(keys).square().sum(-1).sqrt()
 
@@ -115,17 +125,22 @@ class Windows:
     # window at the border holds tokens from opposite sides of the image, which may not attend to
     # each other
     allowed: Bool[Tensor, "window query key"]
-    pooled: TokenGrid | None = None  # of the keys, if they lie elsewhere than the queries
+    # Of the keys, if they lie elsewhere than the queries
+    pooled: TokenGrid | None = None
 
     @classmethod
-    def of(cls, grid: TokenGrid, window: tuple[int, int], shift: tuple[int, int]) -> "Windows":
+    def of(
+        cls, grid: TokenGrid, window: tuple[int, int], shift: tuple[int, int]
+    ) -> "Windows":
         """Cut a grid into windows of some rows and columns, after it was rolled by ``shift``."""
         sides = []
         for count, step in zip((grid.rows, grid.columns), shift, strict=True):
             sides.append((torch.arange(count) >= count - step).long())
         regions = 2 * sides[0][:, None] + sides[1]
         rows, columns = window
-        tokens = rearrange(regions, "(a row) (b col) -> (a b) (row col)", row=rows, col=columns)
+        tokens = rearrange(
+            regions, "(a row) (b col) -> (a b) (row col)", row=rows, col=columns
+        )
         of_window = TokenGrid(rows, columns, grid.patch_size)
         return cls(of_window, allowed=tokens[:, :, None] == tokens[:, None])
 
@@ -140,14 +155,18 @@ class Windows:
         return self.pooled or self.grid
 
 
-def neighborhood(grid: TokenGrid, keys: TokenGrid | None = None) -> Bool[Tensor, "query key"]:
+def neighborhood(
+    grid: TokenGrid, keys: TokenGrid | None = None
+) -> Bool[Tensor, "query key"]:
     """The 3 x 3 keys around each token, cut at the border."""
     sides = torch.tensor((keys or grid).patch_size[::-1], dtype=torch.float64)
     steps = grid.differences(keys).abs() / sides
     return (steps <= 1.5 + 1e-9).all(-1)
 
 
-def uniform_attention(allowed: Bool[Tensor, "*any query key"]) -> Float64[Tensor, "*any query key"]:
+def uniform_attention(
+    allowed: Bool[Tensor, "*any query key"],
+) -> Float64[Tensor, "*any query key"]:
     """Attention that is even over the tokens that a query may attend to."""
     allowed = allowed.double()
     return allowed / allowed.sum(-1, keepdim=True)

@@ -20,7 +20,13 @@ from vit_str.console import one_line
 from vit_str.datasets.folder import FolderReader
 from vit_str.files import find_files
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import SUFFIXES, ImageSource, Preprocessing, UnreadableImage, load_image
+from vit_str.runtime.images import (
+    SUFFIXES,
+    ImageSource,
+    Preprocessing,
+    UnreadableImage,
+    load_image,
+)
 from vit_str.torch_runtime.devices import choose_device
 
 RENDERED = "rendered"
@@ -89,7 +95,9 @@ def load_images(
     charset = subject.charset
     if data == RENDERED:
         if not subject.reads:
-            raise ValueError(f"{subject.name} needs images of your own: give --data FOLDER")
+            raise ValueError(
+                f"{subject.name} needs images of your own: give --data FOLDER"
+            )
         from vit_str.synthesis.glyphs import GlyphAtlas
         from vit_str.synthesis.lexicon import Lexicon
         from vit_str.synthesis.renderer import Renderer
@@ -149,7 +157,9 @@ def queries_of(
     if chosen == "all":
         return None
     if batch.boxes is None:
-        raise ValueError("--queries text and background need images with boxes: rendered words")
+        raise ValueError(
+            "--queries text and background need images with boxes: rendered words"
+        )
     boxes = batch.boxes.double()[:, :, None]
     x, y = grid.centers.T
     across = (boxes[..., 0] <= x) & (x < boxes[..., 2])
@@ -161,7 +171,9 @@ def queries_of(
 def _chosen(folder: Path, count: int) -> list[tuple[ImageSource, str | None, str]]:
     """Images of a folder, evenly spread where there are more than ``count``."""
     if not folder.is_dir():
-        raise ValueError(f"{folder}: no such folder; give one with images, or {RENDERED!r}")
+        raise ValueError(
+            f"{folder}: no such folder; give one with images, or {RENDERED!r}"
+        )
     files = _files(folder)
     if not files:
         raise ValueError(f"{folder}: no images in it; give a folder with images")

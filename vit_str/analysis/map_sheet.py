@@ -49,7 +49,8 @@ def map_sheet(words: Sequence[MappedWord]) -> Figure:
     tall = 0.88 * _WIDTH / columns * height / width  # of a panel, in inches
     in_all = rows * (tall + _TITLE)
     sheet = figure(_WIDTH, in_all)
-    sheet.set_layout_engine("none")  # the other one takes minutes for hundreds of panels
+    # The other one takes minutes for hundreds of panels
+    sheet.set_layout_engine("none")
     room = {
         "left": 0.005,
         "right": 0.995,
@@ -82,10 +83,14 @@ def _draw_word(grid: np.ndarray, word: MappedWord) -> None:
         color = COLORS[row % len(COLORS)] if word.boxes else INK
         if word.boxes:
             _frame(grid[0, 0], word.boxes[row], color, 1.4)
-        for axes, (method, maps) in zip(axes_of_row[1:], word.maps.items(), strict=False):
+        for axes, (method, maps) in zip(
+            axes_of_row[1:], word.maps.items(), strict=False
+        ):
             _draw_map(axes, maps[row], image)
             if not row:
-                axes.set_title(plain(method), loc="right", fontsize=8, fontweight="normal")
+                axes.set_title(
+                    plain(method), loc="right", fontsize=8, fontweight="normal"
+                )
                 axes.title.set_color(MUTED)
         axes_of_row[1].text(
             -0.03 * width,
@@ -99,7 +104,9 @@ def _draw_word(grid: np.ndarray, word: MappedWord) -> None:
         )
 
 
-def _draw_map(axes: Axes, values: Float[Tensor, "row column"], image: np.ndarray) -> None:
+def _draw_map(
+    axes: Axes, values: Float[Tensor, "row column"], image: np.ndarray
+) -> None:
     """A map over a pale image, the more opaque the larger its values."""
     height, width = image.shape[:2]
     shares = (values / values.max().clamp(min=1e-12)).float().cpu().numpy()

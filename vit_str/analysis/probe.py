@@ -33,7 +33,11 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from vit_str.models import Encoder
-from vit_str.models.attention import ScaledDotProductAttention, attention_weights, forward_hooks
+from vit_str.models.attention import (
+    ScaledDotProductAttention,
+    attention_weights,
+    forward_hooks,
+)
 
 Queries = Float[Tensor, "batch head query head_dim"]
 Keys = Float[Tensor, "batch head key head_dim"]
@@ -119,9 +123,15 @@ def probe(
         )
     if any(isinstance(module, ScaledDotProductAttention) for module in model.modules()):
         # Without listening to every function of torch.
-        known = {name: module for name, module in model.named_modules() if _registered(module)}
+        known = {
+            name: module
+            for name, module in model.named_modules()
+            if _registered(module)
+        }
 
-        def call(name: str, positional: tuple[Any, ...], named: dict[str, Any], _: object) -> None:
+        def call(
+            name: str, positional: tuple[Any, ...], named: dict[str, Any], _: object
+        ) -> None:
             inputs = _registered(known[name])
             assert inputs is not None
             pass_on(name, *inputs(known[name], *positional, **named))
@@ -133,7 +143,9 @@ def probe(
     with ExitStack() as hooks:
         for module in model.modules():
             hooks.enter_context(module.register_forward_pre_hook(recorder.enter))
-            hooks.enter_context(module.register_forward_hook(recorder.leave, with_kwargs=True))
+            hooks.enter_context(
+                module.register_forward_hook(recorder.leave, with_kwargs=True)
+            )
         hooks.enter_context(recorder)
         yield
     if not recorder.called:
@@ -144,14 +156,18 @@ def probe(
         )
 
 
-def layer_outputs(encoder: Encoder, images: Float[Tensor, "batch channel height width"]) -> Outputs:
+def layer_outputs(
+    encoder: Encoder, images: Float[Tensor, "batch channel height width"]
+) -> Outputs:
     """What every layer puts out, on its rows and columns and without special tokens."""
     outputs: Outputs = []
 
     def keep(_name: str, _inputs: object, _named: object, output: Any) -> None:
         outputs.append(encoder.as_map(len(outputs), output))
 
-    with forward_hooks({f"{i}": layer for i, layer in enumerate(encoder.layer_modules)}, keep):
+    with forward_hooks(
+        {f"{i}": layer for i, layer in enumerate(encoder.layer_modules)}, keep
+    ):
         encoder(images)
     return outputs
 
@@ -192,7 +208,12 @@ class _SoftmaxRecorder(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        if func in _OBSERVED and self._running and not self._busy and not self._in_registered():
+        if (
+            func in _OBSERVED
+            and self._running
+            and not self._busy
+            and not self._in_registered()
+        ):
             running = self._innermost()
             if func is F.scaled_dot_product_attention:
                 inputs = _without_windows(running.module, args)
@@ -206,7 +227,9 @@ class _SoftmaxRecorder(TorchFunctionMode):
         """Note that a module begins to run."""
         self._running.append(_Running(module))
 
-    def leave(self, _: nn.Module, positional: Any, named: dict[str, Any], __: Any) -> None:
+    def leave(
+        self, _: nn.Module, positional: Any, named: dict[str, Any], __: Any
+    ) -> None:
         """Note that it has ended, and record its inputs if its class is registered."""
         ended = self._running.pop()
         if ended.inputs is not None and not self._in_registered():
@@ -217,7 +240,9 @@ class _SoftmaxRecorder(TorchFunctionMode):
 
     def _innermost(self) -> _Running:
         within = [
-            running for running in self._running if not isinstance(running.module, nn.Softmax)
+            running
+            for running in self._running
+            if not isinstance(running.module, nn.Softmax)
         ]
         return (within or self._running)[-1]
 
@@ -236,7 +261,9 @@ class _SoftmaxRecorder(TorchFunctionMode):
 
 
 def _registered(module: nn.Module) -> Inputs | None:
-    return next((_REGISTERED[of] for of in type(module).__mro__ if of in _REGISTERED), None)
+    return next(
+        (_REGISTERED[of] for of in type(module).__mro__ if of in _REGISTERED), None
+    )
 
 
 def _is(classes: re.Pattern[str], module: nn.Module) -> bool:
@@ -265,7 +292,9 @@ def _fused(
 ) -> Attended:
     """From the arguments of the fused kernel."""
     if query.ndim != 4:
-        raise ValueError(f"attention of {query.ndim} dimensions is not supported, 4 are")
+        raise ValueError(
+            f"attention of {query.ndim} dimensions is not supported, 4 are"
+        )
     usual = query.shape[-1] ** -0.5
     if scale is not None and not math.isclose(scale, usual, rel_tol=1e-9):
         query = query * (scale / usual)
@@ -274,7 +303,9 @@ def _fused(
         key = key.repeat_interleave(shared, 1)
         value = value.repeat_interleave(shared, 1)
     if is_causal:
-        attn_mask = query.new_ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril()
+        attn_mask = query.new_ones(
+            query.shape[-2], key.shape[-2], dtype=torch.bool
+        ).tril()
     if attn_mask is not None:
         attn_mask = attn_mask[(None,) * (4 - attn_mask.ndim)]
     return query, key, attn_mask, value
@@ -283,9 +314,13 @@ def _fused(
 def _scores(module: Any, scores: Tensor) -> Attended:
     """From what goes into a softmax: scores are a bias on queries and keys of zeros."""
     if scores.ndim == 3:  # heads along the batch
-        scores = rearrange(scores, "(b h) query key -> b h query key", h=module.num_heads)
+        scores = rearrange(
+            scores, "(b h) query key -> b h query key", h=module.num_heads
+        )
     if scores.ndim != 4:
-        raise ValueError(f"attention of {scores.ndim} dimensions is not supported, 4 are")
+        raise ValueError(
+            f"attention of {scores.ndim} dimensions is not supported, 4 are"
+        )
     queries = scores.new_zeros(*scores.shape[:3], 1)
     return queries, scores.new_zeros(*scores.shape[:2], scores.shape[3], 1), scores
 
@@ -311,7 +346,9 @@ def _multi_head(
 ) -> Attended:
     """Computes its projections again: it does not keep its queries, keys and values."""
     if module.bias_k is not None or module.add_zero_attn or query.ndim != 3:
-        raise ValueError("nn.MultiheadAttention with keys added or without a batch: not supported")
+        raise ValueError(
+            "nn.MultiheadAttention with keys added or without a batch: not supported"
+        )
     if module.in_proj_weight is None:
         weights = (module.q_proj_weight, module.k_proj_weight, module.v_proj_weight)
     else:

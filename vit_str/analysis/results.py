@@ -47,7 +47,9 @@ class AnalysisRun:
         """
         options = self.options
         count = options["count"] if most is None else min(most, options["count"])
-        images = load_images(subject, options["data"], count, self.seed, options["fonts"])
+        images = load_images(
+            subject, options["data"], count, self.seed, options["fonts"]
+        )
         self.images = images if most is None else self.images
         return batches_of(subject, images, options["batch_size"], options["device"])
 
@@ -71,8 +73,12 @@ class AnalysisRun:
         skipped = self.images.skipped if self.images else None
         summary = {
             "versions": software(),
-            "options": {name: value for name, value in self.options.items() if name != "out"},
-            "models": {subject.name: _description(subject) for subject in self.subjects},
+            "options": {
+                name: value for name, value in self.options.items() if name != "out"
+            },
+            "models": {
+                subject.name: _description(subject) for subject in self.subjects
+            },
             "images": self.images and self.images.description,
             "skipped": skipped,
             "seconds": round(time.monotonic() - self._start, 2),

@@ -157,7 +157,9 @@ model without training is a chance line."""
 
 def report(run: AnalysisRun, residual: float, show: int) -> int:
     """Roll out the attention of every model, and write a table and a page."""
-    measured = {subject.name: measure(run, subject, residual, show) for subject in run.subjects}
+    measured = {
+        subject.name: measure(run, subject, residual, show) for subject in run.subjects
+    }
     rows = pd.concat(table for table, _ in measured.values())
     write_frame(run.folder / "rollout.csv", rows)
     grid = TokenGrid.of(run.subjects[0].encoder)

@@ -63,11 +63,15 @@ class RowSums:
         self._sums: dict[str, Tensor] = {}
         self.received = torch.empty(0)  # by head and token, if that is asked for
 
-    def add(self, weights: Float[Tensor, "batch head query key"], chosen: slice) -> None:
+    def add(
+        self, weights: Float[Tensor, "batch head query key"], chosen: slice
+    ) -> None:
         """Add the rows ``chosen``, special columns first."""
         special = weights.shape[-1] - len(self.geometry.keys)
         as_it_is = self.norm == "raw" or not special
-        counted = None if self._queries is None else self._queries[:, None, chosen, None]
+        counted = (
+            None if self._queries is None else self._queries[:, None, chosen, None]
+        )
         if counted is not None and as_it_is:
             weights = weights * counted
         if as_it_is and "distance" in self.metrics:
@@ -134,7 +138,8 @@ class RowSums:
         if self._queries is not None:
             rows = self._queries.sum(-1)[:, None].to(self.geometry.distances)
         means = {
-            name: value / (rows if value.ndim == 2 or not rows.ndim else rows[..., None])
+            name: value
+            / (rows if value.ndim == 2 or not rows.ndim else rows[..., None])
             for name, value in self._sums.items()
         }
         if "rms" in means:

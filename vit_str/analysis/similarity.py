@@ -98,7 +98,8 @@ def unbiased_criterion(products: Float64[Tensor, "first second"], n: int) -> Ten
 
 
 def examples_of(
-    outputs: Sequence[Float[Tensor, "batch dim row column"]], unit: Literal["tokens", "images"]
+    outputs: Sequence[Float[Tensor, "batch dim row column"]],
+    unit: Literal["tokens", "images"],
 ) -> list[Features]:
     """What layers say about every token, or about every image as the mean over its tokens.
 
@@ -124,7 +125,8 @@ share what comes from the images themselves, so likeness of layers is judged aga
 untrained models."""
 _MOST_NUMBERS = 16  # at most so many layers: then every cell can hold its number
 _NAME_LENGTH = 26  # characters of a line of the name of a model
-_MOST_LABELS = 32  # layers that are all numbered at the axes; of more, every other one is
+# Layers that are all numbered at the axes; of more, every other one is
+_MOST_LABELS = 32
 
 
 @torch.no_grad()
@@ -139,7 +141,9 @@ def report(run: AnalysisRun, examples: Literal["tokens", "images"]) -> int:
         similarity.update(examples_of(outputs, examples))
         n += len(batches[0][0])
     values = similarity.cka()
-    models = [(subject.name, len(subject.encoder.layer_modules)) for subject in run.subjects]
+    models = [
+        (subject.name, len(subject.encoder.layer_modules)) for subject in run.subjects
+    ]
     layers = _layers(models)
     rows = []
     for (i, first), (j, second) in product(enumerate(layers), repeat=2):
@@ -186,7 +190,8 @@ def similarity_matrix(
     _name_models(axes, models)
     if total <= _MOST_NUMBERS:
         for row, column in np.ndindex(values.shape):
-            value = round(float(values[row, column]), 2) + 0.0  # without the sign of -0.00
+            # Without the sign of -0.00
+            value = round(float(values[row, column]), 2) + 0.0
             axes.text(
                 column,
                 row,

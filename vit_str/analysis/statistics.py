@@ -16,7 +16,12 @@ from jaxtyping import Bool, Float, Float64
 from scipy.special import stdtrit
 from torch import Tensor
 
-from vit_str.analysis.geometry import TokenGrid, Windows, neighborhood, uniform_attention
+from vit_str.analysis.geometry import (
+    TokenGrid,
+    Windows,
+    neighborhood,
+    uniform_attention,
+)
 from vit_str.analysis.row_sums import Geometry, RowSums
 from vit_str.models.attention import attention_weights
 
@@ -92,7 +97,9 @@ class AttentionStatistics:
     ) -> None:
         unknown = sorted(set(metrics) - set(METRICS))
         if unknown:
-            raise ValueError(f"unknown metrics {unknown}; known are {', '.join(METRICS)}")
+            raise ValueError(
+                f"unknown metrics {unknown}; known are {', '.join(METRICS)}"
+            )
         if norm not in NORMS:
             raise ValueError(f"norm must be one of {', '.join(NORMS)}, found {norm!r}")
         self.grid = grid
@@ -138,7 +145,9 @@ class AttentionStatistics:
         mask: Tensor | None = None,
     ) -> None:
         """Add a batch of images, from what goes into the softmax, see `probe`."""
-        special = self._checked_grid(layer, queries.shape[-2], keys.shape[-2]).special_tokens
+        special = self._checked_grid(
+            layer, queries.shape[-2], keys.shape[-2]
+        ).special_tokens
         queries = _at_least_single(queries)
         keys = _at_least_single(keys)
         if mask is not None:
@@ -158,7 +167,9 @@ class AttentionStatistics:
         self._add(layer, queries, rows, chunk)
 
     @torch.no_grad()
-    def update_maps(self, layer: str, maps: Float[Tensor, "batch head query key"]) -> None:
+    def update_maps(
+        self, layer: str, maps: Float[Tensor, "batch head query key"]
+    ) -> None:
         """Add a batch of images whose maps are there already."""
         special = self._checked_grid(layer, *maps.shape[-2:]).special_tokens
         self._add_special(layer, _at_least_single(maps[..., :special, :]))
@@ -247,7 +258,9 @@ class AttentionStatistics:
         """What a query of a layer may attend to: the same tokens, or pooled ones."""
         return self.windows[layer].keys if layer in self.windows else self.grid
 
-    def _attended(self, layer: str) -> tuple[TokenGrid, TokenGrid, Bool[Tensor, "case query key"]]:
+    def _attended(
+        self, layer: str
+    ) -> tuple[TokenGrid, TokenGrid, Bool[Tensor, "case query key"]]:
         """Queries of a layer, the keys that they could attend to, and which of them they may."""
         if layer in self.windows:
             windows = self.windows[layer]
@@ -278,7 +291,9 @@ class AttentionStatistics:
             are_alike = bool((cases == cases[:1]).all())
             self._allowed[layer] = cases[:1] if are_alike else cases
 
-    def _add_special(self, layer: str, maps: Float[Tensor, "batch head special key"]) -> None:
+    def _add_special(
+        self, layer: str, maps: Float[Tensor, "batch head special key"]
+    ) -> None:
         special = maps.shape[-2]
         if not special:
             return
@@ -315,7 +330,8 @@ class AttentionStatistics:
         per_row = heads * (len(keys) + grid.special_tokens)
         images = max(1, limit // (per_row * tokens))
         queries = max(1, min(tokens, limit // per_row))
-        whole: dict[str, Tensor] = {}  # one piece of memory per metric, not one per chunk
+        # One piece of memory per metric, not one per chunk
+        whole: dict[str, Tensor] = {}
         for start in range(0, batch, images):
             of_chunk = None if counted is None else counted[start : start + images]
             sums = RowSums(geometry, self.metrics, self.norm, of_chunk)
@@ -362,7 +378,9 @@ def _even_attention(
         of_case.only(distinct)
         of_case.update_maps("layer", case.expand(len(distinct), -1, -1, -1))
         for metric in METRICS:
-            means[metric] += float(weights @ of_case.values(metric)[0][:, 0]) / len(even)
+            means[metric] += float(weights @ of_case.values(metric)[0][:, 0]) / len(
+                even
+            )
     return means
 
 

@@ -40,7 +40,9 @@ class Subject:
     @property
     def encoder(self) -> Encoder:
         """The encoder."""
-        return self.model if isinstance(self.model, LibraryEncoder) else self.model.encoder
+        return (
+            self.model if isinstance(self.model, LibraryEncoder) else self.model.encoder
+        )
 
     @property
     def weights_hash(self) -> str | None:
@@ -51,7 +53,9 @@ class Subject:
             return weights_hash(self.file)
         digest = hashlib.sha256()
         for name, value in sorted(self.model.state_dict().items()):
-            digest.update(name.encode() + value.detach().cpu().contiguous().numpy().tobytes())
+            digest.update(
+                name.encode() + value.detach().cpu().contiguous().numpy().tobytes()
+            )
         return digest.hexdigest()[:HASH_LENGTH]
 
     @property
@@ -63,7 +67,9 @@ class Subject:
     def recognizer(self) -> Recognizer:
         """The whole model."""
         if not self.reads:
-            raise ValueError(f"{self.name} is not a model that reads; give one of this project")
+            raise ValueError(
+                f"{self.name} is not a model that reads; give one of this project"
+            )
         return cast(Recognizer, self.model)
 
 
@@ -133,7 +139,11 @@ def load_subjects(
     """
     if len(set(names)) < len(names):
         raise ValueError(f"each model once, found {', '.join(names)}")
-    takers = [name for name in names if is_library_name(name) and not name.startswith(UNTRAINED)]
+    takers = [
+        name
+        for name in names
+        if is_library_name(name) and not name.startswith(UNTRAINED)
+    ]
     if checkpoint is not None and len(takers) != 1:
         raise ValueError(
             f"--checkpoint is for one model of another library, found {len(takers)} that take it"
@@ -179,11 +189,17 @@ def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
         parts = model["recognizer"]["init_args"]
         description = {name: _part(parts[name]) for name in ("encoder", "decoder")}
         named = settings.get("charset")
-        charset = charset_of(named) if named else Charset(model.get("charset", PRINTABLE_ASCII))
+        charset = (
+            charset_of(named)
+            if named
+            else Charset(model.get("charset", PRINTABLE_ASCII))
+        )
         description["decoder"]["arguments"]["charset_size"] = len(charset)
         return description, charset
     except FileNotFoundError:
-        raise ValueError(f"{path}: no such file; give a configuration as in configs/") from None
+        raise ValueError(
+            f"{path}: no such file; give a configuration as in configs/"
+        ) from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         reason = reason_of(error)
         raise ValueError(f"{path}: not a configuration of a model ({reason})") from None

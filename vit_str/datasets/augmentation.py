@@ -85,7 +85,10 @@ def strong() -> Pipeline:
         A.OneOf(
             [
                 _affine(rotate=(-20, 20), shear={"x": (-25, 25), "y": (-5, 5)}),
-                _affine(shear={"x": (-30, 30), "y": (0, 0)}, scale={"x": (0.7, 1.4), "y": (1, 1)}),
+                _affine(
+                    shear={"x": (-30, 30), "y": (0, 0)},
+                    scale={"x": (0.7, 1.4), "y": (1, 1)},
+                ),
                 _perspective(0.04, 0.14),
             ],
             p=0.6,
@@ -138,7 +141,11 @@ def none() -> Pipeline:
     return Pipeline([], [])
 
 
-PIPELINES: dict[str, Callable[[], Pipeline]] = {"none": none, "light": light, "strong": strong}
+PIPELINES: dict[str, Callable[[], Pipeline]] = {
+    "none": none,
+    "light": light,
+    "strong": strong,
+}
 """The pipelines of the package by name."""
 
 
@@ -194,11 +201,15 @@ class Augmentation:
             An RGB picture, of another size as a rule.
         """
         if image.mode != "RGB":
-            raise ValueError(f"expected an RGB image, found {image.mode}: open it with load_image")
+            raise ValueError(
+                f"expected an RGB image, found {image.mode}: open it with load_image"
+            )
         if not any(self._pipeline):
             return image
         if self._composed is None:
-            self._composed = [_albumentations().Compose(steps) for steps in self._pipeline]
+            self._composed = [
+                _albumentations().Compose(steps) for steps in self._pipeline
+            ]
         generator = np.random.Generator(np.random.PCG64((self.seed, number)))
         chance = random.Random(int(generator.integers(_LARGEST_SEED)))
         for composed in self._composed:
@@ -277,7 +288,8 @@ def _elastic(alpha: float) -> Any:
     A = _albumentations()  # noqa: N806
     pad = A.Pad(padding=_MARGIN, border_mode=_REPLICATE, p=1)
     return A.Sequential(
-        [pad, A.ElasticTransform(alpha=alpha, sigma=5, border_mode=_REPLICATE, p=1)], p=1
+        [pad, A.ElasticTransform(alpha=alpha, sigma=5, border_mode=_REPLICATE, p=1)],
+        p=1,
     )
 
 
@@ -311,9 +323,13 @@ def _scaled(image: Image.Image) -> np.ndarray:
     return np.array(image)
 
 
-def _reduced(picture: UInt8[np.ndarray, "height width 3"]) -> Float[np.ndarray, "pixel 3"]:
+def _reduced(
+    picture: UInt8[np.ndarray, "height width 3"],
+) -> Float[np.ndarray, "pixel 3"]:
     """Pixels of a quarter of the picture, each channel around 0."""
     image = Image.fromarray(picture)
     size = max(1, image.width // _REDUCTION), max(1, image.height // _REDUCTION)
-    pixels = np.asarray(image.resize(size, Image.Resampling.BOX), np.float32).reshape(-1, 3)
+    pixels = np.asarray(image.resize(size, Image.Resampling.BOX), np.float32).reshape(
+        -1, 3
+    )
     return pixels - pixels.mean(0)

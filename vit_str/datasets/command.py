@@ -19,7 +19,13 @@ from vit_str.datasets.formats import (
     open_words,
 )
 from vit_str.datasets.rules import Rules, SkipReport, judged
-from vit_str.datasets.source import SHARD_SIZE, LabeledWord, Layout, WordStream, words_from
+from vit_str.datasets.source import (
+    SHARD_SIZE,
+    LabeledWord,
+    Layout,
+    WordStream,
+    words_from,
+)
 from vit_str.datasets.unfinished import Unfinished
 
 _EPILOG = """\
@@ -45,7 +51,9 @@ _Commands = argparse._SubParsersAction
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a subcommand for inspect, convert and show."""
-    parser.description = "Look into labeled word images on disk, convert them, see them augmented."
+    parser.description = (
+        "Look into labeled word images on disk, convert them, see them augmented."
+    )
     parser.epilog = _EPILOG
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_inspect(commands)
@@ -54,7 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_inspect(commands: _Commands) -> None:
-    inspect = _add(commands, "inspect", "say what a data set holds and what of it can be used")
+    inspect = _add(
+        commands, "inspect", "say what a data set holds and what of it can be used"
+    )
     inspect.add_argument("source", metavar="SOURCE")
     _add_common(inspect)
     inspect.add_argument(
@@ -147,7 +157,10 @@ def _inspect(options: argparse.Namespace) -> int:
 
 
 def _convert(options: argparse.Namespace) -> int:
-    sources = [open_stream(path, options.source_format, options.images) for path in options.sources]
+    sources = [
+        open_stream(path, options.source_format, options.images)
+        for path in options.sources
+    ]
     check_target(options.target, options.format, options.shard_size)
     format_name = options.format or format_of(options.target)
     writer = WRITERS[format_name]
@@ -208,7 +221,9 @@ def _usable(
     total = None if unknown else sum(length or 0 for length in lengths)
     entries = words_from(sources, start)
     with console.Progress(total, alone=True, unit="word", done=start) as progress:
-        for words in judged(progress.over(entries), rules, lambda word, _: word, report):
+        for words in judged(
+            progress.over(entries), rules, lambda word, _: word, report
+        ):
             if unknown:
                 share = sum(source.share_read for source in unknown) / len(unknown)
                 progress.note(f"{share:.0%} of what is compressed")
@@ -236,7 +251,9 @@ def _show(options: argparse.Namespace) -> int:
     check_picture(options.out)
     source = open_words(options.source, options.source_format, options.images)
     rules = _rules(options)
-    picture, words = word_sheet(source, rules, options.count, options.seed, options.augment)
+    picture, words = word_sheet(
+        source, rules, options.count, options.seed, options.augment
+    )
     write_picture(options.out, picture)
     console.write(f"{options.out}: {words:,} words")
     return 0

@@ -69,10 +69,16 @@ class FolderReader(WordSource):
         self._rows = rows or LabelFile(_label_file_of(self.path))
         labels = self._rows.path
         boxes = labels.with_name(BOXES)
-        self._boxes = LabelFile(boxes) if labels.name == LABELS and boxes.is_file() else None
+        self._boxes = (
+            LabelFile(boxes) if labels.name == LABELS and boxes.is_file() else None
+        )
         # What no name may lead out of
-        self._root = None if images else os.path.join(os.path.abspath(labels.parent), "")
-        self._folders = [Path(images)] if images else [labels.parent / IMAGES, labels.parent]
+        self._root = (
+            None if images else os.path.join(os.path.abspath(labels.parent), "")
+        )
+        self._folders = (
+            [Path(images)] if images else [labels.parent / IMAGES, labels.parent]
+        )
 
     @staticmethod
     def recognizes(path: Path) -> bool:
@@ -95,7 +101,9 @@ class FolderReader(WordSource):
             image = path.read_bytes()
         except OSError as error:
             return Skipped(row.name, Reason.UNREADABLE, error.strerror or str(error))
-        return LabeledWord(image, row.label, row.boxes or self._boxes_of(row, index), row.name)
+        return LabeledWord(
+            image, row.label, row.boxes or self._boxes_of(row, index), row.name
+        )
 
     def files(self) -> LabeledFiles:
         """The image files that are there, and what they say."""
@@ -120,7 +128,9 @@ class FolderReader(WordSource):
             elif os.path.isfile(path):  # of a name that is too long too
                 return path
         if outside:
-            return Skipped(name, Reason.OUTSIDE, "say with --images where names start from")
+            return Skipped(
+                name, Reason.OUTSIDE, "say with --images where names start from"
+            )
         where = " or ".join(map(str, self._folders))
         return Skipped(name, Reason.MISSING, f"no such file in {where}")
 
@@ -129,7 +139,9 @@ class FolderReader(WordSource):
         if self._boxes is None or index >= len(self._boxes):
             return ()
         same = self._boxes[index]
-        return same.boxes if isinstance(same, LabelRow) and same.name == row.name else ()
+        return (
+            same.boxes if isinstance(same, LabelRow) and same.name == row.name else ()
+        )
 
 
 def _label_file_of(path: Path) -> Path:
@@ -138,7 +150,9 @@ def _label_file_of(path: Path) -> Path:
         return path
     found = _label_file_in(path)
     if found is None:
-        raise ValueError(f"{path}: found no label file ({', '.join(LABEL_FILES)}) there")
+        raise ValueError(
+            f"{path}: found no label file ({', '.join(LABEL_FILES)}) there"
+        )
     return found
 
 
@@ -155,13 +169,19 @@ class FolderWriter(DatasetWriter):
     """
 
     def __init__(
-        self, path: Path, layout: Layout, position: Position | None = None, done: int = 0
+        self,
+        path: Path,
+        layout: Layout,
+        position: Position | None = None,
+        done: int = 0,
     ) -> None:
         super().__init__(path, layout, position, done)
         (path / IMAGES).mkdir(parents=True, exist_ok=True)
         ends = position or {}
         names = (LABELS, BOXES) if layout.boxes else (LABELS,)
-        self._files = {name: continued(path / name, ends.get(name, 0)) for name in names}
+        self._files = {
+            name: continued(path / name, ends.get(name, 0)) for name in names
+        }
 
     def add(self, words: Sequence[LabeledWord]) -> None:
         labels = []

@@ -88,11 +88,15 @@ def open_stream(
     if format is None:
         format = _recognized(Path(path))  # noqa: A001
     if format not in READERS:
-        raise ValueError(f"format must be one of {', '.join(READERS)}, found {format!r}")
+        raise ValueError(
+            f"format must be one of {', '.join(READERS)}, found {format!r}"
+        )
     if images is None:
         return READERS[format](path)
     if format != "folder":
-        raise ValueError(f"{path}: --images is for folders with a label file, not for {format}")
+        raise ValueError(
+            f"{path}: --images is for folders with a label file, not for {format}"
+        )
     return FolderReader(path, images)
 
 
@@ -116,7 +120,9 @@ def _advice(path: Path) -> str:
     """What to do about a folder without a label file of a usual name."""
     if not path.is_dir():
         return ""
-    other = sorted(entry for entry in path.iterdir() if entry.suffix.lower() in LABEL_SUFFIXES)
+    other = sorted(
+        entry for entry in path.iterdir() if entry.suffix.lower() in LABEL_SUFFIXES
+    )
     if other:
         return f"; if {other[0].name} has the labels, give its path"
     return "; if images are named by what they say, give --format names"

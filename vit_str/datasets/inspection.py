@@ -214,7 +214,9 @@ class Seen:
 def _characters(counts: Counter[str]) -> dict[str, Any]:
     known = bundled_characters()
     others = {
-        character: number for character, number in counts.most_common() if character not in known
+        character: number
+        for character, number in counts.most_common()
+        if character not in known
     }
     kinds: Counter[str] = Counter()
     for character, number in counts.items():

@@ -13,7 +13,16 @@ from vit_str.datasets.source import Boxes, Reason, Skipped
 NAMES = ("file_name", "filename", "file", "path", "image_path", "image", "img", "name")
 """What a column or a key with the image may be called."""
 
-LABELS = ("label", "text", "word", "words", "transcription", "transcript", "ground_truth", "gt")
+LABELS = (
+    "label",
+    "text",
+    "word",
+    "words",
+    "transcription",
+    "transcript",
+    "ground_truth",
+    "gt",
+)
 """What a column or a key with the label may be called."""
 
 DAMAGE = (ValueError, TypeError, AttributeError, RecursionError)
@@ -75,9 +84,17 @@ class LabelFile:
         image, label, count = self._columns
         cells = self._cells(line)
         if len(cells) != count:
-            between = "commas (a label with one needs quotes)" if self._is_csv else "tabs"
-            titles = "" if self._titles else "; if there are more, name them in the first line"
-            raise ValueError(f"expected {count} columns with {between}, found {len(cells)}{titles}")
+            between = (
+                "commas (a label with one needs quotes)" if self._is_csv else "tabs"
+            )
+            titles = (
+                ""
+                if self._titles
+                else "; if there are more, name them in the first line"
+            )
+            raise ValueError(
+                f"expected {count} columns with {between}, found {len(cells)}{titles}"
+            )
         return LabelRow(cells[image].strip(), cells[label])
 
     def _titled(self, line: str) -> tuple[int, int, int] | None:
@@ -89,7 +106,11 @@ class LabelFile:
 
     def _cells(self, line: str) -> list[str]:
         """The columns of a line."""
-        return next(csv.reader([line], strict=True), []) if self._is_csv else line.split("\t")
+        return (
+            next(csv.reader([line], strict=True), [])
+            if self._is_csv
+            else line.split("\t")
+        )
 
     @cached_property
     def _index(self) -> "tuple[array[int], array[int]]":

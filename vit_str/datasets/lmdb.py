@@ -77,7 +77,9 @@ class LmdbReader(WordSource):
         if label is None:
             return Skipped(name, Reason.NO_LABEL, f"no key label-{index + 1:09d}")
         try:
-            return LabeledWord(image, label.decode(), boxes_of(json.loads(boxes or b"{}")), name)
+            return LabeledWord(
+                image, label.decode(), boxes_of(json.loads(boxes or b"{}")), name
+            )
         except UnicodeDecodeError as error:
             shown = label.decode("utf-8", "backslashreplace")
             return Skipped(name, Reason.NOT_UTF8, f"{shown!r} at byte {error.start}")
@@ -120,7 +122,9 @@ def open_read_only(path: Path) -> Any:
     try:
         environment = library().open(str(path), **options)
     except library().Error as error:
-        raise ValueError(f"{path}: damaged or no LMDB ({error}); copy it again") from None
+        raise ValueError(
+            f"{path}: damaged or no LMDB ({error}); copy it again"
+        ) from None
     needed = (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]
     if path.stat().st_size < needed:
         environment.close()
@@ -137,7 +141,11 @@ class LmdbWriter(DatasetWriter):
     """
 
     def __init__(
-        self, path: Path, layout: Layout, position: Position | None = None, done: int = 0
+        self,
+        path: Path,
+        layout: Layout,
+        position: Position | None = None,
+        done: int = 0,
     ) -> None:
         super().__init__(path, layout, position, done)
         self._lmdb = library()

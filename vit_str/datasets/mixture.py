@@ -40,11 +40,15 @@ class Mixture:
     ) -> None:
         for source in sources:
             if not len(source):
-                raise ValueError(f"{source.path} holds no words: leave it out of the mixture")
+                raise ValueError(
+                    f"{source.path} holds no words: leave it out of the mixture"
+                )
         self.sources = list(sources)
         self.lengths = [len(source) for source in sources]
         self.seed = seed
-        self._parts = _whole_numbers(self.lengths if weights is None else weights, len(sources))
+        self._parts = _whole_numbers(
+            self.lengths if weights is None else weights, len(sources)
+        )
         self.shares = [part / sum(self._parts) for part in self._parts]
 
     def __getitem__(self, number: int) -> LabeledWord | Skipped:
@@ -81,7 +85,9 @@ def _whole_numbers(weights: Sequence[float], sources: int) -> list[int]:
     """Whole numbers in the ratio of the weights, as their decimals say."""
     if not sources:
         raise ValueError("a mixture needs one source or more, found none")
-    if len(weights) != sources or not all(isfinite(weight) and weight > 0 for weight in weights):
+    if len(weights) != sources or not all(
+        isfinite(weight) and weight > 0 for weight in weights
+    ):
         raise ValueError(
             f"a mixture needs a weight above 0 for each of its {sources} sources, "
             f"found {list(weights)}"

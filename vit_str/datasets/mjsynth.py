@@ -10,7 +10,12 @@ from pathlib import Path
 from vit_str.datasets.folder import FolderReader
 from vit_str.datasets.label_file import LabelFile, LabelRow
 
-LISTS = ("annotation.txt", "annotation_train.txt", "annotation_val.txt", "annotation_test.txt")
+LISTS = (
+    "annotation.txt",
+    "annotation_train.txt",
+    "annotation_val.txt",
+    "annotation_test.txt",
+)
 """The lists of images that come with it; the first names all of them."""
 
 _FURTHER_LISTS = ("lexicon.txt", "imlist.txt")
@@ -45,7 +50,11 @@ class MJSynthReader(FolderReader):
     def recognizes(path: Path) -> bool:
         """Whether a path is one of the lists, or a folder with one of them."""
         found = _list_in(path) if path.is_dir() else path
-        return found is not None and found.suffix.lower() == ".txt" and _begins_as_a_list(found)
+        return (
+            found is not None
+            and found.suffix.lower() == ".txt"
+            and _begins_as_a_list(found)
+        )
 
 
 class _Lines(LabelFile):
@@ -54,7 +63,9 @@ class _Lines(LabelFile):
     def _row(self, line: str) -> LabelRow:
         match = _LINE.fullmatch(line.replace("\\", "/"))
         if match is None:
-            raise ValueError(f"expected ./2425/1/115_Lube_45484.jpg 45484, found {line[:80]!r}")
+            raise ValueError(
+                f"expected ./2425/1/115_Lube_45484.jpg 45484, found {line[:80]!r}"
+            )
         return LabelRow(match["name"], match["label"])
 
 
@@ -79,7 +90,9 @@ def _list_at(path: Path) -> Path:
     """The list to read."""
     found = _list_in(path) if path.is_dir() else path
     if found is None or not found.is_file():
-        raise ValueError(f"{path}: found no {LISTS[0]} of MJSynth there; check the path")
+        raise ValueError(
+            f"{path}: found no {LISTS[0]} of MJSynth there; check the path"
+        )
     return found
 
 

@@ -50,7 +50,9 @@ class NamedImagesReader(WordSource):
         """Paths of the images, from the folder."""
         from vit_str.runtime.images import SUFFIXES  # and numpy
 
-        paths = (os.path.relpath(path, self.path) for path in find_files(self.path, SUFFIXES))
+        paths = (
+            os.path.relpath(path, self.path) for path in find_files(self.path, SUFFIXES)
+        )
         return [name for name in paths if not f"{os.sep}{name}".count(f"{os.sep}.")]
 
 

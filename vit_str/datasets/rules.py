@@ -57,12 +57,16 @@ class Rules:
         if not label.strip():
             detail = f"only spaces: {label!r}" if label else ""
             return Skipped(word.name, Reason.NO_LABEL, detail)
-        unknown = self.charset.unknown(label) if self.charset else _ONE_CELL.sub("", label)
+        unknown = (
+            self.charset.unknown(label) if self.charset else _ONE_CELL.sub("", label)
+        )
         if unknown:
             once = "".join(dict.fromkeys(unknown))
             return Skipped(word.name, Reason.CHARSET, f"{once!r} in {label!r}")
         if self.maximum_length is not None and len(label) > self.maximum_length:
-            detail = f"{len(label)} characters, more than {self.maximum_length}: {label!r}"
+            detail = (
+                f"{len(label)} characters, more than {self.maximum_length}: {label!r}"
+            )
             return Skipped(word.name, Reason.LONG, detail)
         return None
 

@@ -54,7 +54,9 @@ class LabeledWord:
             return ".webp"
         if start[4:12] in (b"ftypavif", b"ftypavis"):
             return ".avif"
-        return next((suffix for sign, suffix in _SIGNATURES if start.startswith(sign)), ".png")
+        return next(
+            (suffix for sign, suffix in _SIGNATURES if start.startswith(sign)), ".png"
+        )
 
     def json_of_boxes(self, **more: str) -> str:
         """One line of JSON: what is in ``more``, the label, and a box for each character."""
@@ -203,7 +205,11 @@ class DatasetWriter(ABC):
     """
 
     def __init__(
-        self, path: Path, layout: Layout, position: Position | None = None, done: int = 0
+        self,
+        path: Path,
+        layout: Layout,
+        position: Position | None = None,
+        done: int = 0,
     ) -> None:
         self.path = path
         self.layout = layout
@@ -220,13 +226,17 @@ class DatasetWriter(ABC):
         """Raise a ValueError if something is where a new data set should go."""
         found = cls.existing(path)
         if found:
-            raise ValueError(f"{found} is there already; remove it or give another name")
+            raise ValueError(
+                f"{found} is there already; remove it or give another name"
+            )
 
     @staticmethod
     def existing(path: Path) -> Path | None:
         """What is at ``path``; None if nothing is, or an empty folder."""
         if path.is_dir():
-            entries = (entry for entry in path.iterdir() if not entry.name.startswith("."))
+            entries = (
+                entry for entry in path.iterdir() if not entry.name.startswith(".")
+            )
             return next(entries, None)
         return path if path.exists() else None
 

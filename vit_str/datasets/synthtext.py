@@ -42,7 +42,9 @@ class SynthTextReader(WordSource):
         super().__init__(path)
         found = _truth_at(self.path)
         if found is None:
-            raise ValueError(f"{path}: found no {TRUTH} of SynthText there; check the path")
+            raise ValueError(
+                f"{path}: found no {TRUTH} of SynthText there; check the path"
+            )
         self._file = found
         self._picture: tuple[int, Image.Image | Skipped] | None = None
 
@@ -105,4 +107,6 @@ def _truth_at(path: Path) -> Path | None:
     """The ground truth that a path is, or that is in it."""
     if path.suffix.lower() == ".mat":
         return path if path.is_file() else None
-    return next(filter(Path.is_file, (path / below / TRUTH for below in _FOLDERS)), None)
+    return next(
+        filter(Path.is_file, (path / below / TRUTH for below in _FOLDERS)), None
+    )

@@ -59,7 +59,8 @@ def load_truth(path: Path) -> Truth:
             "each; download it again"
         )
     counts = [
-        max(len(text.split()), boxes, 1) for text, boxes in zip(texts, box_counts, strict=True)
+        max(len(text.split()), boxes, 1)
+        for text, boxes in zip(texts, box_counts, strict=True)
     ]
     return Truth(
         names=names,
@@ -75,7 +76,9 @@ def _cells(path: Path, name: str) -> Iterator[Any]:
     try:
         from scipy.io import loadmat
     except ImportError:
-        raise ValueError(f"SynthText needs scipy, run: {install_hint('train')}") from None
+        raise ValueError(
+            f"SynthText needs scipy, run: {install_hint('train')}"
+        ) from None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of variables that have the same name
@@ -87,9 +90,13 @@ def _cells(path: Path, name: str) -> Iterator[Any]:
         ) from None
     except Exception as error:  # damage makes the library raise anything
         reason = reason_of(error)
-        raise ValueError(f"{path}: no MATLAB file, or damaged ({reason}); copy it again") from None
+        raise ValueError(
+            f"{path}: no MATLAB file, or damaged ({reason}); copy it again"
+        ) from None
     if not isinstance(matrix, np.ndarray) or matrix.dtype != object:
-        raise ValueError(f"{path}: no cell array {name}; expected the gt.mat of SynthText")
+        raise ValueError(
+            f"{path}: no cell array {name}; expected the gt.mat of SynthText"
+        )
     cells = matrix.reshape(-1)
     for index, cell in enumerate(cells):
         cells[index] = None
@@ -103,7 +110,9 @@ def _name(cell: Any) -> str:
 
 def _words(cell: Any) -> list[str]:
     """The words of a picture: of blocks of text that hold spaces and line breaks."""
-    blocks = cell.flat if isinstance(cell, np.ndarray) and cell.dtype.kind == "U" else ()
+    blocks = (
+        cell.flat if isinstance(cell, np.ndarray) and cell.dtype.kind == "U" else ()
+    )
     return " ".join(map(str, blocks)).split()
 
 
@@ -127,7 +136,9 @@ def load_scene(folder: Path, name: str) -> Image.Image | Skipped:
     except UnreadableImage as error:
         return Skipped(name, Reason.UNREADABLE, error.reason)
     if image.size != size:
-        return Skipped(name, Reason.UNREADABLE, "turned by its EXIF, or larger than is decoded")
+        return Skipped(
+            name, Reason.UNREADABLE, "turned by its EXIF, or larger than is decoded"
+        )
     return image
 
 

@@ -137,7 +137,9 @@ class TarStream(WordStream):
         super().__init__(path)
         if not self.recognizes(self.path):
             endings = ", ".join(_COMPRESSED)
-            raise ValueError(f"{path}: found no file there that ends in {endings}; check the path")
+            raise ValueError(
+                f"{path}: found no file there that ends in {endings}; check the path"
+            )
         self._bytes_read = 0
 
     @staticmethod
@@ -161,7 +163,13 @@ class TarStream(WordStream):
                     count += 1
                     self._bytes_read = file.tell()
                     yield _word(self.path.name, files)
-        except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        except (
+            tarfile.TarError,
+            EOFError,
+            zlib.error,
+            lzma.LZMAError,
+            gzip.BadGzipFile,
+        ) as error:
             raise ValueError(
                 f"{self.path}: damaged or cut short after {count:,} words "
                 f"({reason_of(error)}); download or make it again"
@@ -175,7 +183,9 @@ File = tuple[tarfile.TarInfo, bytes]
 def _archives_of(path: Path) -> list[Path]:
     """The archives of a data set, in order."""
     if path.is_dir():
-        archives = sorted(entry for entry in path.iterdir() if entry.suffix.lower() == _SUFFIX)
+        archives = sorted(
+            entry for entry in path.iterdir() if entry.suffix.lower() == _SUFFIX
+        )
     elif path.exists():
         archives = [path]
     elif is_pattern(path):
@@ -217,7 +227,9 @@ def _members_of(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
             yield member
 
 
-def _words(archive: Path, start: int, with_content: bool = True) -> Iterator[list[File]]:
+def _words(
+    archive: Path, start: int, with_content: bool = True
+) -> Iterator[list[File]]:
     """Files of one stem that belong to a word, from an offset on."""
     with archive.open("rb") as file:
         file.seek(start)
@@ -252,13 +264,17 @@ def _belongs_to_word(name: str) -> bool:
 
 
 def _word(archive: str, files: list[File]) -> LabeledWord | Skipped:
-    contents = {os.path.splitext(member.name)[1].lower(): data for member, data in files}
+    contents = {
+        os.path.splitext(member.name)[1].lower(): data for member, data in files
+    }
     stem = os.path.splitext(files[0][0].name)[0]
     text = contents.pop(".txt", None)
     values = contents.pop(".json", b"{}")
     if not contents:
         return Skipped(
-            f"{archive}/{stem}", Reason.MISSING, "no image of this stem beside its label"
+            f"{archive}/{stem}",
+            Reason.MISSING,
+            "no image of this stem beside its label",
         )
     suffix, image = next(iter(contents.items()))
     name = f"{archive}/{stem}{suffix}"
@@ -273,7 +289,9 @@ def _word(archive: str, files: list[File]) -> LabeledWord | Skipped:
     if label is None:
         label = label_of_member(f"{stem}{suffix}")
     if label is None:
-        return Skipped(name, Reason.NO_LABEL, "no .txt of this stem, nor .json with a label")
+        return Skipped(
+            name, Reason.NO_LABEL, "no .txt of this stem, nor .json with a label"
+        )
     return LabeledWord(image, label, boxes, name)
 
 
@@ -292,7 +310,11 @@ class TarWriter(DatasetWriter):
     """
 
     def __init__(
-        self, path: Path, layout: Layout, position: Position | None = None, done: int = 0
+        self,
+        path: Path,
+        layout: Layout,
+        position: Position | None = None,
+        done: int = 0,
     ) -> None:
         super().__init__(path, layout, position, done)
         self._several = is_pattern(path)

@@ -146,7 +146,9 @@ def _lines(path: Path) -> list[dict[str, Any]]:
         lines = whole.splitlines()
         return [json.loads(line) for line in [*lines[:1], *lines[1:][-1:]]]
     except (ValueError, RecursionError):
-        raise ValueError(f"{path}: damaged; remove it and what it stands beside") from None
+        raise ValueError(
+            f"{path}: damaged; remove it and what it stands beside"
+        ) from None
 
 
 def _refuse_other(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:

@@ -40,7 +40,9 @@ def wilson_interval(successes: int, n: int) -> Interval:
     z = 1.959964
     share = successes / n
     center = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    half = (
+        z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    )
     return max(0.0, center - half), min(1.0, center + half)
 
 
@@ -57,7 +59,9 @@ def percentile_interval(values: Float[np.ndarray, " resample"]) -> Interval:
     return float(low), float(high)
 
 
-def bootstrap(n: int, statistic: Callable[[Int32[np.ndarray, " n"]], float]) -> Interval:
+def bootstrap(
+    n: int, statistic: Callable[[Int32[np.ndarray, " n"]], float]
+) -> Interval:
     """95 % interval of a statistic of items, from their indices in each of the resamples."""
     return percentile_interval(np.array([statistic(drawn) for drawn in resamples(n)]))
 

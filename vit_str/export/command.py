@@ -36,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--out", metavar="FOLDER", help="the folder to make")
-    where.add_argument("--web", metavar="FOLDER", help="the folder to make, with a page")
+    where.add_argument(
+        "--web", metavar="FOLDER", help="the folder to make, with a page"
+    )
     parser.add_argument(
         "--int8",
         action="store_true",
@@ -81,7 +83,9 @@ def _write_page(weights: "WeightsFile", options: argparse.Namespace) -> None:
         detector,
         options.weights,
     )
-    console.warn(f"wrote {options.web}: python -m http.server --directory {options.web}")
+    console.warn(
+        f"wrote {options.web}: python -m http.server --directory {options.web}"
+    )
     if not detector:
         console.warn(
             f"it reads words only: whole pictures need {DETECTOR} of rapidocr, run: "

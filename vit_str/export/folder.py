@@ -56,7 +56,9 @@ def readme(interface: Interface, graphs: list[str]) -> str:
         keep_trailing_newline=True,
     )
     template = environment.get_template("README.md.jinja")
-    return template.render(decoder=interface.decoder, loop=interface.loop, graphs=graphs)
+    return template.render(
+        decoder=interface.decoder, loop=interface.loop, graphs=graphs
+    )
 
 
 def describe_graphs(
@@ -86,7 +88,9 @@ def write_files(
     page: str | None = None,
 ) -> None:
     """Write graphs, their description with the digests of all, and a README."""
-    files = {f"{name}.onnx": graph.SerializeToString() for name, graph in graphs.items()}
+    files = {
+        f"{name}.onnx": graph.SerializeToString() for name, graph in graphs.items()
+    }
     digests = {}
     for name, content in files.items():
         digests[name] = hashlib.sha256(content).hexdigest()

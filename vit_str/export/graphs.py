@@ -78,7 +78,9 @@ class TransformerStep(nn.Module):
         self, input_ids: Int64[Tensor, "batch 1"], *state: Float[Tensor, "batch ..."]
     ) -> tuple[Tensor, ...]:
         """Scores, the keys and values of everything written, and attention to the image."""
-        pairs = [KeysValues(*pair) for pair in zip(state[::2], state[1::2], strict=True)]
+        pairs = [
+            KeysValues(*pair) for pair in zip(state[::2], state[1::2], strict=True)
+        ]
         depth = len(self.blocks)
         past = [_Past(*pair) for pair in pairs[depth:]]
         known = CachedState(pairs[:depth], [*past])
@@ -155,7 +157,9 @@ class Verify(nn.Module):
         *image: Float[Tensor, "batch ..."],
     ) -> Float[Tensor, "batch position symbol"]:
         """Scores of every position."""
-        pairs = [KeysValues(*pair) for pair in zip(image[::2], image[1::2], strict=True)]
+        pairs = [
+            KeysValues(*pair) for pair in zip(image[::2], image[1::2], strict=True)
+        ]
         return self.decoder.logits_with(pairs, input_ids)
 
 
@@ -273,7 +277,9 @@ def _graph(
     model: ModelProto = program.model_proto
     for value in model.graph.input:
         if not value.type.tensor_type.shape.dim[0].dim_param:
-            raise ValueError(f"this model cannot be exported: {value.name} has a fixed batch")
+            raise ValueError(
+                f"this model cannot be exported: {value.name} has a fixed batch"
+            )
     remove_traces(model)
     return model
 
@@ -283,7 +289,11 @@ def remove_traces(model: ModelProto) -> None:
     for node in model.graph.node:
         node.ClearField("metadata_props")
         node.ClearField("doc_string")
-    del model.graph.value_info[:], model.metadata_props[:], model.graph.metadata_props[:]
+    del (
+        model.graph.value_info[:],
+        model.metadata_props[:],
+        model.graph.metadata_props[:],
+    )
 
 
 class _Past(KeyValueCache):

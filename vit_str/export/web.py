@@ -23,7 +23,8 @@ RUNTIME = "onnxruntime-web@1.30.0"
 RUNTIME_FILES = ("ort.wasm.bundle.min.mjs", "ort-wasm-simd-threaded.wasm")
 DETECTOR = "PP-OCRv6_det_small.onnx"
 _DIGEST = "q0y+JrrtukXSzsBWEMccVfqX25LRmosXHF+CaRJmg8pZClzcV7svNc4rKY3jL02Vb7QmRMDs1SigqR4CXAfKYQ=="
-_OF_THE_SERVER = ("index.html", "server.js")  # of the page; another index.html is written
+# Of the page; another index.html is written
+_OF_THE_SERVER = ("index.html", "server.js")
 _HINT = (
     f"give the folder with {' and '.join(RUNTIME_FILES)} as --runtime, such as "
     "node_modules/onnxruntime-web/dist"
@@ -134,7 +135,9 @@ def _runtime(folder: Path | None) -> dict[str, bytes]:
             raise ValueError(f"--runtime {folder}: has no {missing[0]}; {_HINT}")
         return {name: (folder / name).read_bytes() for name in RUNTIME_FILES}
     with tempfile.TemporaryDirectory() as temporary, _open(Path(temporary)) as archive:
-        found = {name: archive.extractfile(f"package/dist/{name}") for name in RUNTIME_FILES}
+        found = {
+            name: archive.extractfile(f"package/dist/{name}") for name in RUNTIME_FILES
+        }
         return {name: file.read() for name, file in found.items() if file}
 
 
@@ -142,7 +145,9 @@ def _open(folder: Path) -> tarfile.TarFile:
     """The package from npm, whose content is checked."""
     npm = shutil.which("npm")
     if npm is None:
-        raise ValueError(f"--web takes {RUNTIME} from npm, which is not installed; or {_HINT}")
+        raise ValueError(
+            f"--web takes {RUNTIME} from npm, which is not installed; or {_HINT}"
+        )
     command = [npm, "pack", "--loglevel=error", "--pack-destination", str(folder)]
     command += ["--fetch-retries=1", RUNTIME]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
@@ -153,5 +158,7 @@ def _open(folder: Path) -> tarfile.TarFile:
         raise ValueError(f"npm cannot get {RUNTIME} ({reason}); or {_HINT}")
     digest = base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode()
     if digest != _DIGEST:
-        raise ValueError(f"npm gave another {RUNTIME} than this version of vit-str knows; {_HINT}")
+        raise ValueError(
+            f"npm gave another {RUNTIME} than this version of vit-str knows; {_HINT}"
+        )
     return tarfile.open(package)

@@ -209,7 +209,9 @@ def forward_hooks(modules: Mapping[str, nn.Module], callback: Call) -> Iterator[
         for handle in handles:
             handle.remove()
     if not called:
-        raise ValueError("no attention was recorded: run the model inside the `with` block")
+        raise ValueError(
+            "no attention was recorded: run the model inside the `with` block"
+        )
 
 
 @contextmanager

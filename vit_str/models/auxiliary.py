@@ -38,7 +38,9 @@ class TokenClassifier(nn.Module):
         ``PADDING`` in ``characters`` means none; tokens that are ``UNKNOWN`` do not count, and
         without any other the loss is 0.
         """
-        scores = rearrange(self.classify(features), "b token symbol -> (b token) symbol")
+        scores = rearrange(
+            self.classify(features), "b token symbol -> (b token) symbol"
+        )
         targets = characters.where(characters != PADDING, self.none).flatten()
         total = F.cross_entropy(
             scores.float(),

@@ -32,7 +32,9 @@ def token_grid(image_size: tuple[int, int], **stages: Sequence) -> tuple[int, in
     if len(set(lengths)) > 1 or not strides:
         other_names = ", ".join(other for other, _ in others)
         found = ", ".join(map(str, lengths))
-        raise ValueError(f"{other_names} and {name} need one value per stage, found {found}")
+        raise ValueError(
+            f"{other_names} and {name} need one value per stage, found {found}"
+        )
     height, width = image_size
     cell_height = math.prod(rows for rows, _ in strides)
     cell_width = math.prod(columns for _, columns in strides)

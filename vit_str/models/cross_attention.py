@@ -13,7 +13,9 @@ from vit_str.models.interfaces import Decoder
 
 def looking_blocks(decoder: Decoder) -> list[DecoderBlock]:
     """The blocks of a decoder that look at the image, in their order."""
-    blocks = [module for module in decoder.modules() if isinstance(module, DecoderBlock)]
+    blocks = [
+        module for module in decoder.modules() if isinstance(module, DecoderBlock)
+    ]
     if not blocks:
         raise ValueError(
             f"{type(decoder).__name__} has no cross-attention, which tells where a "
@@ -33,7 +35,9 @@ def cross_attention(
     """
     # The recorder changes modules: those of a copy that shares the weights, so that other threads
     # can use the decoder meanwhile.
-    shared = {id(tensor): tensor for tensor in (*decoder.parameters(), *decoder.buffers())}
+    shared = {
+        id(tensor): tensor for tensor in (*decoder.parameters(), *decoder.buffers())
+    }
     recorded = copy.deepcopy(decoder, shared)
     blocks = nn.ModuleList(block.cross_attention for block in looking_blocks(recorded))
     with record_attention(blocks) as maps:

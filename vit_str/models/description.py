@@ -46,7 +46,10 @@ DECODERS: dict[str, type[Decoder]] = {
 
 def describe(recognizer: Recognizer) -> dict[str, Any]:
     """Names and arguments of the parts; every part keeps its arguments under their own names."""
-    return {"encoder": _describe(recognizer.encoder), "decoder": _describe(recognizer.decoder)}
+    return {
+        "encoder": _describe(recognizer.encoder),
+        "decoder": _describe(recognizer.decoder),
+    }
 
 
 def build(description: dict[str, Any]) -> Recognizer:
@@ -75,7 +78,9 @@ def _build(description: dict[str, Any], known: Mapping[str, type[Part]]) -> Part
     name = description["class"]
     if name not in known:
         raise ValueError(f"unknown part {name!r}; known are {', '.join(sorted(known))}")
-    arguments = {key: _argument(value) for key, value in description["arguments"].items()}
+    arguments = {
+        key: _argument(value) for key, value in description["arguments"].items()
+    }
     return known[name](**arguments)
 
 

@@ -23,7 +23,9 @@ def sinusoidal_positions_2d(
 ) -> Float[Tensor, "token dim"]:
     """One half of the width tells the row, the other the column; tokens in reading order."""
     if dim % 4:
-        raise ValueError(f"two-dimensional sinusoidal positions need dim % 4 == 0, found {dim}")
+        raise ValueError(
+            f"two-dimensional sinusoidal positions need dim % 4 == 0, found {dim}"
+        )
     by_row = sinusoidal_positions(rows, dim // 2)[:, None].expand(-1, columns, -1)
     by_column = sinusoidal_positions(columns, dim // 2)[None].expand(rows, -1, -1)
     return torch.cat([by_row, by_column], -1).flatten(0, 1)

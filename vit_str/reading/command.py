@@ -60,7 +60,9 @@ _RAY_OPTIONS = ("characters", "column", "part_size", "ray_address")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str read``."""
-    parser.description = "Print the text in image files, one line each: path, text, confidence."
+    parser.description = (
+        "Print the text in image files, one line each: path, text, confidence."
+    )
     parser.epilog = _EPILOG
     _add_files_and_formats(parser)
     add_reader_arguments(parser)
@@ -149,7 +151,9 @@ def _add_page_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="draw pages of PDF files with so many dots per inch (default: 200)",
     )
-    pages.add_argument("--password", metavar="TEXT", help="of PDF files that are locked")
+    pages.add_argument(
+        "--password", metavar="TEXT", help="of PDF files that are locked"
+    )
     pages.add_argument(
         "--text-layer",
         action="store_true",
@@ -211,13 +215,17 @@ def _run_crops(options: argparse.Namespace) -> int:
         return _read_all(options, groups, console.write)
     with (
         write_atomically(options.out) as temporary,
-        temporary.open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file,
+        temporary.open(
+            "w", encoding="utf-8", errors="surrogateescape", newline="\n"
+        ) as file,
     ):
         return _read_all(options, groups, lambda line: file.write(f"{line}\n"))
 
 
 def _read_all(
-    options: argparse.Namespace, groups: Iterator[Inputs], write: Callable[[str], object]
+    options: argparse.Namespace,
+    groups: Iterator[Inputs],
+    write: Callable[[str], object],
 ) -> int:
     from vit_str.runtime.reader import load
 
@@ -323,7 +331,9 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError(f"--format {options.format} needs --engine ray")
     if rich and options.format != "jsonl":
         option = "--boxes" if options.boxes else "--n-best"
-        raise ValueError(f"{option} needs --format jsonl: other formats have no place for it")
+        raise ValueError(
+            f"{option} needs --format jsonl: other formats have no place for it"
+        )
     if options.out and Path(options.out).is_dir():
         raise ValueError(f"--out {options.out} is a folder; give a file")
 

@@ -207,7 +207,9 @@ def input_groups(
     What is wrong with paths is said here. Every group leads to files but perhaps the last.
     """
     if not options.paths and not options.files_from:
-        raise ValueError("name image files or folders to read, or a list of them with --files-from")
+        raise ValueError(
+            "name image files or folders to read, or a list of them with --files-from"
+        )
     groups: Iterable[list[str]] = [options.paths]
     if options.files_from:
         groups = chain(groups, listed(options.files_from))
@@ -248,7 +250,9 @@ def listed(path: str) -> Iterator[list[str]]:
             for lines in groups:
                 yield [os.fsdecode(line) for line in lines if line]
     except OSError as error:
-        raise ValueError(f"--files-from {path}: {error.strerror}; check the path") from None
+        raise ValueError(
+            f"--files-from {path}: {error.strerror}; check the path"
+        ) from None
 
 
 def _lines(file: FileIO, path: str) -> Iterator[list[bytes]]:

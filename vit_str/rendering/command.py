@@ -67,7 +67,9 @@ _seed = partial(whole_number, end=SEEDS)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str render``."""
-    parser.description = "Render labeled words: a data set for any trainer, or a sheet to look at."
+    parser.description = (
+        "Render labeled words: a data set for any trainer, or a sheet to look at."
+    )
     parser.epilog = _EPILOG
     _add_output(parser.add_argument_group("what to make"))
     _add_words(parser.add_argument_group("what to write"))
@@ -113,7 +115,9 @@ def run(options: argparse.Namespace) -> int:
     except OSError as error:
         where = error.filename or options.out
         reason = error.strerror or error
-        raise OSError(f"cannot write {where}: {reason}; mend that and run it again") from error
+        raise OSError(
+            f"cannot write {where}: {reason}; mend that and run it again"
+        ) from error
     console.write(f"{options.out}: {count:,} words")
     return 0
 
@@ -184,7 +188,9 @@ def _show(options: argparse.Namespace) -> int:
     count = options.count or _SHOWN
     for name, path in paths.items():
         try:
-            write_ingredient_sheet(path, renderer, options.fonts, name, options.seed, count)
+            write_ingredient_sheet(
+                path, renderer, options.fonts, name, options.seed, count
+            )
             console.write(f"{path}: {name}")
         except ValueError as error:  # an ingredient that changes nothing
             if options.show != ALL:
@@ -331,15 +337,20 @@ def _add_appearance(group: _Group) -> None:
         type=strengths,
         default={},
         metavar="NAME=S,...",
-        help="strengths other than 1, such as blur=2,curve=0; the names: " + ", ".join(INGREDIENTS),
+        help="strengths other than 1, such as blur=2,curve=0; the names: "
+        + ", ".join(INGREDIENTS),
     )
 
 
 def _check_target(options: argparse.Namespace) -> None:
     if not (options.out or options.sheet or options.show):
-        raise ValueError("say what to make: --out DATASET, --sheet FILE.png or --show INGREDIENT")
+        raise ValueError(
+            "say what to make: --out DATASET, --sheet FILE.png or --show INGREDIENT"
+        )
     if options.sheet and (options.out or options.show):
-        raise ValueError("--sheet makes a picture and nothing else: leave out --out and --show")
+        raise ValueError(
+            "--sheet makes a picture and nothing else: leave out --out and --show"
+        )
     if options.sheet:
         from vit_str.reports.sheets import check_picture
 

@@ -95,7 +95,9 @@ def _batches(
             progress.advance(len(labels))
 
 
-def labeled_images(renderer: Renderer, batch: RenderedBatch) -> list[tuple[Image.Image, str]]:
+def labeled_images(
+    renderer: Renderer, batch: RenderedBatch
+) -> list[tuple[Image.Image, str]]:
     """The pictures of a batch with what they say."""
     pixels = batch.images.permute(0, 2, 3, 1).cpu().numpy()
     images = map(Image.fromarray, pixels)

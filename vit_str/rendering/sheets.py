@@ -55,7 +55,9 @@ def write_ingredient_sheet(
     words = changed_words(renderer, name, count, seed)
     if not words:
         need = "; give --pictures DIR" if name == "picture" else ""
-        raise ValueError(f"{name} changes none of the first {_MOST_BATCHES * BATCH:,} words{need}")
+        raise ValueError(
+            f"{name} changes none of the first {_MOST_BATCHES * BATCH:,} words{need}"
+        )
     captions = [f"{name} {strength:g}" for strength in STRENGTHS]
     cells = []
     for word in words:

@@ -18,7 +18,8 @@ SHARPNESS = 2
 """Pixels of a figure for each CSS pixel: screens that have them show fine lines."""
 
 _COLORS = 256  # of a figure: lines and areas of few colors take a third of the bytes
-_COLORS_OF_LINES = 20_000  # at most: soft edges of lines and letters; photographs have more
+# At most: soft edges of lines and letters; photographs have more
+_COLORS_OF_LINES = 20_000
 _QUALITY = 85  # of an embedded picture, of 100
 _WEBP_SIDE = 16_383  # pixels: the format has no larger pictures
 _HOVER = "hover:"

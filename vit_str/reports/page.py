@@ -133,7 +133,10 @@ class Page:
             policy=_policy(script),
         )
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in {**self._files, "report.html": f"{html}\n".encode()}.items():
+        for name, content in {
+            **self._files,
+            "report.html": f"{html}\n".encode(),
+        }.items():
             with write_atomically(folder / name) as path:
                 path.write_bytes(content)
         return folder / "report.html"
@@ -162,7 +165,9 @@ def _column(cells: Sequence[object]) -> tuple[str, list[str]]:
     if any(isinstance(cell, Markup) for cell in cells):
         return "cell-drawing", [_shown(cell, "") for cell in cells]
     numbers = [cell for cell in cells if isinstance(cell, Real)]
-    form = _number_format([float(cell) for cell in numbers if not isinstance(cell, Integral)])
+    form = _number_format(
+        [float(cell) for cell in numbers if not isinstance(cell, Integral)]
+    )
     shown = [_shown(cell, form) for cell in cells]
     if numbers and all(cell is None or isinstance(cell, Real) for cell in cells):
         return "number", shown

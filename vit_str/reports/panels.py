@@ -9,7 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
-from vit_str.reports.style import MUTED, chance_style, depth_color, figure, plain, plain_lines
+from vit_str.reports.style import (
+    MUTED,
+    chance_style,
+    depth_color,
+    figure,
+    plain,
+    plain_lines,
+)
 
 COLUMNS = 3
 """Panels in a row at most."""
@@ -39,13 +46,17 @@ def panels(
     rows = math.ceil(len(titles) / columns)
     sheet = figure(_ONE if columns == 1 else _SEVERAL, height * rows)
     ratios = widths if rows == 1 else None
-    shape = sheet.subplots(rows, columns, sharey=shared, squeeze=False, width_ratios=ratios)
+    shape = sheet.subplots(
+        rows, columns, sharey=shared, squeeze=False, width_ratios=ratios
+    )
     grid = list(shape.flat)
     for unused in grid[len(titles) :]:
         unused.remove()
     for axes, (title, remark) in zip(grid, titles, strict=False):
         axes.set_title(plain_lines(title, _TITLE_WIDTH[columns]))
-        axes.set_title(plain(remark), loc="right", fontsize=8, fontweight="normal", color=MUTED)
+        axes.set_title(
+            plain(remark), loc="right", fontsize=8, fontweight="normal", color=MUTED
+        )
     return sheet, grid[: len(titles)]
 
 
@@ -79,15 +90,21 @@ def legend(sheet: Figure, grid: Sequence[Axes], columns: int = 5) -> None:
             handles.setdefault(label, handle)
     if handles:
         columns = min(columns, len(handles))
-        sheet.legend(handles.values(), handles, loc="outside lower center", ncols=columns)
+        sheet.legend(
+            handles.values(), handles, loc="outside lower center", ncols=columns
+        )
 
 
 def depth_legend(sheet: Figure, grid: Sequence[Axes], layers: int) -> None:
     """A bar with the colors of the layers, the first layer on top."""
-    colors = ListedColormap([depth_color(layer, layers) for layer in range(1, layers + 1)])
+    colors = ListedColormap(
+        [depth_color(layer, layers) for layer in range(1, layers + 1)]
+    )
     norm = BoundaryNorm([layer + 0.5 for layer in range(layers + 1)], layers)
     mappable = matplotlib.cm.ScalarMappable(norm, colors)
-    bar = sheet.colorbar(mappable, ax=list(grid), ticks=layer_ticks(layers), aspect=40, pad=0.02)
+    bar = sheet.colorbar(
+        mappable, ax=list(grid), ticks=layer_ticks(layers), aspect=40, pad=0.02
+    )
     bar.set_label("layer")
     bar.outline.set_visible(False)
     bar.ax.tick_params(which="both", size=0)

@@ -27,7 +27,9 @@ class Captioned:
     color: str = "black"
 
 
-def sheet(cells: Sequence[Captioned], columns: int, find_fonts: FindFonts = list) -> Image.Image:
+def sheet(
+    cells: Sequence[Captioned], columns: int, find_fonts: FindFonts = list
+) -> Image.Image:
     """Pictures of one size in rows, each with its caption below, see `caption_font`."""
     font = caption_font("".join(cell.caption for cell in cells), find_fonts)
     width, height = cells[0].image.size
@@ -62,7 +64,9 @@ def framed(
 def check_picture(path: Path) -> None:
     """Refuse a name that Pillow would not know how to write."""
     if path.suffix.lower() not in {".png", ".jpg", ".jpeg", ".webp"}:
-        raise ValueError(f"a picture needs a name that ends in .png, .jpg or .webp, found {path}")
+        raise ValueError(
+            f"a picture needs a name that ends in .png, .jpg or .webp, found {path}"
+        )
 
 
 def write_picture(path: Path, picture: Image.Image) -> None:
@@ -112,7 +116,8 @@ def _code_points(path: Path) -> set[int]:
     try:
         with TTFont(path, fontNumber=0, lazy=True) as font:
             return set(font.getBestCmap() or ())
-    except (TTLibError, OSError, ValueError, KeyError):  # a damaged font is of no use here
+    # A damaged font is of no use here
+    except (TTLibError, OSError, ValueError, KeyError):
         return set()
 
 

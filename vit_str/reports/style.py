@@ -71,7 +71,8 @@ RATIO: Colormap = LinearSegmentedColormap.from_list(
 """From less than chance (cool, pale) to more (warm, strong), as much as chance in the middle."""
 
 STYLE: dict[str, Any] = {
-    "font.family": ["DejaVu Sans"],  # comes with matplotlib: the same figure on every machine
+    # Comes with matplotlib: the same figure on every machine
+    "font.family": ["DejaVu Sans"],
     "font.size": 9.0,
     "text.color": INK,
     "axes.titlesize": 10.0,
@@ -108,12 +109,34 @@ STYLE: dict[str, Any] = {
 
 # Families that draw what DejaVu Sans lacks, on Linux, macOS and Windows; those installed are used.
 _FALLBACKS = (
-    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC"),
-    *("Hiragino Sans GB", "Arial Unicode MS", "Apple SD Gothic Neo", "Microsoft YaHei"),
-    *("Malgun Gothic", "Yu Gothic", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei"),
-    *("Droid Sans Fallback", "IPAGothic", "M PLUS 2", "Noto Sans", "Noto Sans Arabic"),
-    *("Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Tamil"),
-    *("Noto Sans Thai", "Noto Sans KR", "Noto Sans Symbols2", "FreeSans", "Unifont"),
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "Hiragino Sans GB",
+    "Arial Unicode MS",
+    "Apple SD Gothic Neo",
+    "Microsoft YaHei",
+    "Malgun Gothic",
+    "Yu Gothic",
+    "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei",
+    "Droid Sans Fallback",
+    "IPAGothic",
+    "M PLUS 2",
+    "Noto Sans",
+    "Noto Sans Arabic",
+    *(
+        "Noto Sans Hebrew",
+        "Noto Sans Devanagari",
+        "Noto Sans Bengali",
+        "Noto Sans Tamil",
+    ),
+    "Noto Sans Thai",
+    "Noto Sans KR",
+    "Noto Sans Symbols2",
+    "FreeSans",
+    "Unifont",
 )
 
 
@@ -173,7 +196,9 @@ def shortened(text: str, length: int) -> str:
 def model_colors(names: Iterable[str]) -> dict[str, str]:
     """A color for every model, in order; untrained models are muted."""
     colors = cycle(COLORS)
-    return {name: UNTRAINED_INK if is_untrained(name) else next(colors) for name in names}
+    return {
+        name: UNTRAINED_INK if is_untrained(name) else next(colors) for name in names
+    }
 
 
 def is_untrained(name: str) -> bool:
@@ -206,10 +231,12 @@ def ready_to_draw(sheet: Figure) -> Iterator[None]:
     """
     texts = cast(list[Text], sheet.findobj(Text))
     letters = "".join(text.get_text() for text in texts)
-    if any(unicodedata.category(letter) == "Lo" for letter in letters):  # not of a Latin alphabet
+    # Not of a Latin alphabet
+    if any(unicodedata.category(letter) == "Lo" for letter in letters):
         for text in texts:
             text.set_fontfamily([*text.get_fontfamily(), *_fallbacks()])
-    log = logging.getLogger("matplotlib.font_manager")  # reports families that have no bold
+    # Reports families that have no bold
+    log = logging.getLogger("matplotlib.font_manager")
     level = log.level
     log.setLevel(logging.ERROR)
     try:

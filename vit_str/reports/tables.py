@@ -55,7 +55,9 @@ def write_json(path: Path, values: object) -> None:
 
 
 def _cell(value: object) -> object:
-    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
+    return (
+        f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
+    )
 
 
 def piped(rows: Sequence[Sequence[str]], text_columns: int = 1) -> list[str]:
@@ -66,7 +68,9 @@ def piped(rows: Sequence[Sequence[str]], text_columns: int = 1) -> list[str]:
         text_columns: so many columns are set to the left, the others, numbers, to the right.
     """
     titles, *others = rows
-    marks = ["---" if column < text_columns else "---:" for column in range(len(titles))]
+    marks = [
+        "---" if column < text_columns else "---:" for column in range(len(titles))
+    ]
     return [f"| {' | '.join(row)} |" for row in (titles, marks, *others)]
 
 

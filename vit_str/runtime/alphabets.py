@@ -112,13 +112,18 @@ def _table(rows: tuple[tuple[str, str], ...], into: str) -> dict[str, str]:
 
 
 SAME_SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {script: MappingProxyType(_table(_LOOK_ALIKES, script)) for script, _ in _LOOK_ALIKES}
+    {
+        script: MappingProxyType(_table(_LOOK_ALIKES, script))
+        for script, _ in _LOOK_ALIKES
+    }
 )
 """By script: letters that print shows as a letter of it -> this letter."""
 
 SIMILAR_SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
-        script: MappingProxyType(_table(_SIMILAR, script) | _table(_LOOK_ALIKES, script))
+        script: MappingProxyType(
+            _table(_SIMILAR, script) | _table(_LOOK_ALIKES, script)
+        )
         for script, _ in _LOOK_ALIKES
     }
 )

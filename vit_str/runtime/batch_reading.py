@@ -98,7 +98,9 @@ class BatchReader:
             return [reading_of(found[index], charset) for index in kept]
         labels = padded([candidates.best.ids for candidates in found])
         size = (pixels.shape[2], pixels.shape[3])
-        places = locate_characters(self.engine, encoded, labels, frames, size, attention)
+        places = locate_characters(
+            self.engine, encoded, labels, frames, size, attention
+        )
         return [reading_of(found[index], charset, places[index]) for index in kept]
 
     def _frame(self, image: DecodedImage) -> Frame:

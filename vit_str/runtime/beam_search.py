@@ -124,7 +124,8 @@ class _Choice(NamedTuple):
     """The best continuations of the texts of all images, image by image, the best first."""
 
     sources: Int64[np.ndarray, " text"]  # which texts go on
-    symbols: Int64[np.ndarray, " text"]  # what they go on with; the end for what has ended
+    # What they go on with; the end for what has ended
+    symbols: Int64[np.ndarray, " text"]
     log_probabilities: Float[np.ndarray, " text"]  # of the texts that result
 
 

@@ -59,7 +59,8 @@ class Frame(NamedTuple):
     upside_down: bool = False  # by half after that
     left: int = 0  # pixels of the image to the left of it
     top: int = 0  # pixels of the image above it
-    size: tuple[int, int] | None = None  # height and width of the image; the same as seen if None
+    # Height and width of the image; the same as seen if None
+    size: tuple[int, int] | None = None
 
 
 def locate_characters(
@@ -83,7 +84,9 @@ def locate_characters(
     interface = engine.model.interface
     if interface.loop == "ctc":
         sides = column_boxes(engine.scores(encoded), labels, size)
-        return [[Place(box) for box in boxes] for boxes in boxes_in(frames, sides, size)]
+        return [
+            [Place(box) for box in boxes] for boxes in boxes_in(frames, sides, size)
+        ]
     attention = engine.attention(encoded, labels)
     maps = attention_maps(attention, interface.grid, interface.special_tokens)
     sides = character_boxes(maps, labels != PADDING, size)

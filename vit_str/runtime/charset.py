@@ -32,7 +32,8 @@ def _european() -> str:
     """Space, printable ASCII, and the letters and signs of all Latin alphabets of Europe."""
     latin_1 = "".join(filter(str.isalpha, map(chr, range(0xC0, 0x100))))
     central = "ĄąĆćĘęŁłŃńŚśŹźŻżČčĎďĚěŇňŘřŤťŮůĹĺĽľŔŕŐőŰű"
-    balkan = "ĂăȘșȚțŞşŢţĞğİıĐđ"  # Romanian with commas as today and with cedillas as before
+    # Romanian with commas as today and with cedillas as before
+    balkan = "ĂăȘșȚțŞşŢţĞğİıĐđ"
     baltic = "ĀāĒēĢģĪīĶķĻļŅņŪūĖėĮįŲų"
     others = "ĦħĠġĊċŴŵŶŷ"  # Maltese and Welsh
     signs = "ŒœŠšŸŽž" + "¡¿«»£€§°¥"
@@ -51,7 +52,8 @@ def _latin() -> str:
     old_print = "ſẞ"
     europe = "ĈĉĜĝĤĥĴĵŜŝŬŭẀẁẂẃẄẅŊŋŦŧƏə"  # Esperanto, Welsh, Sami, Azerbaijani
     africa = "ṢṣṄṅḾḿǸǹƁɓƊɗƘƙƳƴƝɲƐɛƆɔǪǫ"  # Yoruba, Igbo, Hausa, Fula, Bambara, Akan
-    vowels = "ŌōĔĕĬĭŎŏǍǎǏǐǑǒǓǔǕǖǗǘǙǚǛǜ"  # Pinyin, and long and short ones of Latin and Japanese
+    # Pinyin, and long and short ones of Latin and Japanese
+    vowels = "ŌōĔĕĬĭŎŏǍǎǏǐǑǒǓǔǕǖǗǘǙǚǛǜ"
     transliteration = "ḌḍḤḥḶḷṂṃṆṇṚṛṬṭẒẓǦǧ"  # of Sanskrit and Arabic, and Berber
     marks = punctuation + currency + typography + mathematics + shapes
     letters = vietnamese + old_print + europe + africa + vowels + transliteration
@@ -195,7 +197,9 @@ class Charset:
 
         return torch.from_numpy(self.encode_array(labels))
 
-    def encode_array(self, labels: Sequence[str]) -> Int64[np.ndarray, "batch position"]:
+    def encode_array(
+        self, labels: Sequence[str]
+    ) -> Int64[np.ndarray, "batch position"]:
         """Ids of several labels, padded with ``PADDING`` to the longest."""
         lengths = np.array([len(label) for label in labels], dtype=np.int64)
         text = "".join(labels).encode("utf-32-le", "surrogatepass")
@@ -222,7 +226,9 @@ def charset_of(text: str) -> Charset:
     """
     names = text.split("+")
     if all(name in CHARSETS for name in names):
-        return Charset("".join(dict.fromkeys("".join(CHARSETS[name] for name in names))))
+        return Charset(
+            "".join(dict.fromkeys("".join(CHARSETS[name] for name in names)))
+        )
     if os.path.isfile(text) or text.endswith(".txt"):
         return _charset_in(Path(text))
     for name in names:
@@ -250,9 +256,13 @@ def _charset_in(path: Path) -> Charset:
     except FileNotFoundError:
         raise ValueError(f"charset file {path}: no such file; check the path") from None
     except OSError as error:
-        raise ValueError(f"charset file {path}: cannot be read ({error.strerror})") from None
+        raise ValueError(
+            f"charset file {path}: cannot be read ({error.strerror})"
+        ) from None
     except UnicodeDecodeError:
-        raise ValueError(f"charset file {path}: not UTF-8 text; save it as UTF-8") from None
+        raise ValueError(
+            f"charset file {path}: not UTF-8 text; save it as UTF-8"
+        ) from None
     characters = "".join(dict.fromkeys("".join(text.splitlines())))
     if not characters:
         raise ValueError(f"charset file {path}: expected characters, found none")
@@ -265,5 +275,7 @@ def _visible(characters: str) -> str:
     hidden = sorted({c for c in characters if unicodedata.category(c) in unwritable})
     if hidden:
         shown = ", ".join(f"U+{ord(character):04X}" for character in hidden[:5])
-        raise ValueError(f"a charset has characters that can be seen, found {shown}: leave out")
+        raise ValueError(
+            f"a charset has characters that can be seen, found {shown}: leave out"
+        )
     return characters

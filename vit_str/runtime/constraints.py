@@ -43,7 +43,9 @@ class Alphabet:
 
     def __init__(self, characters: str, charset: Charset) -> None:
         if not characters:
-            raise ValueError("the alphabet is empty: give the characters that may be read")
+            raise ValueError(
+                "the alphabet is empty: give the characters that may be read"
+            )
         _check_known(f"alphabet {characters!r}", characters, charset)
         self._mask = np.zeros(len(charset) + 1, dtype=bool)
         self._mask[[*charset.encode(characters), len(charset)]] = True
@@ -79,7 +81,8 @@ class Lexicon:
     def allowed(self, state: tuple[int, int, int]) -> Bool[np.ndarray, " symbol"]:
         """See `Constraint`."""
         mask = np.zeros(self._symbols, dtype=bool)
-        mask[list(self._children(state))] = True  # the padding after a word is the last: the end
+        # The padding after a word is the last: the end
+        mask[list(self._children(state))] = True
         return mask
 
     def advance(self, state: tuple[int, int, int], symbol: int) -> tuple[int, int, int]:
@@ -226,7 +229,9 @@ def _read_text(path: Path, kind: str) -> str:
         content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         most = _MOST_BYTES >> 20
-        raise ValueError(f"{kind} {path}: more than {most} MB; give a text file of words")
+        raise ValueError(
+            f"{kind} {path}: more than {most} MB; give a text file of words"
+        )
     return content.decode("utf-8-sig")
 
 

@@ -48,7 +48,8 @@ class CtcSteps:
         written = np.flatnonzero(self._last != PADDING)
         last = self._last[written]
         repeated = self._after_character[written, :-1] * self._shares[written, :, last]
-        begins[written, last] -= repeated.sum(1)  # the same character again needs a blank
+        # The same character again needs a blank
+        begins[written, last] -= repeated.sum(1)
         begins[:, self._blank] = before[:, -1]
         with np.errstate(divide="ignore"):
             return np.log(np.maximum(begins, 0))

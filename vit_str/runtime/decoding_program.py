@@ -13,7 +13,12 @@ from typing import Any
 from PIL import Image
 
 from vit_str.runtime.image_decoding import DecodedImage, decode
-from vit_str.runtime.images import Preprocessing, UnreadableImage, load_pages, page_numbers
+from vit_str.runtime.images import (
+    Preprocessing,
+    UnreadableImage,
+    load_pages,
+    page_numbers,
+)
 from vit_str.runtime.limited_process import answer, limit_time, receive
 
 
@@ -49,7 +54,9 @@ def _decode_pages(source: str | bytes, wanted: dict[str, Any]) -> None:
         answer({"size": picture.size}, picture.tobytes())
 
 
-def _next_page(pages: Iterator[Image.Image], wanted: dict[str, Any]) -> Image.Image | None:
+def _next_page(
+    pages: Iterator[Image.Image], wanted: dict[str, Any]
+) -> Image.Image | None:
     limit_time(wanted)
     return next(pages, None)
 

@@ -42,7 +42,9 @@ def open_engine(
         ValueError: see ``vit_str.load``.
     """
     if backend not in BACKENDS:
-        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, found {backend!r}")
+        raise ValueError(
+            f"backend must be one of {', '.join(BACKENDS)}, found {backend!r}"
+        )
     if threads is not None:
         check_threads(threads)
     path = resolve(name_or_path)
@@ -102,7 +104,9 @@ def _require_torch() -> None:
 
 def _require_cpu(backend: str, device: str) -> None:
     if device not in ("auto", "cpu"):
-        raise ValueError(f"{backend} reads on the CPU, not on {device!r}; use --backend torch")
+        raise ValueError(
+            f"{backend} reads on the CPU, not on {device!r}; use --backend torch"
+        )
 
 
 def torch_engine(

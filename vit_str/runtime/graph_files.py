@@ -119,10 +119,14 @@ class GraphFiles:
             session = onnxruntime.InferenceSession(path, options, providers)
         except Exception as error:  # of types of its own
             reason = reason_of(error)
-            raise ValueError(f"{path}: damaged ({reason}); export the model again") from None
+            raise ValueError(
+                f"{path}: damaged ({reason}); export the model again"
+            ) from None
         identity = session.get_modelmeta().custom_metadata_map.get(IDENTITY)
         if identity != self.values["identity"]:
-            raise ValueError(f"{path}: of another model than {DESCRIPTION}; export the model again")
+            raise ValueError(
+                f"{path}: of another model than {DESCRIPTION}; export the model again"
+            )
         return session
 
     def variant_of(self, name: str) -> str:
@@ -136,7 +140,9 @@ class GraphFiles:
             raise ValueError(f"{path}: no such file; export the model again")
         listed = self.values.get(CHECKSUM, {}).get(path.name)
         if listed and listed != hashlib.sha256(path.read_bytes()).hexdigest():
-            raise ValueError(f"{path}: damaged, not as it was written; export the model again")
+            raise ValueError(
+                f"{path}: damaged, not as it was written; export the model again"
+            )
 
 
 def find_graphs(description: Mapping[str, Any]) -> Path | None:
@@ -166,8 +172,12 @@ def misfit(values: Mapping[str, Any], tensors: Tensors) -> str | None:
         name.removesuffix(".T"): shape[::-1] if name.endswith(".T") else shape
         for name, shape in named.items()
     }
-    found = {name: list(tensor.shape) for name, tensor in tensors.items() if tensor.size}
-    odd = (name for name in {*found, *expected} if found.get(name) != expected.get(name))
+    found = {
+        name: list(tensor.shape) for name, tensor in tensors.items() if tensor.size
+    }
+    odd = (
+        name for name in {*found, *expected} if found.get(name) != expected.get(name)
+    )
     return min(odd, default=None)
 
 

@@ -58,9 +58,11 @@ _MOST_WORKERS = 64  # threads that decode
 _NARROW = 0.28
 _FLAT = 0.2
 _LOWEST = 10
-_EMPTY = 10  # times smaller than where there is most are steps between pixels that are no ink
+# Times smaller than where there is most are steps between pixels that are no ink
+_EMPTY = 10
 _INK = 30  # of 255, the least step that counts as ink
-_MARGINS = 0.75, 0.5  # along the line and across it, over its height; a lone 1 is not tall so
+# Along the line and across it, over its height; a lone 1 is not tall so
+_MARGINS = 0.75, 0.5
 _FLATTEST = 8  # width over height that ink is taken to have at most
 _CUTS = 3  # what is small is seen better in what is left
 
@@ -309,7 +311,11 @@ def _from_array(values: Any) -> Image.Image:
         )
     if not array.size:
         raise ValueError(f"an image without pixels, found an array of {shape}")
-    if np.issubdtype(array.dtype, np.floating) and array.min() >= 0 and array.max() <= 1:
+    if (
+        np.issubdtype(array.dtype, np.floating)
+        and array.min() >= 0
+        and array.max() <= 1
+    ):
         array = np.rint(array * 255).astype(np.uint8)
     if array.dtype != np.uint8:
         raise ValueError(

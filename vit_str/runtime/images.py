@@ -48,8 +48,22 @@ class BinaryFile(Protocol):
 ImageSource = Path | str | bytes | BinaryFile | Image.Image
 
 SUFFIXES = (
-    *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".tif", ".tiff"),
-    *(".bmp", ".dib", ".gif", ".avif", ".jp2", ".ppm", ".pgm", ".pbm"),
+    ".jpg",
+    ".jpeg",
+    ".jpe",
+    ".jfif",
+    ".png",
+    ".webp",
+    ".tif",
+    ".tiff",
+    ".bmp",
+    ".dib",
+    ".gif",
+    ".avif",
+    ".jp2",
+    ".ppm",
+    ".pgm",
+    ".pbm",
 )
 """What a folder is searched for; a file that is named itself may have any suffix."""
 
@@ -70,11 +84,24 @@ LARGE = 2_000_000
 TALL = 1.5
 """Height over width above which a line of text more likely runs down or up than along."""
 
-_LARGEST = 1000.0  # mean and deviation of pixels from 0 to 1, and how small a deviation may be
+# Mean and deviation of pixels from 0 to 1, and how small a deviation may be
+_LARGEST = 1000.0
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
 # Pillow knows others, of which some would run programs (EPS), or take much memory or time.
-_FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "TIFF", "BMP", "DIB", "GIF", "AVIF", "JPEG2000", "PPM")
+_FORMATS = (
+    "JPEG",
+    "MPO",
+    "PNG",
+    "WEBP",
+    "TIFF",
+    "BMP",
+    "DIB",
+    "GIF",
+    "AVIF",
+    "JPEG2000",
+    "PPM",
+)
 # The modules of Pillow that read them. All of its modules take 20 ms more to import.
 _PLUGINS = ("Jpeg", "Mpo", "Png", "WebP", "Tiff", "Bmp", "Gif", "Avif", "Jpeg2K", "Ppm")
 _PAGED_FORMATS = {"TIFF", "GIF"}
@@ -88,7 +115,8 @@ _ORIENTATIONS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-QUARTER_TURNS = {5, 6, 7, 8}  # EXIF orientations in which width and height change places
+# EXIF orientations in which width and height change places
+QUARTER_TURNS = {5, 6, 7, 8}
 # Pixels of which there may be temporary copies, and above which an image is scaled down first.
 _STRIP = 1 << 20
 _LARGE = 1 << 24
@@ -214,7 +242,9 @@ def is_costly(source: Path | str | bytes) -> bool:
     with _header(source) as image:
         if image is None:
             return False
-        several = image.format in _PAGED_FORMATS and getattr(image, "is_animated", False)
+        several = image.format in _PAGED_FORMATS and getattr(
+            image, "is_animated", False
+        )
         return several or math.prod(image.size) > LARGE
 
 
@@ -223,7 +253,8 @@ def _header(source: Path | str | bytes) -> Iterator[ImageFile.ImageFile | None]:
     """An image that is not decoded; None for what is none, is damaged or can be read only once."""
     with ExitStack() as opened:
         image = None
-        with suppress(Exception):  # damage makes Pillow raise anything; decoding reports it
+        # Damage makes Pillow raise anything; decoding reports it
+        with suppress(Exception):
             if isinstance(source, bytes) or Path(source).is_file():
                 file = _open_file(source, "")
                 opened.enter_context(file)
@@ -279,15 +310,20 @@ def reported_in_one_line(name: str) -> Iterator[None]:
     except FileNotFoundError:
         raise UnreadableImage(name, "no such file; check the path") from None
     except PermissionError:
-        raise UnreadableImage(name, "no permission to read it; change its access rights") from None
+        raise UnreadableImage(
+            name, "no permission to read it; change its access rights"
+        ) from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise _too_large(name) from None
     except UnidentifiedImageError:
-        reason = "not an image that can be read; give a JPEG, PNG, WebP, TIFF or BMP file"
+        reason = (
+            "not an image that can be read; give a JPEG, PNG, WebP, TIFF or BMP file"
+        )
         raise UnreadableImage(name, reason) from None
     except MemoryError:
         raise UnreadableImage(name, "does not fit into memory; scale it down") from None
-    except Exception as error:  # damage makes Pillow raise anything: SyntaxError, struct.error, ...
+    # Damage makes Pillow raise anything: SyntaxError, struct.error, ...
+    except Exception as error:
         detail = one_line(str(error)) or type(error).__name__
         reason = f"damaged or cut short ({detail}); save or download it again"
         raise UnreadableImage(name, reason) from error
@@ -297,7 +333,9 @@ def _too_large(
     name: str,
     what: str = f"{MAX_PIXELS // 1_000_000} million pixels",
 ) -> Exception:
-    return UnreadableImage(name, f"larger than {what}; scale it down or cut out what to read")
+    return UnreadableImage(
+        name, f"larger than {what}; scale it down or cut out what to read"
+    )
 
 
 def _open_file(
@@ -325,10 +363,13 @@ def _open_path(path: Path, name: str) -> BytesIO | BufferedReader:
     if stat.S_ISDIR(status.st_mode):
         raise UnreadableImage(name, "a folder, not an image; give the files in it")
     if stat.S_ISFIFO(status.st_mode) and str(path).startswith(("/dev/", "/proc/")):
-        with path.open("rb") as pipe:  # a shell's <(command), where decoders cannot go back
+        # A shell's <(command), where decoders cannot go back
+        with path.open("rb") as pipe:
             return _open_file(pipe, name)
     if not stat.S_ISREG(status.st_mode):  # a named pipe could wait for ever
-        raise UnreadableImage(name, "a device or pipe, not an image; give an image file")
+        raise UnreadableImage(
+            name, "a device or pipe, not an image; give an image file"
+        )
     _check_bytes(status.st_size, name)
     return path.open("rb")
 
@@ -349,7 +390,8 @@ def _silence_decoders() -> None:
     """
     warnings.filterwarnings("ignore", module=r"PIL\.")
     logging.getLogger("PIL").addHandler(logging.NullHandler())
-    with suppress(AttributeError, OSError):  # a Pillow without libtiff, or with one inside it
+    # A Pillow without libtiff, or with one inside it
+    with suppress(AttributeError, OSError):
         ctypes.PyDLL(_imaging.__file__).TIFFSetErrorHandler(None)
 
 
@@ -371,10 +413,14 @@ def _opened(file: BytesIO | BufferedReader, name: str) -> ImageFile.ImageFile:
         file.seek(0)
         start = file.read(16)
         if start.startswith(b"%PDF"):
-            reason = "a PDF file; read whole pages of it, with --page on the command line"
+            reason = (
+                "a PDF file; read whole pages of it, with --page on the command line"
+            )
             raise UnreadableImage(name, reason) from None
         if start[4:8] == b"ftyp" and start[8:11] in (b"hei", b"hev", b"mif"):
-            raise UnreadableImage(name, "a HEIC file; convert it to JPEG first") from None
+            raise UnreadableImage(
+                name, "a HEIC file; convert it to JPEG first"
+            ) from None
         raise
 
 
@@ -391,7 +437,9 @@ def _check(image: ImageFile.ImageFile, name: str, several: bool = False) -> None
     is_one = several or image.format == "MPO"  # a photograph with a preview
     if not is_one and getattr(image, "is_animated", False):
         frames = "holds several frames or pages"
-        raise UnreadableImage(name, f"{frames}; save the one to read as a file of its own")
+        raise UnreadableImage(
+            name, f"{frames}; save the one to read as a file of its own"
+        )
 
 
 def _check_scans(
@@ -427,7 +475,9 @@ def _check_frames(image: ImageFile.ImageFile, name: str, number: int) -> None:
 
 def _check_size(image: Image.Image, name: str) -> None:
     if not math.prod(image.size):
-        raise UnreadableImage(name, "an image without pixels; save or download it again")
+        raise UnreadableImage(
+            name, "an image without pixels; save or download it again"
+        )
     if math.prod(image.size) > MAX_PIXELS:
         raise _too_large(name)
     if max(image.size) > MAX_SIDE:
@@ -453,7 +503,8 @@ def _orientation(image: Image.Image) -> int:
     """EXIF orientation after loading: TIFF is upright by then, PNG may store it at the end."""
     try:
         return int(image.getexif().get(ORIENTATION_TAG, 1))
-    except Exception:  # damaged metadata of any kind must not stop the reading of good pixels
+    # Damaged metadata of any kind must not stop the reading of good pixels
+    except Exception:
         return 1
 
 
@@ -555,7 +606,9 @@ class Preprocessing:
 
     def __post_init__(self) -> None:
         if min(self.height, self.width) < 1:
-            raise ValueError(f"images need 1 x 1 pixels or more, not {self.height} x {self.width}")
+            raise ValueError(
+                f"images need 1 x 1 pixels or more, not {self.height} x {self.width}"
+            )
         for values in (self.mean, self.std):
             if len(values) != 3 or not all(abs(value) <= _LARGEST for value in values):
                 raise ValueError(
@@ -568,7 +621,9 @@ class Preprocessing:
         if self.turn_above is not None and not self.turn_above > 0:
             raise ValueError(f"turn_above must be above 0, found {self.turn_above}")
         if not 0 <= self.reread_below <= 1:
-            raise ValueError(f"reread_below must be from 0 to 1, found {self.reread_below}")
+            raise ValueError(
+                f"reread_below must be from 0 to 1, found {self.reread_below}"
+            )
 
     def turns(self, height: int, width: int) -> bool:
         """Whether an image of this size is turned by a quarter to the left."""
@@ -586,7 +641,9 @@ class Preprocessing:
         An image of the right size keeps its pixels.
         """
         if image.mode != "RGB":
-            raise ValueError(f"expected an RGB image, found {image.mode}: open it with load_image")
+            raise ValueError(
+                f"expected an RGB image, found {image.mode}: open it with load_image"
+            )
         if self.turns(image.height, image.width):
             image = image.transpose(Image.Transpose.ROTATE_90)
         size = self.width_of(image), self.height
@@ -630,7 +687,9 @@ class Preprocessing:
         values = {"turn_above": None, "reread_below": 0.0, "width_step": 0, **values}
         try:
             if sorted(values) != sorted(names):
-                raise ValueError(f"preprocessing needs {', '.join(names)}, found {values}")
+                raise ValueError(
+                    f"preprocessing needs {', '.join(names)}, found {values}"
+                )
             mean = tuple(map(float, values["mean"]))
             std = tuple(map(float, values["std"]))
             turn_above = values["turn_above"]
@@ -641,4 +700,6 @@ class Preprocessing:
             step = int(values["width_step"])
             return cls(*size, mean, std, turn_above, again, step)  # type: ignore[arg-type]
         except TypeError as error:
-            raise ValueError(f"preprocessing needs numbers, found {values!r}") from error
+            raise ValueError(
+                f"preprocessing needs numbers, found {values!r}"
+            ) from error

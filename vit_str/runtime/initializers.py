@@ -42,7 +42,8 @@ JOIN = "+"
 
 _LARGEST_INT8 = 127
 _LARGEST_UINT8 = 255
-_LEAST_STEP = 1e-12  # of a layer whose weights are all 0, or a point where nothing happens
+# Of a layer whose weights are all 0, or a point where nothing happens
+_LEAST_STEP = 1e-12
 
 
 def initializer(name: str, tensors: Tensors, ranges: Ranges) -> np.ndarray:
@@ -80,7 +81,9 @@ def quantized_zero(limits: tuple[float, float]) -> np.ndarray:
     return np.array(round(-low / _step(limits)), np.uint8)
 
 
-def output_scales(weights: Float[np.ndarray, "output ..."]) -> Float[np.ndarray, " output"]:
+def output_scales(
+    weights: Float[np.ndarray, "output ..."],
+) -> Float[np.ndarray, " output"]:
     """The largest weight of every output is the largest number of 8 bits."""
     largest = np.abs(weights).reshape(len(weights), -1).max(1)
     return np.maximum(largest / _LARGEST_INT8, _LEAST_STEP).astype(np.float32)

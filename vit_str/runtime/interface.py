@@ -61,7 +61,9 @@ class Interface:
             image_size = tuple(map(int, found.image_size))
             fits = found.loop in LOOPS and found.maximum_length >= 1
         except TypeError as error:
-            raise ValueError(f"the description of the model does not fit: {error}") from None
+            raise ValueError(
+                f"the description of the model does not fit: {error}"
+            ) from None
         if not fits or len(grid) != 2 or len(image_size) != 2:
             raise ValueError(f"the description of the model does not fit: {values}")
         return replace(found, grid=grid, image_size=image_size)

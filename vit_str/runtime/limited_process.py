@@ -21,7 +21,8 @@ from subprocess import DEVNULL, PIPE, Popen
 from typing import Any, NamedTuple
 
 _INTERVAL = 0.1  # seconds between looks at the clock and at whether anybody waits
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each reserves memory
+# Each reserves memory
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class ProcessLimits:
     """What the process may take; on Windows only the time on the clock is limited."""
 
     seconds: int = 20  # of the processor, for a picture or page
-    patience: float = 5  # how often the same time may go by on the clock, on a busy machine
+    # How often the same time may go by on the clock, on a busy machine
+    patience: float = 5
     memory: int = 2 << 30  # bytes
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from vit_str.runtime.images import Preprocessing
 
 _OVERLAP = 1.0  # what parts show beyond their cuts, over the height of the line
-_LEAST_HEIGHT = 8  # pixels; lower lines are not legible, and would be cut into thousands of parts
+# pixels; lower lines are not legible, and would be cut into thousands of parts
+_LEAST_HEIGHT = 8
 _FREEDOM = 0.25  # share of the length of a part by which a cut may lie elsewhere
 _CLEAR = 0.1  # of the usual ink of a column, below which it belongs to a gap
 _WIDEST = 1.0  # gaps over the height; wider ones are no better places

@@ -24,8 +24,14 @@ MOST_THREADS = 1024
 """More than any machine has processors to use."""
 
 _PACKAGES = (
-    *("onnxruntime", "torch", "numpy", "pillow", "safetensors", "einops"),
-    *("lightning", "albumentations"),
+    "onnxruntime",
+    "torch",
+    "numpy",
+    "pillow",
+    "safetensors",
+    "einops",
+    "lightning",
+    "albumentations",
 )
 
 
@@ -45,7 +51,9 @@ def install_hint(extra: str) -> str:
     from urllib.request import url2pathname
 
     try:  # PEP 610; packages from an index have no such file
-        origin = json.loads(distribution("vit-str").read_text("direct_url.json") or "{}")
+        origin = json.loads(
+            distribution("vit-str").read_text("direct_url.json") or "{}"
+        )
     except (PackageNotFoundError, ValueError):
         origin = {}
     url = origin.get("url")
@@ -85,7 +93,9 @@ def has_fast_int8() -> bool:
     name = os.environ.get(CPU_DTYPE)
     if name:
         if name not in CPU_DTYPES:
-            raise ValueError(f"{CPU_DTYPE} must be one of {', '.join(CPU_DTYPES)}, found {name!r}")
+            raise ValueError(
+                f"{CPU_DTYPE} must be one of {', '.join(CPU_DTYPES)}, found {name!r}"
+            )
         return name == "int8"
     if platform.system() == "Darwin":
         return platform.machine() == "arm64"
@@ -191,7 +201,9 @@ def cpu_count(root: Path = Path("/")) -> int:
 def _quotas(root: Path) -> Iterator[float]:
     """Processors that the control groups of this process allow (Linux, both versions)."""
     with suppress(OSError):
-        for line in (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+        for line in (
+            (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+        ):
             _, controllers, path = line.split(":", 2)
             if controllers and "cpu" not in controllers.split(","):
                 continue
@@ -207,6 +219,8 @@ def _quota(folder: Path) -> Iterator[float]:
             used, period = (folder / "cpu.max").read_text(encoding="utf-8").split()
         except FileNotFoundError:
             names = "cpu.cfs_quota_us", "cpu.cfs_period_us"
-            used, period = ((folder / name).read_text(encoding="utf-8") for name in names)
+            used, period = (
+                (folder / name).read_text(encoding="utf-8") for name in names
+            )
         if int(used) > 0:  # "max", which is no number, and -1 are no limit
             yield int(used) / int(period)

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NUMERAL = re.compile(r"(?=..)X{0,3}(IX|I{0,3})")  # those with a V are Latin anyway
 # A ten by itself is no initial, which has a period, and no word of any language.
-_LATIN_SIGNS = re.compile(r"[^\w.]*X([^\w.]+[XI]+)?[^\w.]*|\W*C(\+\+|#)\W*|[\W\d]*°C\W*")
+_LATIN_SIGNS = re.compile(
+    r"[^\w.]*X([^\w.]+[XI]+)?[^\w.]*|\W*C(\+\+|#)\W*|[\W\d]*°C\W*"
+)
 _UNIT = re.compile(r"[kкκMМΜmмGnp]?Ω|[μµ][A-ZΑ-ΩА-Я][^\W\d_]?")  # kΩ, μA, μPa
 _ALIKE = frozenset().union(*SAME_SHAPES.values())
 _SIMILAR = frozenset().union(*SIMILAR_SHAPES.values())
@@ -132,7 +134,9 @@ def _script_that_shows(text: str) -> str | None:
 def _possible(text: str) -> list[str]:
     """The scripts that have all letters of a text that look like them."""
     letters = set(text)
-    return [script for script, shapes in SAME_SHAPES.items() if letters <= shapes.keys()]
+    return [
+        script for script, shapes in SAME_SHAPES.items() if letters <= shapes.keys()
+    ]
 
 
 def _written(text: str, shapes: Mapping[str, str]) -> str:
@@ -205,7 +209,8 @@ def _decided(text: str, wanted: str | None, languages: Sequence[str]) -> str:
         if not any(having):
             wanted = LATIN
         elif not all(having):
-            wanted = None  # only some of the languages have them: it stays as it was read
+            # Only some of the languages have them: it stays as it was read
+            wanted = None
     possible = _possible(text)
     if wanted not in possible:
         read = Counter(map(script_of, text))

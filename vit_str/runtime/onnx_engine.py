@@ -102,7 +102,9 @@ class OnnxEngine:
 
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Arrays:
         """See `Engine`."""
-        return self._graph("encoder").run({"pixel_values": np.ascontiguousarray(images)})
+        return self._graph("encoder").run(
+            {"pixel_values": np.ascontiguousarray(images)}
+        )
 
     def select(self, encoded: Arrays, rows: Sequence[int]) -> Arrays:
         """See `Engine`."""
@@ -171,7 +173,9 @@ def load_with_graphs(
     values = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
     odd = misfit(values, contents.tensors)
     if odd is not None:
-        raise unusable(path, f"its parts do not fit together (tensor {odd}); export it again")
+        raise unusable(
+            path, f"its parts do not fit together (tensor {odd}); export it again"
+        )
     model = Model(
         charset=contents.charset,
         preprocessing=contents.preprocessing,
@@ -207,7 +211,9 @@ def load_exported(folder: Path, threads: int | None = None) -> OnnxEngine:
             raise ValueError("another format or version")
         model = _exported_model(values)
         if "encoder" not in values["graphs"] or not {*values["graphs"]} <= _NAMES:
-            raise ValueError(f"{path}: does not fit, graphs {values['graphs']}; export it again")
+            raise ValueError(
+                f"{path}: does not fit, graphs {values['graphs']}; export it again"
+            )
         engine = OnnxEngine(GraphFiles(folder, values), model, threads=threads)
         writer = "step" if "step" in values["graphs"] else "encoder"
         symbols = _symbols(engine.session(writer))
@@ -218,7 +224,9 @@ def load_exported(folder: Path, threads: int | None = None) -> OnnxEngine:
             )
         return engine
     except FileNotFoundError:
-        raise ValueError(f"{path}: no such file; give a folder of vit-str export") from None
+        raise ValueError(
+            f"{path}: no such file; give a folder of vit-str export"
+        ) from None
     except _DAMAGE as e:
         raise ValueError(f"{path}: damaged ({e}); export the model again") from None
 

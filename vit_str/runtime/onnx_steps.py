@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _PAST = "past_key_values"
 _PRESENT = "present"
-_OF_IMAGE = ".encoder."  # in the names of keys and values that stay while a text is written
+# In the names of keys and values that stay while a text is written
+_OF_IMAGE = ".encoder."
 
 
 class Graph:

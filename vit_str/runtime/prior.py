@@ -32,7 +32,8 @@ _WEIGHT = 0.4 * math.log(10)
 _UNKNOWN = 0.0  # of a word that no list holds
 _NO_WORD = 2.5  # of what holds digits or signs between letters
 _JOINED = 1.0  # what several words together lose beside the rarest of them
-_SHORTEST = 1.0  # at most this and one for each letter: short strings are words by chance
+# At most this and one for each letter: short strings are words by chance
+_SHORTEST = 1.0
 _MOST_OFTEN = 1e15  # the count of a word; higher ones would leave nothing to the others
 _OTHERS = 2.0  # of the texts that no beam found, together
 
@@ -61,9 +62,13 @@ class WordFrequencies:
         self._hashes = hashes
         self._frequencies = share * 10.0**zipf
 
-    def lookup(self, hashes: UInt32[np.ndarray, " query"]) -> Float[np.ndarray, " query"]:
+    def lookup(
+        self, hashes: UInt32[np.ndarray, " query"]
+    ) -> Float[np.ndarray, " query"]:
         """Occurrences in a billion words, times the share; 0 for unknown words."""
-        places = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
+        places = np.minimum(
+            np.searchsorted(self._hashes, hashes), len(self._hashes) - 1
+        )
         return np.where(self._hashes[places] == hashes, self._frequencies[places], 0.0)
 
 

@@ -40,4 +40,6 @@ def _checked(point: str, limits: Any) -> tuple[float, float]:
         case [int() | float() as low, int() | float() as high]:
             if -_LARGEST <= low <= high <= _LARGEST and math.isfinite(high - low):
                 return float(low), float(high)
-    raise ValueError(f"the range of {point} is two numbers, the smaller one first, not {limits}")
+    raise ValueError(
+        f"the range of {point} is two numbers, the smaller one first, not {limits}"
+    )

@@ -240,7 +240,9 @@ class Reader:
                 whose decoder has no cross-attention.
         """
         if isinstance(source, Iterator) and not hasattr(source, "read"):
-            raise ValueError("read takes an image or a list of images; give others to stream")
+            raise ValueError(
+                "read takes an image or a list of images; give others to stream"
+            )
         if not _are_images(source):
             decoded = decode(source, self.preprocessing)
             return self._read_decoded([(source, decoded)], boxes)[0]
@@ -289,7 +291,9 @@ class Reader:
         with closing(batches):
             for batch in batches:
                 decoded = [
-                    (source, image) for source, image in batch if isinstance(image, DecodedImage)
+                    (source, image)
+                    for source, image in batch
+                    if isinstance(image, DecodedImage)
                 ]
                 readings = iter(self._read_decoded(decoded, boxes) if decoded else ())
                 for source, image in batch:

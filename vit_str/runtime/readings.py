@@ -96,7 +96,8 @@ def reading_of(
 def _text_of(
     hypothesis: Hypothesis, charset: Charset, places: Sequence[Place] | None = None
 ) -> Reading:
-    from vit_str.runtime.boxes import Place  # and numpy, without which help is at once there
+    # And numpy, without which help is at once there
+    from vit_str.runtime.boxes import Place
 
     text = charset.decode(hypothesis.ids)
     known = zip(text, hypothesis.confidences, places or repeat(Place()), strict=False)

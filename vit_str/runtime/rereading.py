@@ -82,7 +82,9 @@ class Rereader:
             for row, candidates in zip(doubtful, written, strict=True):
                 views[row] = [candidates]
                 merged[row] = self._merge(views[row])
-            unsure = (row for row in doubtful if self._is_unsure(before[row], merged[row]))
+            unsure = (
+                row for row in doubtful if self._is_unsure(before[row], merged[row])
+            )
             doubtful = sorted(unsure)
         for views_of_round in options.rounds:
             if not doubtful:

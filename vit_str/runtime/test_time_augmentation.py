@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 class View(NamedTuple):
     """An image closer up or farther away, with another slope, or blurred."""
 
-    cut: float = 0.0  # share of every side that is cut; negative for as much more around the image
-    slope: float = 0.0  # heights that the line falls over the width, or climbs if it is negative
+    # Share of every side that is cut; negative for as much more around the image
+    cut: float = 0.0
+    # Heights that the line falls over the width, or climbs if it is negative
+    slope: float = 0.0
     blurred: bool = False  # whether every pixel becomes the mean of the nine around it
 
 
@@ -110,7 +112,9 @@ def _view(
     down = ((np.arange(height) + 0.5) / height - 0.5)[:, None]
     scale = 1 - 2 * view.cut
     x = np.clip((across * scale + 0.5) * width - 0.5, 0, width - 1)
-    y = np.clip((down * scale + view.slope * across + 0.5) * height - 0.5, 0, height - 1)
+    y = np.clip(
+        (down * scale + view.slope * across + 0.5) * height - 0.5, 0, height - 1
+    )
     left = np.floor(x).astype(int)
     top = np.floor(y).astype(int)
     right = np.minimum(left + 1, width - 1)

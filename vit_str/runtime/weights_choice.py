@@ -48,7 +48,8 @@ class WeightsChoice(NamedTuple):
     """Weights for what a user asks for."""
 
     first: str | Path
-    other: Path | None = None  # that read what the first doubt; None if nothing else does
+    # That read what the first doubt; None if nothing else does
+    other: Path | None = None
 
 
 def choose_weights(

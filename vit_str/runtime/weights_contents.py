@@ -41,7 +41,8 @@ RANGES = "ranges"
 
 _MOST_PIXELS = 1 << 20  # of an image as the model gets it
 _LONGEST_REASON = 300  # characters
-_HASHED_AT_ONCE = 1 << 18  # bytes: parts that stay in the cache take half the time of the whole
+# bytes: parts that stay in the cache take half the time of the whole
+_HASHED_AT_ONCE = 1 << 18
 _FOREIGN_STARTS = {
     # Four bytes: "PK" alone also begins a safetensors file whose header has 0x4B50 bytes.
     b"PK\x03\x04": "a PyTorch checkpoint or other zip; give the .safetensors file made for reading",
@@ -98,7 +99,9 @@ def load_header(path: str | Path) -> WeightsHeader:
         description = _parsed(metadata["model"])
         size = description["decoder"]["arguments"]["charset_size"]
         if len(charset) != size:
-            raise ValueError(f"a model of {size} characters with a charset of {len(charset)}")
+            raise ValueError(
+                f"a model of {size} characters with a charset of {len(charset)}"
+            )
         preprocessing = Preprocessing.from_dict(_parsed(metadata["preprocessing"]))
         if preprocessing.height * preprocessing.width > _MOST_PIXELS:
             raise ValueError(f"images of more than {_MOST_PIXELS:,} pixels")
@@ -128,7 +131,9 @@ def load_contents(path: str | Path, header: WeightsHeader | None = None) -> Cont
     with fitting_parts(path):
         with damage_reported(path):
             stored = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]
-        tensors = {name: _array(name, entry) for name, entry in stored if name not in GOLDEN}
+        tensors = {
+            name: _array(name, entry) for name, entry in stored if name not in GOLDEN
+        }
         _check_numbers(tensors)
     return Contents(
         description=header.description,
@@ -144,7 +149,9 @@ def load_contents(path: str | Path, header: WeightsHeader | None = None) -> Cont
 def read_metadata(path: Path) -> dict[str, str]:
     """Metadata of a file that is a weights file as far as can be seen from outside."""
     if not path.is_file():
-        what = "not a file; give a .safetensors file" if path.exists() else "no such file"
+        what = (
+            "not a file; give a .safetensors file" if path.exists() else "no such file"
+        )
         raise unusable(path, f"{what}; check the path")
     with damage_reported(path):
         with path.open("rb") as file:
@@ -155,7 +162,9 @@ def read_metadata(path: Path) -> dict[str, str]:
         with safe_open(path, "np") as opened:
             metadata = opened.metadata() or {}
     if metadata.get("format") != FORMAT:
-        raise unusable(path, "safetensors, but not from vit-str; give one that it has written")
+        raise unusable(
+            path, "safetensors, but not from vit-str; give one that it has written"
+        )
     version = metadata.get("version")
     if version not in VERSIONS:
         known = " and ".join(VERSIONS)
@@ -173,7 +182,9 @@ def damage_reported(path: Path) -> Iterator[None]:
     try:
         yield
     except (SafetensorError, OSError) as error:
-        raise unusable(path, f"damaged ({error}); download or export it again") from error
+        raise unusable(
+            path, f"damaged ({error}); download or export it again"
+        ) from error
 
 
 @contextmanager
@@ -189,7 +200,9 @@ def fitting_parts(path: Path) -> Iterator[None]:
 def checked_temperature(temperature: float) -> float:
     """The temperature, if it is one."""
     if not _COLDEST <= temperature <= _HOTTEST:
-        raise ValueError(f"a temperature is {_COLDEST} to {_HOTTEST}, found {temperature}")
+        raise ValueError(
+            f"a temperature is {_COLDEST} to {_HOTTEST}, found {temperature}"
+        )
     return float(temperature)
 
 

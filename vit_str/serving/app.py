@@ -71,7 +71,9 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         # Checked by `Guard`; this lets one type it in at /docs.
-        dependencies=[Security(APIKeyHeader(name="X-API-Key", auto_error=False))] if key else [],
+        dependencies=[Security(APIKeyHeader(name="X-API-Key", auto_error=False))]
+        if key
+        else [],
     )
     app.openapi_version = "3.0.3"  # what the pages of /docs understand
     _add_reading(app, service)
@@ -134,7 +136,9 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
         async def work(body: bytearray) -> Response:
             uploads, lexicon = await _uploads(service, request, body)
             if len(uploads) > 1:
-                raise Refusal(422, "a request reads one whole picture; send several requests")
+                raise Refusal(
+                    422, "a request reads one whole picture; send several requests"
+                )
             search = _search(query, lexicon)
             client = client_of(request.scope)
             options = PageOfUpload(query.page, search, query.picture)
@@ -148,7 +152,9 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
         """Receive the body and do the work, while there is time and somebody waits."""
         end = asyncio.get_running_loop().time() + service.limits.deadline
         async with bodies.received(request) as body:
-            return await _while_wanted(request, work(body), end, service.limits.deadline)
+            return await _while_wanted(
+                request, work(body), end, service.limits.deadline
+            )
 
 
 def _search(query: SearchQuery, lexicon: tuple[str, ...]) -> Search:
@@ -180,7 +186,9 @@ async def _while_wanted(
             return task.result()
         if leaving.done():
             raise ClientDisconnected
-        raise Refusal(504, f"not read within {seconds:g} seconds; send less, or try again later")
+        raise Refusal(
+            504, f"not read within {seconds:g} seconds; send less, or try again later"
+        )
     finally:
         task.cancel()
         leaving.cancel()
@@ -200,7 +208,9 @@ async def _uploads(
         client = client_of(request.scope)
         return await service.forms.do(client, read_form, kind, bytes(body))
     if not body:
-        raise Refusal(422, "no picture: send one as the body, or files in the field 'files'")
+        raise Refusal(
+            422, "no picture: send one as the body, or files in the field 'files'"
+        )
     return [Upload("image", bytes(body))], ()
 
 
@@ -211,7 +221,10 @@ def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
         return {"status": "alive"}
 
     @app.head("/ready", include_in_schema=False)
-    @app.get("/ready", summary="Whether the model is warm and requests are welcome: 503 if not")
+    @app.get(
+        "/ready",
+        summary="Whether the model is warm and requests are welcome: 503 if not",
+    )
     async def ready() -> JSONResponse:
         stuck = service.stuck()
         if not stuck:

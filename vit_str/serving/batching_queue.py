@@ -98,7 +98,11 @@ class BatchingQueue(Generic[Item, Result]):
         """Jobs to do together; none when the queue is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or not self._is_open)
-            while self._is_open and len(self._waiting) < self._size and self._more_to_come():
+            while (
+                self._is_open
+                and len(self._waiting) < self._size
+                and self._more_to_come()
+            ):
                 left = self._waiting[0].arrived + self._patience - time.monotonic()
                 if left <= 0:
                     break
@@ -119,7 +123,8 @@ class BatchingQueue(Generic[Item, Result]):
     ) -> Sequence[Result | Exception]:
         try:
             return self._work([job.item for job in jobs], jobs[0].key)
-        except Exception as error:  # of one of them, perhaps: it must not hurt the others
+        # Of one of them, perhaps: it must not hurt the others
+        except Exception as error:
             if len(jobs) == 1:
                 return [error]
             results: list[Result | Exception] = []

@@ -14,8 +14,14 @@ _KEY = "VIT_STR_KEY"
 _LIMITS = {
     "body": ("--max-body", "bytes of a request"),
     "pixels": ("--max-pixels", "pixels of a picture"),
-    "queue": ("--queue", "pictures of words in progress for a client, and the most in a request"),
-    "pages": ("--page-queue", "whole pictures in progress, half of them for one client"),
+    "queue": (
+        "--queue",
+        "pictures of words in progress for a client, and the most in a request",
+    ),
+    "pages": (
+        "--page-queue",
+        "whole pictures in progress, half of them for one client",
+    ),
     "deadline": ("--deadline", "seconds from a request to its answer"),
     "receive": ("--receive-deadline", "seconds in which a request has to arrive"),
 }
@@ -50,7 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="to listen on; 0 takes a free one (default: 8000)",
     )
     parser.add_argument(
-        "--workers", type=positive, default=1, metavar="N", help="processes (default: 1)"
+        "--workers",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="processes (default: 1)",
     )
     add_model_arguments(parser)
     parser.add_argument(
@@ -100,7 +110,9 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.serving.server import KEY, Settings, serve
 
     if options.pixels > MAX_PIXELS:
-        raise ValueError(f"--max-pixels can be {MAX_PIXELS:,} at most, found {options.pixels:,}")
+        raise ValueError(
+            f"--max-pixels can be {MAX_PIXELS:,} at most, found {options.pixels:,}"
+        )
     for address in options.proxy:
         try:
             ip_network(address, strict=False)
@@ -110,14 +122,17 @@ def run(options: argparse.Namespace) -> int:
             ) from None
     key = os.environ.get(KEY)
     if key is not None and len(key) < 8:
-        raise ValueError(f"the key in {KEY} is shorter than 8 characters; choose a longer one")
+        raise ValueError(
+            f"the key in {KEY} is shorter than 8 characters; choose a longer one"
+        )
     settings = Settings(
         model=options.model,
         device=options.device,
         backend=options.backend,
         effort=options.effort,
         limits=Limits(**{name: getattr(options, name) for name in _LIMITS}),
-        origins=tuple(origin.lower().rstrip("/") for origin in options.cors),  # as browsers say it
+        # As browsers say it
+        origins=tuple(origin.lower().rstrip("/") for origin in options.cors),
         hosts=tuple(name.lower() for name in options.allow_host),
         proxies=tuple(options.proxy),
         log=options.log,

@@ -29,7 +29,9 @@ def read_form(kind: str, body: bytes) -> tuple[list[Upload], tuple[str, ...]]:
     files, words = asyncio.run(_parse(kind, body))
     if not files:
         raise Refusal(422, "no picture: send files in the field 'files'")
-    lexicon = tuple(sorted({word.strip() for word in words.split("\n") if word.strip()}))
+    lexicon = tuple(
+        sorted({word.strip() for word in words.split("\n") if word.strip()})
+    )
     if len(lexicon) > MOST_WORDS:
         raise Refusal(422, f"a lexicon may hold {MOST_WORDS:,} words; send fewer")
     return files, lexicon
@@ -39,7 +41,9 @@ async def _parse(kind: str, body: bytes) -> tuple[list[Upload], str]:
     """The files of a form, and its field with the lexicon."""
     boundary = parse_options_header(kind)[1].get(b"boundary")
     if not boundary:
-        raise Refusal(400, "the form cannot be understood: its content type has no boundary")
+        raise Refusal(
+            400, "the form cannot be understood: its content type has no boundary"
+        )
     content_type = b'multipart/form-data; boundary="%b"' % boundary
     headers = Headers(raw=[(b"content-type", content_type)])
     parser = MultiPartParser(

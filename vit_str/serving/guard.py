@@ -48,7 +48,9 @@ class Metrics:
         self._registry = CollectorRegistry()
         counter = partial(Counter, registry=self._registry)
         histogram = partial(Histogram, registry=self._registry)
-        self.requests = counter("vit_str_requests", "Requests by outcome.", ["path", "status"])
+        self.requests = counter(
+            "vit_str_requests", "Requests by outcome.", ["path", "status"]
+        )
         self.seconds = histogram(
             "vit_str_request_seconds",
             "Time from request to answer.",

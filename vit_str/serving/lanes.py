@@ -49,7 +49,9 @@ class Lane:
         turn = self._turns.setdefault(client, asyncio.Semaphore(self._each))
         async with turn:
             try:
-                return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+                return await asyncio.get_running_loop().run_in_executor(
+                    self._pool, work
+                )
             finally:
                 waiting.clear()
 

@@ -47,7 +47,9 @@ class Refusal(Exception):  # noqa: N818 - it is an answer
         retry_after: seconds after which to try again; None if that is no use.
     """
 
-    def __init__(self, status: int, reason: str, retry_after: int | None = None) -> None:
+    def __init__(
+        self, status: int, reason: str, retry_after: int | None = None
+    ) -> None:
         super().__init__(status, reason)
         self.status = status
         self.reason = reason
@@ -80,10 +82,14 @@ class Capacity:
     def check(self, client: str, count: int = 1) -> None:
         """Refuse at once what has no room."""
         if count + self._taken[client] > self.each:
-            reason = f"too many of your {self._what} are in progress; wait for their answers"
+            reason = (
+                f"too many of your {self._what} are in progress; wait for their answers"
+            )
             raise Refusal(429, reason, 1)
         if count + self._taken.total() > self.size:
-            raise Refusal(503, f"too many {self._what} are in progress; try again in a second", 1)
+            raise Refusal(
+                503, f"too many {self._what} are in progress; try again in a second", 1
+            )
 
     def take(self, client: str, count: int) -> None:
         """Take some places, or give them back if there are fewer than 0."""
@@ -126,7 +132,11 @@ class Bodies:
         from starlette.requests import ClientDisconnect
 
         length = request.headers.get("content-length", "0")
-        if len(length) > 18 or not length.isdecimal() or int(length) > self._limits.body:
+        if (
+            len(length) > 18
+            or not length.isdecimal()
+            or int(length) > self._limits.body
+        ):
             raise self._too_large()
         try:
             async with asyncio.timeout(self._limits.receive):
@@ -172,7 +182,9 @@ def check_origin(headers: Mapping[bytes, bytes], allowed: tuple[str, ...]) -> No
     host = headers.get(b"host", b"").decode("latin-1").lower()
     is_own = headers.get(b"sec-fetch-site") == b"same-origin"
     if not is_own and _place(origin) != host:
-        raise Refusal(403, f"web pages of {origin[:100]} may not ask; start it with --cors ORIGIN")
+        raise Refusal(
+            403, f"web pages of {origin[:100]} may not ask; start it with --cors ORIGIN"
+        )
 
 
 def _place(origin: str) -> str:
@@ -192,7 +204,9 @@ def check_host(header: str, allowed: tuple[str, ...]) -> None:
         ip_address(name)
         return
     if "." in name and not name.endswith(".localhost") and name not in allowed:
-        raise Refusal(421, f"not a name of this server; start it with --allow-host {name[:100]}")
+        raise Refusal(
+            421, f"not a name of this server; start it with --allow-host {name[:100]}"
+        )
 
 
 def is_allowed(headers: Mapping[bytes, bytes], key: str) -> bool:

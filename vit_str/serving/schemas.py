@@ -19,7 +19,8 @@ class SearchQuery(BaseModel):
     language: str = Field(
         "",
         max_length=200,
-        pattern=r"^([a-z]{2,4}(\*\d{1,4})?(\+[a-z]{2,4}(\*\d{1,4})?)*)?$",  # never a file
+        # Never a file
+        pattern=r"^([a-z]{2,4}(\*\d{1,4})?(\+[a-z]{2,4}(\*\d{1,4})?)*)?$",
         description="whose words to expect where the image leaves doubts, and whose letters: en, "
         "en+fr, ru, or none; as the model was trained if empty",
     )
@@ -44,7 +45,9 @@ class PageQuery(SearchQuery):
 class Error(BaseModel):
     """Why there is no answer."""
 
-    error: str = Field(examples=["too many pictures are in progress; try again in a second"])
+    error: str = Field(
+        examples=["too many pictures are in progress; try again in a second"]
+    )
 
 
 class Character(BaseModel):
@@ -120,12 +123,18 @@ _FORM = {
     "required": ["files"],
     "properties": {
         "files": {"type": "array", "items": _FILE},
-        "lexicon": {"type": "string", "description": "read only these words, one a line"},
+        "lexicon": {
+            "type": "string",
+            "description": "read only these words, one a line",
+        },
     },
 }
 PICTURES: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "content": {"multipart/form-data": {"schema": _FORM}, "image/*": {"schema": _FILE}},
+        "content": {
+            "multipart/form-data": {"schema": _FORM},
+            "image/*": {"schema": _FILE},
+        },
     }
 }

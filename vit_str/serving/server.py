@@ -42,7 +42,9 @@ _SETTINGS = "VIT_STR_SERVE"
 _FINISHING = 6  # seconds for requests in progress when the server stops
 _CONNECTIONS = 500  # open at once, in a process
 _CONNECTIONS_OF_ONE = 100  # of them, from one address that is no proxy
-_TOO_MANY = "too many connections from your address are open; close some, or use them again"
+_TOO_MANY = (
+    "too many connections from your address are open; close some, or use them again"
+)
 _LOCAL = {"localhost", "::1"}
 
 
@@ -132,13 +134,16 @@ def _refusal(status: int, reason: str) -> bytes:
 
 def serve(settings: Settings, host: str, port: int, workers: int) -> int:
     """Serve until a signal comes; returns the exit code."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn raises them again when it has ended
+    # Uvicorn raises them again when it has ended
+    for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
     port = _free_port(host, port)
     os.environ[_SETTINGS] = json.dumps(asdict(settings))
     threading.Thread(target=_announce, args=(settings, host, port), daemon=True).start()
     several = workers > 1
-    shared = tempfile.TemporaryDirectory(prefix="vit-str-") if several else nullcontext()
+    shared = (
+        tempfile.TemporaryDirectory(prefix="vit-str-") if several else nullcontext()
+    )
     with shared as folder:
         if folder:
             _load(settings)  # a mistake is told once

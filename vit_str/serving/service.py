@@ -119,7 +119,9 @@ class ReadingService:
         most = _CLIENTS * limits.queue
         searches = max(1, limits.queue // 2)
         self.crops = Capacity(most, limits.queue, "pictures", queue("crops").set)
-        self._searches = Capacity(most // 2, searches, "pictures with a lexicon or the like")
+        self._searches = Capacity(
+            most // 2, searches, "pictures with a lexicon or the like"
+        )
         pages_of_one = -(-limits.pages // 2)
         self.pages = Capacity(limits.pages, pages_of_one, "pages", queue("pages").set)
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
@@ -185,7 +187,9 @@ class ReadingService:
         searched = 0 if options.search == Search() else len(uploads)
         most = self._searches.each if searched else self.crops.each
         if len(uploads) > most:
-            raise Refusal(422, f"such a request may hold {most} pictures; send several requests")
+            raise Refusal(
+                422, f"such a request may hold {most} pictures; send several requests"
+            )
         with (
             self.crops.places(client, len(uploads)),
             self._searches.places(client, searched),
@@ -264,7 +268,9 @@ class ReadingService:
         pixels = pixels_of(upload.data)
         if pixels > self.limits.pixels:
             most = f"larger than {self.limits.pixels:,} pixels"
-            raise Refusal(422, f"{upload.name}: {most}; scale it down or cut out what to read")
+            raise Refusal(
+                422, f"{upload.name}: {most}; scale it down or cut out what to read"
+            )
         return pixels
 
     def _read_searching(
@@ -303,7 +309,10 @@ class ReadingService:
         return self.reader.engine if path == self._first else self._other_engine(path)
 
     def _open(
-        self, path: str | Path, search: Search, other: Callable[[], Reader] | None = None
+        self,
+        path: str | Path,
+        search: Search,
+        other: Callable[[], Reader] | None = None,
     ) -> Reader:
         engine = self._engine(path)
         return Reader(engine, effort=self._effort, search=search, other=other)
@@ -372,7 +381,9 @@ class ReadingService:
                     if isinstance(picture, UnreadableImage):
                         raise picture
                     return picture
-        raise Refusal(422, f"{upload.name} has no page {number}; ask for an earlier one")
+        raise Refusal(
+            422, f"{upload.name} has no page {number}; ask for an earlier one"
+        )
 
 
 def reads_pages() -> bool:

@@ -80,7 +80,9 @@ def _coded(image: Images, coarseness: Float[Tensor, "chosen 1 1 1 1"]) -> Images
     device = image.device
     planes = (_matrix(_TO_PLANES, device) @ image.flatten(2)).view(image.shape)
     halved = F.avg_pool2d(planes[:, 1:], 2)
-    brightness = _quantize(planes[:, :1], _matrix(_BRIGHTNESS_TABLE, device), coarseness)
+    brightness = _quantize(
+        planes[:, :1], _matrix(_BRIGHTNESS_TABLE, device), coarseness
+    )
     colors = _quantize(halved, _matrix(_COLOR_TABLE, device), coarseness)
     colors = colors.repeat_interleave(2, 2).repeat_interleave(2, 3)
     planes = torch.cat([brightness, colors], 1)

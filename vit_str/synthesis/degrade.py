@@ -46,7 +46,9 @@ def degrade(
     """
     image = light(image, strengths, random)
     size = image.shape[-2], image.shape[-1]
-    resolution = sample_resolution(aspects, lengths, size, strengths.low_resolution, random)
+    resolution = sample_resolution(
+        aspects, lengths, size, strengths.low_resolution, random
+    )
     resolution.shrink(image)
     blur(image, strengths, resolution.softness(image), random)
     _add_noise(image, strengths.noise, random)

@@ -123,14 +123,18 @@ def _has_alphabet(correct: Bool[Tensor, " character"], characters: str) -> bool:
         if character.isalpha() and is_expected:
             kind = (character.islower(), character.isupper())
             kinds[kind].append(shown)
-    return not kinds or any(sum(kind) >= _ALPHABET * len(kind) for kind in kinds.values())
+    return not kinds or any(
+        sum(kind) >= _ALPHABET * len(kind) for kind in kinds.values()
+    )
 
 
 def _which(characters: str, kind: Callable[[str], bool]) -> Bool[Tensor, " character"]:
     return torch.tensor([kind(character) for character in characters])
 
 
-def _vectors(shapes: UInt8[Tensor, "*glyph shape shape"]) -> Float[Tensor, "*glyph dim"]:
+def _vectors(
+    shapes: UInt8[Tensor, "*glyph shape shape"],
+) -> Float[Tensor, "*glyph dim"]:
     """Blurred shapes whose dot product is their correlation.
 
     Made anew where needed, a few at a time: those of all glyphs together would fill the memory.
@@ -243,7 +247,9 @@ def _wrong_case(
     # Positive where a small letter looks like a capital.
     leaning = (small * towards).sum(-1) * both
     # A bold narrow i differs from I by a dot that one hardly sees: not worth a verdict of its own.
-    broad = torch.tensor([characters[place] not in _SLENDER for place in lower.tolist()])
+    broad = torch.tensor(
+        [characters[place] not in _SLENDER for place in lower.tolist()]
+    )
     surely = (alike > _SURELY_SAME) & broad
     wrong[:, lower] |= surely & (leaning > 0)
     wrong[:, upper] |= surely & (leaning < 0)

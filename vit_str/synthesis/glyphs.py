@@ -165,7 +165,9 @@ class GlyphAtlas:
                 metadata = file.metadata() or {}
                 kind = (metadata.get("format"), metadata.get("version"))
                 if kind != (_FORMAT, _VERSION):
-                    raise ValueError(f"expected version {_VERSION} of an atlas of glyphs")
+                    raise ValueError(
+                        f"expected version {_VERSION} of an atlas of glyphs"
+                    )
                 tensors = {name: file.get_tensor(name) for name in _TENSORS}
         except (OSError, SafetensorError, ValueError) as error:
             raise ValueError(
@@ -232,9 +234,14 @@ class GlyphAtlas:
         lines = [f"{rejection.path}: {rejection.reason}\n" for rejection in rejections]
         try:
             atlas.save(file)
-            file.with_suffix(".rejected.txt").write_text("".join(lines), encoding="utf-8")
-        except (OSError, SafetensorError) as error:  # drawing took minutes: go on with it
-            console.warn(f"fonts are not kept in {file.parent}: {console.reason_of(error)}")
+            file.with_suffix(".rejected.txt").write_text(
+                "".join(lines), encoding="utf-8"
+            )
+        # Drawing took minutes: go on with it
+        except (OSError, SafetensorError) as error:
+            console.warn(
+                f"fonts are not kept in {file.parent}: {console.reason_of(error)}"
+            )
         return atlas
 
     def to(self, device: torch.device | str) -> "GlyphAtlas":
@@ -291,6 +298,8 @@ def _name(family: str, path: str, variant: str) -> str:
 
 def _key(paths: Sequence[Path], charset: Charset) -> str:
     """Changes whenever the fonts, the charset or this program's way to draw them do."""
-    files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    files = [
+        (str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths
+    ]
     parts = json.dumps([_VERSION, charset.characters, files])
     return hashlib.blake2b(parts.encode(), digest_size=8).hexdigest()

@@ -106,7 +106,9 @@ class Ingredients:
     def at(self, difficulty: float) -> "Ingredients":
         """The same mix, with what makes reading hard scaled by 0 (clean words) to 1 (as it is)."""
         hard = [part.name for part in fields(self) if part.metadata["hard"]]
-        return replace(self, **{name: getattr(self, name) * difficulty for name in hard})
+        return replace(
+            self, **{name: getattr(self, name) * difficulty for name in hard}
+        )
 
 
 def share_of(name: str, strength: float = 1.0) -> float:

@@ -79,7 +79,9 @@ class Lines:
         if self.stacks is not None:
             rows = self.stacks.rows
             height = self.masks.shape[1]
-            lying_column, lying_row = self.stacks.source(column[rows], row[rows], height)
+            lying_column, lying_row = self.stacks.source(
+                column[rows], row[rows], height
+            )
             column.index_copy_(0, rows, lying_column)
             row.index_copy_(0, rows, lying_row)
         if self.unevenness is not None:
@@ -176,7 +178,9 @@ class Typesetter:
         first = torch.where(drawn, lefts, torch.inf).amin(1, keepdim=True)
         if stacked is not None:
             first[stacked] = 0
-        lefts = torch.where(drawn, lefts - first, 0).round().long().clamp(max=_WIDEST - 1)
+        lefts = (
+            torch.where(drawn, lefts - first, 0).round().long().clamp(max=_WIDEST - 1)
+        )
         rights = (lefts + widths).clamp(max=_WIDEST)
         masks, owners = self._write_columns(known, font, lefts, rights, scale)
         sides = [lefts, self._tops[font, known], rights, self._bottoms[font, known]]
@@ -200,7 +204,9 @@ class Typesetter:
     ) -> None:
         """Give all letters of these words the same advance, and center each in it."""
         taken = widths[stacked]
-        cell = taken.amax(1, keepdim=True).clamp(min=self.atlas.height // 2) + _STACK.gap
+        cell = (
+            taken.amax(1, keepdim=True).clamp(min=self.atlas.height // 2) + _STACK.gap
+        )
         bearings[stacked] = (cell - taken) / 2.0
         advances[stacked] = cell.expand_as(taken).float()
 
@@ -230,7 +236,9 @@ class Typesetter:
         return replace(
             lines,
             widths=lines.widths.index_copy(0, stacked, cell * length),
-            aspects=lines.aspects.index_copy(0, stacked, length * (bottom - top) / cell),
+            aspects=lines.aspects.index_copy(
+                0, stacked, length * (bottom - top) / cell
+            ),
             owners=lines.owners.index_copy(0, stacked, owner),
             boxes=stacks.seen(boxes, height),
             unevenness=unevenness,
@@ -319,7 +327,9 @@ def _ink_rows(
     counts = atlas.widths.flatten()
     glyph, offset = _each_column(counts)
     column = atlas.starts.flatten()[glyph] + offset
-    tops = torch.full_like(counts, atlas.height).scatter_reduce(0, glyph, top[column], "amin")
+    tops = torch.full_like(counts, atlas.height).scatter_reduce(
+        0, glyph, top[column], "amin"
+    )
     bottoms = torch.zeros_like(counts).scatter_reduce(0, glyph, bottom[column], "amax")
     shape = atlas.widths.shape
     return tops.view(shape), bottoms.view(shape)

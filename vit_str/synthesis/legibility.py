@@ -21,7 +21,8 @@ _LETTERS = 0  # place of the letters among them
 _CLEAN = 4  # of the picture before the damage
 
 # By eye.
-_LEAST_INK = 0.4  # a part with less than this share of the ink of an average one is not judged
+# A part with less than this share of the ink of an average one is not judged
+_LEAST_INK = 0.4
 _DETAIL = (4, 8)  # rows (of pairs) and columns within which smooth parts are taken away
 _NEARNESS = 6.0  # how steeply what is far from the ink counts less
 _LEAST_FIT = 0.35  # share of the detail of a part that letters explain

@@ -102,7 +102,9 @@ class Lexicon:
         maximum_length: int = 25,
     ) -> None:
         if maximum_length < 1:
-            raise ValueError(f"maximum_length must be at least 1, found {maximum_length}")
+            raise ValueError(
+                f"maximum_length must be at least 1, found {maximum_length}"
+            )
         self.maximum_length = maximum_length
         self._allowed = frozenset(charset.characters)
         self._characters = charset.characters.replace(" ", "") or charset.characters
@@ -111,14 +113,18 @@ class Lexicon:
         self._plain = _by_script(plain, self._scripts)
         self._blocks = _blocks(self._characters)
         shares_of_lengths = [
-            _SHORTENING**length + _LEAST_LENGTH_SHARE for length in range(1, maximum_length + 1)
+            _SHORTENING**length + _LEAST_LENGTH_SHARE
+            for length in range(1, maximum_length + 1)
         ]
         self._lengths = list(accumulate(shares_of_lengths))
-        drawn = self._own_words(words) if words else self._language_words(language, charset)
+        drawn = (
+            self._own_words(words) if words else self._language_words(language, charset)
+        )
         self._words = drawn.words
         self._shares = drawn.shares
         self._patterns = {
-            name: self._writable_patterns(patterns) for name, patterns in PATTERNS.items()
+            name: self._writable_patterns(patterns)
+            for name, patterns in PATTERNS.items()
         }
         if weights is None:
             weights = WEIGHTS
@@ -205,7 +211,9 @@ class Lexicon:
         has_unknown = not set(weights) <= set(WEIGHTS)
         if has_unknown or any(weight < 0 for weight in weights.values()):
             known = ", ".join(WEIGHTS)
-            raise ValueError(f"weights must be at least 0 and named {known}; found {dict(weights)}")
+            raise ValueError(
+                f"weights must be at least 0 and named {known}; found {dict(weights)}"
+            )
         wanted = [name for name, weight in weights.items() if weight]
         usable = {name: weights[name] for name in wanted if self._can_draw(name)}
         return usable or {"contextless": 1.0}
@@ -215,7 +223,11 @@ class Lexicon:
 
     def _writable_patterns(self, patterns: Sequence[str]) -> list[str]:
         """Those that the charset can write."""
-        return [pattern for pattern in patterns if self._writable(partial(self._fill, [pattern]))]
+        return [
+            pattern
+            for pattern in patterns
+            if self._writable(partial(self._fill, [pattern]))
+        ]
 
     def _writable(self, draw: Drawer) -> bool:
         """Whether the charset can write at least every second string."""
@@ -263,7 +275,9 @@ class Lexicon:
     def _cased_words(self, rng: random.Random, count: int) -> list[str]:
         words = self._plain_words(rng, count)
         cases = rng.choices(list(CASES), list(CASES.values()), k=count)
-        return [_set_case(word, case, rng) for word, case in zip(words, cases, strict=True)]
+        return [
+            _set_case(word, case, rng) for word, case in zip(words, cases, strict=True)
+        ]
 
     def _cut(self, rng: random.Random, count: int) -> list[str]:
         """The beginning or the end of a word, as at the edge of a picture."""
@@ -310,7 +324,8 @@ class Lexicon:
             strings.append(draw(rng, length))
         cases = rng.choices(list(_SERIAL_CASES), list(_SERIAL_CASES.values()), k=count)
         return [
-            self._in_case(string, case, rng) for string, case in zip(strings, cases, strict=True)
+            self._in_case(string, case, rng)
+            for string, case in zip(strings, cases, strict=True)
         ]
 
     def _in_case(self, string: str, case: str, rng: random.Random) -> str:

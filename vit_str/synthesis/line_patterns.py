@@ -486,7 +486,10 @@ _PARTS = {
 }
 LINES: Mapping[str, Sequence[str]] = {
     **{name: _lines(block) for name, block in _LINES.items()},
-    **{name: [p.replace("|", " ") for p in block.split()] for name, block in _PARTS.items()},
+    **{
+        name: [p.replace("|", " ") for p in block.split()]
+        for name, block in _PARTS.items()
+    },
 }
 """Patterns by name."""
 

@@ -129,8 +129,13 @@ def place(
     across = down * random.normal(_PLACE.stretch).exp().clamp(*_PLACE.stretches)
     margins = _sample_margins(width, random)
     room = width - margins.sum(1)
-    spaces = _free_spaces(atlas, ids, fonts, room / across) * random.uniform(*_PLACE.gaps)
-    texts = [_with_gaps(text, count) for text, count in zip(texts, spaces.tolist(), strict=True)]
+    spaces = _free_spaces(atlas, ids, fonts, room / across) * random.uniform(
+        *_PLACE.gaps
+    )
+    texts = [
+        _with_gaps(text, count)
+        for text, count in zip(texts, spaces.tolist(), strict=True)
+    ]
     lines = typesetter.lay_out(_ids(texts, atlas), fonts, spacing(texts))
     across = across * random.uniform(*_PLACE.closeness)
     across = across.minimum(room / lines.widths)
@@ -169,7 +174,9 @@ def _sample_rows(
 
 def _sample_margins(width: int, random: Random) -> Float[Tensor, "batch 2"]:
     """Left and right of each line, in pixels."""
-    margins = random.uniform(*_PLACE.margins, 2) * random.uniform(*_PLACE.margins_of_line, 1)
+    margins = random.uniform(*_PLACE.margins, 2) * random.uniform(
+        *_PLACE.margins_of_line, 1
+    )
     return margins.clamp(max=_PLACE.widest_margin * width)
 
 
@@ -181,7 +188,9 @@ def _free_spaces(
 ) -> Float[Tensor, " batch"]:
     """How many more spaces there is room for, which is given in pixels of the atlas."""
     advances = atlas.advances[fonts[:, None], ids.clamp(min=0)] * (ids != PADDING)
-    space = atlas.advances[fonts, atlas.charset.encode(" ")[0]].clamp(min=_PLACE.least_space)
+    space = atlas.advances[fonts, atlas.charset.encode(" ")[0]].clamp(
+        min=_PLACE.least_space
+    )
     return (room - advances.sum(1)) / space
 
 
@@ -257,7 +266,9 @@ def _on_paper(
     wave = random.normal(_PAPER.wave, 1, 1) * random.bernoulli(_PAPER.wave_share, 1, 1)
     phase = random.uniform(*_PAPER.phase, 1, 1)
     turns = random.uniform(*_PAPER.turns, 1, 1)
-    slant = random.uniform(*_PAPER.slant, 1, 1) * random.bernoulli(_PAPER.slant_share, 1, 1)
+    slant = random.uniform(*_PAPER.slant, 1, 1) * random.bernoulli(
+        _PAPER.slant_share, 1, 1
+    )
     width = placed.width
     bend = rise * (x / width - 0.5) + wave * (phase + turns * x / width).sin()
     row = placed.top.view(-1, 1, 1) + (y + bend) / placed.down.view(-1, 1, 1)

@@ -32,7 +32,8 @@ _FLATNESS = 0.75
 """Power of the frequency of a word: rare words come more often than in books."""
 _FREQUENT = 60_000  # words of each language; `Lexicon` draws the rare ones
 _PROBES = 200  # words that show of which script a language is
-_IN_CAPITALS = ("prose", "heading", "list")  # kinds of lines that may be all in capitals
+# Kinds of lines that may be all in capitals
+_IN_CAPITALS = ("prose", "heading", "list")
 _ENDS = (".", ".", ".", ".", ".", ".", "?", "!", ":", ";", "...")
 """Of sentences and clauses; one of these, so that most are dots."""
 _QUOTED = (0, 0, 0, 1, 2, 4)
@@ -76,7 +77,8 @@ class _Mixture:
 
     mixed_lines: float = 0.3  # with words of another script, if the charset has several
     guests: float = 0.25  # of the words in such a line
-    own_letters: float = 0.6  # of the lines in other scripts, whose single letters are theirs too
+    # Of the lines in other scripts, whose single letters are theirs too
+    own_letters: float = 0.6
     any_characters: float = 0.15  # of strings, which no language helps with
 
 
@@ -118,7 +120,9 @@ def spoken(text: str) -> list[int]:
 def label(text: str) -> str:
     """What is read of a line."""
     characters = [text[place] for place in spoken(text)]
-    return "".join(" " if _is_blank(character) else character for character in characters)
+    return "".join(
+        " " if _is_blank(character) else character for character in characters
+    )
 
 
 def _is_blank(character: str) -> bool:
@@ -167,7 +171,9 @@ class LineTexts:
         style: "LineStyle | None" = None,
     ) -> None:
         if charset.unknown(" "):
-            raise ValueError("lines of words need a charset with the space, for example european")
+            raise ValueError(
+                "lines of words need a charset with the space, for example european"
+            )
         self._allowed = frozenset(charset.characters)
         self._has_scripts = len(scripts_in(charset.characters)) > 1
         self._style = style or LineStyle()
@@ -189,7 +195,9 @@ class LineTexts:
         }
         self._kinds = {}
         for kind, share in kinds.items():
-            if kind not in LINES or all(self._patterns[kind, each] for each in self._scripts):
+            if kind not in LINES or all(
+                self._patterns[kind, each] for each in self._scripts
+            ):
                 self._kinds[kind] = share
         self._marks = _Marks(
             quotes=self._writable(QUOTES),
@@ -232,7 +240,9 @@ class LineTexts:
     def line(self, rng: random.Random, length: float) -> str:
         """A line of about so many characters, with gaps and silent characters in it."""
         while True:
-            (place,) = rng.choices(range(len(self._languages)), cum_weights=self._weights)
+            (place,) = rng.choices(
+                range(len(self._languages)), cum_weights=self._weights
+            )
             language, script = self._languages[place], self._scripts[place]
             (kind,) = rng.choices(list(self._kinds), list(self._kinds.values()))
             if length < _LENGTHS.short and rng.random() < _LENGTHS.short_share:
@@ -275,7 +285,9 @@ class LineTexts:
         """Pieces of one kind until the line is full."""
         text = self._piece(writer, kind, length)
         while len(text) < _LENGTHS.full * length:
-            between = " " if kind in ("prose", "string") else writer.rng.choice(_BETWEEN)
+            between = (
+                " " if kind in ("prose", "string") else writer.rng.choice(_BETWEEN)
+            )
             text += between + self._piece(writer, kind, length)
         return text
 
@@ -296,7 +308,9 @@ class LineTexts:
     def _string(self, rng: random.Random) -> str:
         """Words of every kind, and now and then any characters, which no language helps with."""
         if rng.random() < _MIXTURE.any_characters:
-            return self.lexicon.any_characters(rng, rng.randint(*_LENGTHS.any_characters))
+            return self.lexicon.any_characters(
+                rng, rng.randint(*_LENGTHS.any_characters)
+            )
         count = rng.randint(*_LENGTHS.string)
         return " ".join(self.lexicon.sample(count, rng.getrandbits(62)))
 
@@ -321,7 +335,8 @@ class _Writer:
     script: str | None  # of the words
     capitals: float  # share of words in running text that begin with one
     guest: WordList | None = None  # words of another script, which some are taken from
-    has_own_letters: bool = False  # single letters, as of names and codes, not those of ASCII
+    # Single letters, as of names and codes, not those of ASCII
+    has_own_letters: bool = False
 
     def fill(self, pattern: str) -> str:
         """The pattern with all of its fields filled."""

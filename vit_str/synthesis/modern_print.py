@@ -140,7 +140,10 @@ def _add_rules(mask: Mask, difficulty: float, random: Random) -> None:
     slope = random.normal(_RULES.slope, 1, 1, 1) * (columns / width - 0.5)
     underline = random.uniform(*_RULES.underline, 1, 1, 1)
     overline = random.uniform(*_RULES.overline, 1, 1, 1)
-    for place, share in ((underline, _RULES.underline_share), (overline, _RULES.overline_share)):
+    for place, share in (
+        (underline, _RULES.underline_share),
+        (overline, _RULES.overline_share),
+    ):
         is_drawn = random.bernoulli(share * difficulty, 1, 1, 1)
         distance = (rows - place - slope).abs() * height
         _draw_rule(mask, half_width - distance, is_drawn)
@@ -194,7 +197,9 @@ def _add_specks(mask: Mask, noise: Mask, difficulty: float, random: Random) -> N
         return
     height, width = mask.shape[-2:]
     # Twice the mean of four numbers varies as much as each of them.
-    spots = F.avg_pool2d(noise[chosen], 2, stride=1, padding=1)[..., :height, :width] * 2
+    spots = (
+        F.avg_pool2d(noise[chosen], 2, stride=1, padding=1)[..., :height, :width] * 2
+    )
     dark = (spots > limit).float()
     bright = (spots < -limit).float()
     mask[chosen] = (mask[chosen] + dark - bright).clamp(0, 1)

@@ -23,7 +23,8 @@ from vit_str.synthesis.rasterize import is_blackletter
 
 LANGUAGES = "de-Latf*12+de*2+en-Latf+en*2+fr-Latf+fr+it-Latf*2"
 """Of the words by default, mostly German."""
-_BLACKLETTER_SHARE = 0.72  # of the lines; the others are in old faces of today's letters
+# Of the lines; the others are in old faces of today's letters
+_BLACKLETTER_SHARE = 0.72
 _MOST_OF_A_FAMILY = 4
 _OLD_FACES = re.compile(
     r"fell|cardo|garamond|caslon|caslan|didot|bodoni|bodini|goudy|baskerv|qtbasker"
@@ -109,7 +110,9 @@ def blackletter_fonts(atlas: GlyphAtlas) -> list[int]:
 
 def old_faces(atlas: GlyphAtlas) -> list[int]:
     """Places of the fonts with the letters of today, drawn after type of before 1900."""
-    places = [place for place, name in enumerate(atlas.names) if _OLD_FACES.search(name)]
+    places = [
+        place for place, name in enumerate(atlas.names) if _OLD_FACES.search(name)
+    ]
     return limit_families(atlas.names, places, most=_MOST_OF_A_FAMILY)
 
 
@@ -188,7 +191,9 @@ def press(mask: Mask, difficulty: float, random: Random) -> Mask:
     rough = random.pixels(1, *size) * random.uniform(*ranges.roughness, 1, 1, 1)
     steepness = random.uniform(*ranges.steepness, 1, 1, 1)
     is_binary = random.bernoulli(ranges.binary_share, 1, 1, 1)
-    steepness = steepness.lerp(torch.full_like(steepness, ranges.binary_steepness), is_binary)
+    steepness = steepness.lerp(
+        torch.full_like(steepness, ranges.binary_steepness), is_binary
+    )
     inked = gaussian(mask, blur, taps=3)
     # Where the page hardly has ink, the level falls too: hairlines thin out, they do not vanish.
     level = level * inked.amax((2, 3), keepdim=True)
@@ -232,7 +237,9 @@ def expose(mask: Mask, difficulty: float, random: Random) -> Images:
     yellow = random.uniform(*ranges.yellow, 1, 1, 1)
     yellow = yellow * random.bernoulli(ranges.color_share, 1, 1, 1)
     tint = torch.cat([torch.ones_like(yellow), 1 - yellow / 3, 1 - yellow], 1)
-    light = random.normal(1.0, 1, *ranges.light_grid) * random.uniform(*ranges.light, 1, 1, 1)
+    light = random.normal(1.0, 1, *ranges.light_grid) * random.uniform(
+        *ranges.light, 1, 1, 1
+    )
     grain = random.uniform(*ranges.grain, 1, 1, 1).square() * difficulty
     printed = paper.lerp(ink, mask) * (1 + spread(light, size))
     brightness = printed + random.pixels(1, *size) * grain

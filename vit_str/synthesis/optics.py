@@ -69,7 +69,9 @@ _MOTION = _Motion()
 def light(image: Images, strengths: Ingredients, random: Random) -> Images:
     """Light that falls off, glare, the tone curve, contrast and brightness."""
     falloff = random.normal(1.0, 1, *_LIGHT.falloff_grid)
-    falloff = falloff * random.uniform(*_LIGHT.falloff, 1, 1, 1) * strengths.illumination
+    falloff = (
+        falloff * random.uniform(*_LIGHT.falloff, 1, 1, 1) * strengths.illumination
+    )
     bend = _bend(random.normal(_LIGHT.gamma, 1, 1, 1) * strengths.gamma)
     flat = random.uniform(*_LIGHT.flatness, 1, 1, 1).square()
     flat = flat * random.bernoulli(share_of("contrast"), 1, 1, 1)

@@ -193,7 +193,9 @@ def _colors(random: Random) -> tuple[Colors, Colors]:
     wall = _COLORS.plain_background
     plain_background = wall * is_bright + (1 - wall) * background
     plain_ink = _COLORS.plain_ink * (1 - is_bright) + (1 - _COLORS.plain_ink) * ink
-    return background.lerp(plain_background, is_plain), ink.lerp(plain_ink, is_plain_ink)
+    return background.lerp(plain_background, is_plain), ink.lerp(
+        plain_ink, is_plain_ink
+    )
 
 
 def _muted(random: Random) -> Colors:

@@ -103,7 +103,12 @@ _BLOCKS = {
         {A}{A}{A}s {A}.{Word} {A}/{A} Mr. Mrs. Dr. St. Co. Ltd. Inc. No.
     """,
 }
-_PHRASES = ["{cased} {cased}", "{word} {word} {word}", "{WORD} {WORD}", "{Word} {natural}"]
+_PHRASES = [
+    "{cased} {cased}",
+    "{word} {word} {word}",
+    "{WORD} {WORD}",
+    "{Word} {natural}",
+]
 PATTERNS: Mapping[str, Sequence[str]] = {
     **{name: block.split() for name, block in _BLOCKS.items()},
     "phrases": _PHRASES,
@@ -111,16 +116,34 @@ PATTERNS: Mapping[str, Sequence[str]] = {
 """Ingredients that are written by a pattern. Besides ``FIELDS`` there are words: ``{word}`` as
 listed, ``{Word}``, ``{WORD}``, and ``{cased}`` in any of these cases."""
 
-_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_MONTHS = [
+    "Jan",
+    "Feb",
+    "Mar",
+    "Apr",
+    "May",
+    "Jun",
+    "Jul",
+    "Aug",
+    "Sep",
+    "Oct",
+    "Nov",
+    "Dec",
+]
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 FIELDS: Mapping[str, Sequence[str]] = {
     "digit": "0123456789",
     "two": [f"{number:02}" for number in range(100)],
     "three": [f"{number:03}" for number in range(1000)],
-    "natural": [str(number) for digits in (1, 2, 3) for number in range(1, 10**digits, digits**2)],
+    "natural": [
+        str(number)
+        for digits in (1, 2, 3)
+        for number in range(1, 10**digits, digits**2)
+    ],
     "year": [str(year) for year in range(1850, 2050)],
     "day": [f"{day:02}" for day in range(1, 32)] + [str(day) for day in range(1, 10)],
-    "month": [f"{month:02}" for month in range(1, 13)] + [str(month) for month in range(1, 10)],
+    "month": [f"{month:02}" for month in range(1, 13)]
+    + [str(month) for month in range(1, 10)],
     "Month": _MONTHS,
     "MONTH": [month.upper() for month in _MONTHS],
     "hour": [f"{hour:02}" for hour in range(24)] + [str(hour) for hour in range(10)],

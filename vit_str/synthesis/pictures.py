@@ -28,7 +28,9 @@ def load_pictures(folders: Sequence[Path]) -> UInt8[Tensor, "picture 3 height wi
     paths: list[Path] = []
     for folder in folders:
         if not folder.is_dir():
-            raise ValueError(f"expected a folder of pictures, found no folder at {folder}")
+            raise ValueError(
+                f"expected a folder of pictures, found no folder at {folder}"
+            )
         paths += find_files(folder, SUFFIXES)
     paths.sort()
     tiles: list[Tensor] = []

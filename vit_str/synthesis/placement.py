@@ -82,7 +82,9 @@ class Unevenness:
         lean = self.slope.abs() * (right - left) / 2
         top = anchor + (top - anchor) * self.scale + self.lift - lean
         bottom = anchor + (bottom - anchor) * self.scale + self.lift + lean
-        return boxes.index_copy(0, self.rows, torch.stack([left, top, right, bottom], -1))
+        return boxes.index_copy(
+            0, self.rows, torch.stack([left, top, right, bottom], -1)
+        )
 
     def source(
         self,

@@ -122,7 +122,9 @@ class TextLineRenderer:
         )
         self._typesetter = self._signs.typesetter
         self._monospaced = self._typesetter.among(_monospaced(atlas))
-        self._old_typesetters = old_print.typesetters(self._typesetter) if old_texts else {}
+        self._old_typesetters = (
+            old_print.typesetters(self._typesetter) if old_texts else {}
+        )
         self._noise = noise_bank(atlas.columns.device)
 
     def batch(
@@ -199,7 +201,11 @@ class TextLineRenderer:
         pixels = self._scan_size(kind, texts, width, rng)
         size = self.height, width
         placed = place(
-            texts, typesetter, size, random, partial(modern_print.spacing, random=random)
+            texts,
+            typesetter,
+            size,
+            random,
+            partial(modern_print.spacing, random=random),
         )
         mask = scan(placed, pixels, size, random)
         ink = modern_print.press(mask, difficulty, random)
@@ -242,7 +248,9 @@ class TextLineRenderer:
         size = self.height, placed.width
         compress(image, difficulty, random)
         if image.shape[-2] != self.height:
-            image = F.interpolate(image, size, mode="bicubic", antialias=True).clamp_(0, 1)
+            image = F.interpolate(image, size, mode="bicubic", antialias=True).clamp_(
+                0, 1
+            )
         return RenderedBatch(
             images=(image * 255).round_().to(torch.uint8),
             labels=placed.labels,

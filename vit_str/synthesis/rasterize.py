@@ -109,7 +109,9 @@ def rasterize(path: str, characters: str) -> list[RasterFont]:
         with TTFont(path, fontNumber=0, lazy=True) as file:
             glyph_names = file.getBestCmap() or {}
             family = file["name"].getBestFamilyName() or ""
-        known = [character for character in characters if _is_known(character, glyph_names)]
+        known = [
+            character for character in characters if _is_known(character, glyph_names)
+        ]
         _require(len(known), characters)
         font, baseline = _fit_font(path, glyph_names, known)
         missing = next(chr(code) for code in _UNASSIGNED if code not in glyph_names)
@@ -228,13 +230,19 @@ def _check_sizes(
     heights = boxes[:, 3] - boxes[:, 1]
     widest = int(widths.argmax())
     if widths[widest] > _WIDEST:
-        raise UnusableFont(f"draws {characters[widest]!r} more than 4 times as wide as the line")
-    letters = [place for place, character in enumerate(characters) if character.isalnum()]
+        raise UnusableFont(
+            f"draws {characters[widest]!r} more than 4 times as wide as the line"
+        )
+    letters = [
+        place for place, character in enumerate(characters) if character.isalnum()
+    ]
     if letters and np.median(heights[letters]) < _SMALLEST:
         raise UnusableFont("draws its letters very small beside its tallest character")
 
 
-def _trim(glyph: UInt8[np.ndarray, "column row"]) -> tuple[UInt8[np.ndarray, "column row"], int]:
+def _trim(
+    glyph: UInt8[np.ndarray, "column row"],
+) -> tuple[UInt8[np.ndarray, "column row"], int]:
     """The columns with ink, and how many empty ones were before them."""
     inked = np.flatnonzero(glyph.max(1) > 0)
     if not inked.size or glyph.max() < _FAINTEST:
@@ -311,7 +319,9 @@ def _assemble(
     )
 
 
-def _shapes(glyph: UInt8[np.ndarray, "column row"]) -> UInt8[np.ndarray, "variant shape shape"]:
+def _shapes(
+    glyph: UInt8[np.ndarray, "column row"],
+) -> UInt8[np.ndarray, "variant shape shape"]:
     """The glyph cropped to its box, at one size, plain and with thickened strokes."""
     image = Image.fromarray(np.ascontiguousarray(glyph[:, _inked_rows(glyph)].T))
     thick = ImageOps.expand(image, _STROKE // 2).filter(ImageFilter.MaxFilter(_STROKE))

@@ -55,7 +55,8 @@ class Resolution:
         It is a share of the height of a letter: more, and nobody would have labelled the word.
         """
         factor = self.rows / image.shape[-2]
-        return image.new_ones(len(image)).index_copy(0, self.chosen, factor)[:, None, None, None]
+        softness = image.new_ones(len(image)).index_copy(0, self.chosen, factor)
+        return softness[:, None, None, None]
 
     def _resample(
         self,

@@ -10,7 +10,14 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from vit_str.synthesis.fields import Images, Mask, dilate, pixel_columns, pixel_rows, spread
+from vit_str.synthesis.fields import (
+    Images,
+    Mask,
+    dilate,
+    pixel_columns,
+    pixel_rows,
+    spread,
+)
 from vit_str.synthesis.ingredients import share_of
 from vit_str.synthesis.random_numbers import Random, Range
 
@@ -190,7 +197,9 @@ def add_neighbors(
     down = zoom.lerp(zoom_beside, is_beside)
     across = (zoom * aspect).lerp(zoom_beside, is_beside)
     past_edge = side * (1 + down * (ranges.reach_down - inside))
-    past_end = side * (1 + across * (ranges.reach_across - ranges.inside_across * inside))
+    past_end = side * (
+        1 + across * (ranges.reach_across - ranges.inside_across * inside)
+    )
     move_down = past_edge.lerp(ranges.along_down * along, is_beside)
     move_across = along.lerp(past_end, is_beside)
     scale = torch.cat([across, down], 1)

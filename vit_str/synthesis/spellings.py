@@ -92,7 +92,8 @@ SYLLABLES: Mapping[str, Syllables] = MappingProxyType(
             "а е и о ө у ү ы э оо өө уу үү аа",
             "- - - л н ң р с т к й м ң",
         ),
-        "la": Syllables(  # Latin of dictionaries; its long vowels are Japanese and Maori too
+        # Latin of dictionaries; its long vowels are Japanese and Maori too
+        "la": Syllables(
             "- b c d f g h i l m n p qu r s t v tr st",
             "a ā e ē i ī o ō u ū ă ĕ ĭ ŏ ŭ æ œ ō ŏ ĕ ĭ",
             "- - - m n r s t x",
@@ -168,7 +169,10 @@ _LONG_S = "-Latf"
 _OLD_GERMAN = (
     (re.compile(r"^(s|b|zw|dr|fr)ei(?=$|n$|nd$|de|en|er|es|t|l|h|s)"), r"\1ey"),
     (re.compile(r"ei$"), "ey"),
-    (re.compile(r"(?<![sct])t(?=eil|u[mnet]|ür|[aä]l(?:$|e|s)|or(?:$|e|s)|ier|rän)"), "th"),
+    (
+        re.compile(r"(?<![sct])t(?=eil|u[mnet]|ür|[aä]l(?:$|e|s)|or(?:$|e|s)|ier|rän)"),
+        "th",
+    ),
     (re.compile(r"(?<=[mr])ut(?=$|e|ig|s)"), "uth"),
     (re.compile(r"(?<=[nr])ot(?=$|e|w)"), "oth"),
     (re.compile(r"(?<=r)at(?=$|h|s|e$)"), "ath"),

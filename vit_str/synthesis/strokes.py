@@ -108,7 +108,9 @@ def _add_strokes(image: Images, share: float, random: Random) -> None:
         image[chosen] = image.index_select(0, chosen).lerp(color, cover)
 
 
-def _add_large_letters(image: Images, words: Mask, share: float, random: Random) -> None:
+def _add_large_letters(
+    image: Images, words: Mask, share: float, random: Random
+) -> None:
     chosen = random.subset(share)
     source = random.permutation()[chosen]
     color = random.uniform(0, 1, 3, 1, 1)[chosen]

@@ -111,7 +111,8 @@ _OUTLINE = _Outline()
 class View:
     """From where each word is seen."""
 
-    homography: Float[Tensor, "batch 3 3"]  # word coordinates to the plane of the camera
+    # Word coordinates to the plane of the camera
+    homography: Float[Tensor, "batch 3 3"]
     # Half of the angle of the arc that the baseline is bent to, in radians; positive ends point
     # down
     arc: Float[Tensor, " batch"]
@@ -344,7 +345,9 @@ def _ink_outline(lines: Lines, random: Random) -> Float[Tensor, "batch point 2"]
     at_line = random.bernoulli(_OUTLINE.line_share) * random.uniform(0.0, 1.0)
     top = top.lerp(top.clamp(max=_OUTLINE.top * height), at_line)
     bottom = bottom.lerp(bottom.clamp(min=_OUTLINE.bottom * height), at_line)
-    x = torch.linspace(-1, 1, _OUTLINE_POINTS, device=random.device).expand(random.count, -1)
+    x = torch.linspace(-1, 1, _OUTLINE_POINTS, device=random.device).expand(
+        random.count, -1
+    )
     upper = (top / height * 2 - 1)[:, None].expand_as(x)
     lower = (bottom / height * 2 - 1)[:, None].expand_as(x)
     y = torch.cat([upper, lower], 1)

@@ -92,7 +92,9 @@ def character_boxes(
     y = y / lines.masks.shape[1] * 2 - 1
     count, positions = left.shape
     shape = (count, positions, x.shape[-1], y.shape[-1])
-    corners = torch.stack([x[..., :, None].expand(shape), y[..., None, :].expand(shape)], -1)
+    corners = torch.stack(
+        [x[..., :, None].expand(shape), y[..., None, :].expand(shape)], -1
+    )
     seen = view.forward(corners.flatten(1, 3)).reshape(count, positions, -1, 2)
     height, width = size
     scale = torch.tensor([width, height, width, height], device=left.device)

@@ -123,7 +123,9 @@ def word_shares(words: Sequence[str], counts: Sequence[float]) -> list[float]:
     listed = _shares_of_lengths(words, shares)
     running = _shares_of_lengths(words, counts)
     favor = {length: math.sqrt(running[length] / listed[length]) for length in listed}
-    favored = [share * favor[len(word)] for word, share in zip(words, shares, strict=True)]
+    favored = [
+        share * favor[len(word)] for word, share in zip(words, shares, strict=True)
+    ]
     return _normalized(favored)
 
 
@@ -146,7 +148,9 @@ def favor_rare_letters(words: Sequence[str], shares: Sequence[float]) -> list[fl
     Of the words that ASCII cannot write, each of their letters is in eight of a thousand then, if
     there are enough: a list in which Vietnamese is one of many languages hardly has ẵ.
     """
-    other = [(place, set(word)) for place, word in enumerate(words) if not word.isascii()]
+    other = [
+        (place, set(word)) for place, word in enumerate(words) if not word.isascii()
+    ]
     least = _LEAST_SHARE * sum(shares[place] for place, _ in other)
     seen: defaultdict[str, float] = defaultdict(float)
     for place, letters in other:

@@ -34,9 +34,15 @@ def choose_device(device: str | torch.device = "auto") -> torch.device:
         chosen = torch.device(device)
     except RuntimeError:
         chosen = torch.device("meta")
-    known = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": torch.backends.mps.is_available()}
+    known = {
+        "cpu": 1,
+        "cuda": torch.cuda.device_count(),
+        "mps": torch.backends.mps.is_available(),
+    }
     if chosen.type not in known:
-        raise ValueError(f"unknown device {str(device)!r}: use auto, cpu, cuda, cuda:1 or mps")
+        raise ValueError(
+            f"unknown device {str(device)!r}: use auto, cpu, cuda, cuda:1 or mps"
+        )
     if (chosen.index or 0) >= known[chosen.type]:
         raise ValueError(
             f"device {str(device)!r} is not there: torch {torch.__version__} sees "
@@ -53,7 +59,13 @@ def fastest_dtype(device: torch.device) -> torch.dtype:
     """
     if device.type == "cuda":
         major, _ = torch.cuda.get_device_capability(device)
-        return torch.bfloat16 if major >= 8 else torch.float16 if major == 7 else torch.float32
+        return (
+            torch.bfloat16
+            if major >= 8
+            else torch.float16
+            if major == 7
+            else torch.float32
+        )
     if device.type != "cpu":
         return torch.float32
     name = os.environ.get(CPU_DTYPE)
@@ -67,4 +79,6 @@ def fastest_dtype(device: torch.device) -> torch.dtype:
 
 def _bfloat16() -> list[str]:
     """Instructions of the CPU that compute in bfloat16."""
-    return [text for name, text in _BFLOAT16.items() if getattr(torch.cpu, name, bool)()]
+    return [
+        text for name, text in _BFLOAT16.items() if getattr(torch.cpu, name, bool)()
+    ]

@@ -43,7 +43,9 @@ class DecoderScores:
     def scores(self, encoded: Tensor) -> Float[np.ndarray, "batch position symbol"]:
         """See `Scorer`."""
         drafts = self._decoder.loop == "step"
-        return _array(self._decoder.draft(encoded) if drafts else self._decoder.logits(encoded))
+        return _array(
+            self._decoder.draft(encoded) if drafts else self._decoder.logits(encoded)
+        )
 
     @torch.inference_mode()
     def verify(
@@ -110,7 +112,9 @@ class TorchEngine(DecoderScores):
     @torch.inference_mode()
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Tensor:
         """See `Engine`."""
-        return self.recognizer.encode(torch.from_numpy(images).to(self.torch_device, self.dtype))
+        return self.recognizer.encode(
+            torch.from_numpy(images).to(self.torch_device, self.dtype)
+        )
 
     @torch.inference_mode()
     def attention(
@@ -118,7 +122,9 @@ class TorchEngine(DecoderScores):
     ) -> Float[np.ndarray, "batch position token"]:
         """See `Engine`."""
         known = torch.from_numpy(labels).to(self.torch_device)
-        return _array(cross_attention(self.recognizer.decoder, encoded, known)[:, -1].mean(1))
+        return _array(
+            cross_attention(self.recognizer.decoder, encoded, known)[:, -1].mean(1)
+        )
 
 
 class TorchSteps(Steps):
@@ -192,7 +198,9 @@ def generate(
     return Hypotheses(
         torch.from_numpy(labels).to(features.device),
         torch.from_numpy(confidences).float().to(features.device),
-        torch.tensor([hypothesis.confidence for hypothesis in best], device=features.device),
+        torch.tensor(
+            [hypothesis.confidence for hypothesis in best], device=features.device
+        ),
     )
 
 
@@ -208,7 +216,9 @@ def interface_of(recognizer: Recognizer) -> Interface:
         grid=encoder.grid,
         special_tokens=encoder.special_tokens,
         image_size=encoder.image_size,
-        has_cross_attention=any(isinstance(module, DecoderBlock) for module in decoder.modules()),
+        has_cross_attention=any(
+            isinstance(module, DecoderBlock) for module in decoder.modules()
+        ),
         decoding=decoding,
         refinements=refinements,
         drafts=getattr(decoder, "draft", None) is not None,

@@ -46,12 +46,16 @@ def rendered_words(
     lexicon = Lexicon(charset)
     size = preprocessing.height, preprocessing.width
     if preprocessing.width_step:
-        yield from batches_of(TextLineRenderer(atlas, LineTexts(charset, lexicon), *size))
+        yield from batches_of(
+            TextLineRenderer(atlas, LineTexts(charset, lexicon), *size)
+        )
     else:
         yield from batches_of(Renderer(atlas, lexicon, size))
 
 
-def batches_of(renderer: Renderer | TextLineRenderer) -> Iterator[tuple[Images, Labels]]:
+def batches_of(
+    renderer: Renderer | TextLineRenderer,
+) -> Iterator[tuple[Images, Labels]]:
     """Batches of `WORDS` words or lines that a renderer draws, with the ids of their texts."""
     for number in range(WORDS // _BATCH):
         batch = renderer.batch(_BATCH, _SEED, number * _APART)
@@ -109,7 +113,10 @@ def measure_ranges(
             elif isinstance(decoder, CtcDecoder):
                 decoder.logits(features)
     recognizer.train(was_training)
-    ranges = {point: _range(torch.cat(found, 1).cpu().numpy()) for point, found in extremes.items()}
+    ranges = {
+        point: _range(torch.cat(found, 1).cpu().numpy())
+        for point, found in extremes.items()
+    }
     return {PIXELS: _pixel_range(preprocessing), **ranges}
 
 

@@ -79,7 +79,9 @@ def save_weights(
         "preprocessing": json.dumps(preprocessing.to_dict()),
         "provenance": json.dumps(dict(provenance), ensure_ascii=False),
     }
-    tensors = {name: _stored(tensor, dtype) for name, tensor in recognizer.state_dict().items()}
+    tensors = {
+        name: _stored(tensor, dtype) for name, tensor in recognizer.state_dict().items()
+    }
     _write(Path(path), tensors, metadata, temperature, ranges or {})
 
 
@@ -91,7 +93,9 @@ def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> 
     """
     metadata = read_metadata(Path(source))
     with damage_reported(Path(source)):
-        tensors = {name: each for name, each in load_file(source).items() if name not in GOLDEN}
+        tensors = {
+            name: each for name, each in load_file(source).items() if name not in GOLDEN
+        }
     dropped = (*GOLDEN, RANGES)
     kept = {name: value for name, value in metadata.items() if name not in dropped}
     kept["provenance"] = json.dumps(file.provenance, ensure_ascii=False)
@@ -130,7 +134,9 @@ def load_weights(path: str | Path, header: WeightsHeader | None = None) -> Weigh
             or it describes no model that its tensors fit. One line that says what to do.
     """
     contents = load_contents(path, header)
-    tensors = {name: torch.from_numpy(array.copy()) for name, array in contents.tensors.items()}
+    tensors = {
+        name: torch.from_numpy(array.copy()) for name, array in contents.tensors.items()
+    }
     with fitting_parts(Path(path)), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch remarks on tensors without elements
         recognizer = _build(contents, tensors)
@@ -157,9 +163,13 @@ def _build(contents: Contents, tensors: Mapping[str, Tensor]) -> Recognizer:
     needed = outline.encoder.image_size
     size = contents.preprocessing.height, contents.preprocessing.width
     if tuple(needed) != size:
-        raise ValueError(f"images of {size} for a model of {tuple(needed)} (height, width)")
+        raise ValueError(
+            f"images of {size} for a model of {tuple(needed)} (height, width)"
+        )
     if math.prod(outline.encoder.grid) > _MOST_TOKENS:
-        raise ValueError(f"an encoder of {outline.encoder.grid} tokens, at most {_MOST_TOKENS:,}")
+        raise ValueError(
+            f"an encoder of {outline.encoder.grid} tokens, at most {_MOST_TOKENS:,}"
+        )
     return build(contents.description)
 
 
@@ -174,7 +184,9 @@ def _check_numbers(value: Any, most_blocks: int, name: str = "") -> None:
     elif isinstance(value, int | float):
         most = most_blocks if "depth" in name else _LARGEST_NUMBER
         if not 0 <= value <= most:
-            raise ValueError(f"{name} is a number from 0 to {most:,}, not {value!r:.20}")
+            raise ValueError(
+                f"{name} is a number from 0 to {most:,}, not {value!r:.20}"
+            )
 
 
 def _stored(tensor: Tensor, dtype: torch.dtype | None) -> Tensor:

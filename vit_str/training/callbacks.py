@@ -183,7 +183,9 @@ class StopCleanly(StepCallback):
         if finished and not self._is_saved and pl_module.count.between_steps:
             trainer.save_checkpoint(self.path)
 
-    def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+    def teardown(
+        self, trainer: Trainer, pl_module: LightningModule, stage: str
+    ) -> None:
         while self._previous:
             signal.signal(*self._previous.popitem())
         self._lock.close()

@@ -46,7 +46,8 @@ class CheckpointFiles(TorchCheckpointIO):
             try:
                 with temporary.open("wb") as file:
                     torch.save(checkpoint, file)
-            except (OSError, RuntimeError) as error:  # torch's own, for a file that is cut short
+            # torch's own, for a file that is cut short
+            except (OSError, RuntimeError) as error:
                 reason = error if isinstance(error, OSError) else error.__context__
                 if isinstance(reason, OSError):
                     raise OSError(reason.errno, reason.strerror, str(path)) from None
@@ -94,4 +95,6 @@ def unusable(path: Path, error: Exception) -> str:
     else:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         reason = " ".join(lines[:2]) or type(error).__name__
-    return f"cannot resume from {one_line(str(path))}: {one_line(reason)[:300]}; {_ADVICE}"
+    return (
+        f"cannot resume from {one_line(str(path))}: {one_line(reason)[:300]}; {_ADVICE}"
+    )

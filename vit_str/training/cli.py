@@ -173,7 +173,9 @@ class TrainingCLI(LightningCLI):
         """Train, and say how it begins and ends; returns the exit code."""
         trainer = self.trainer
         checkpoint = self.checkpoint
-        size = sum(parameter.numel() for parameter in self.model.recognizer.parameters())
+        size = sum(
+            parameter.numel() for parameter in self.model.recognizer.parameters()
+        )
         device = trainer.strategy.root_device
         report(f"{size / 1e6:.1f} M parameters, {device}, {trainer.precision}")
         try:
@@ -245,7 +247,9 @@ def _train(arguments: Sequence[str]) -> int:
         )
         start.trainer = training.trainer
         start.began = lambda: any(
-            callback.hears for callback in training.callbacks if isinstance(callback, StopCleanly)
+            callback.hears
+            for callback in training.callbacks
+            if isinstance(callback, StopCleanly)
         )
         return training.train()
 

@@ -78,7 +78,9 @@ def completed(arguments: Sequence[str]) -> list[str]:
             settings["model"] = {"recognizer": value}
         expanded.append(argument)
     model = settings.get("model")
-    if settings.get("init") and "recognizer" not in (model if isinstance(model, dict) else {}):
+    if settings.get("init") and "recognizer" not in (
+        model if isinstance(model, dict) else {}
+    ):
         return [f"--model.recognizer={_model_of(settings['init'])}", *expanded]
     return expanded
 
@@ -102,7 +104,9 @@ def _model_of(source: str) -> str:
     except ValueError as error:
         raise CannotStart(str(error)) from None
     arguments = {name: _configured(part) for name, part in parts.items()}
-    return json.dumps({"class_path": "vit_str.models.Recognizer", "init_args": arguments})
+    return json.dumps(
+        {"class_path": "vit_str.models.Recognizer", "init_args": arguments}
+    )
 
 
 def _configured(value: Any) -> Any:

@@ -55,7 +55,9 @@ class RunProgress(ProgressBar):
         self._bar.n = progress(trainer)
         self._bar.set_description_str(f"step {trainer.global_step:,} ", refresh=False)
         loss = trainer.progress_bar_metrics.get("loss")
-        self._bar.set_postfix_str(f"{self.left(trainer)}, loss {loss:.3f}" if loss else "")
+        self._bar.set_postfix_str(
+            f"{self.left(trainer)}, loss {loss:.3f}" if loss else ""
+        )
 
     def left(self, trainer: Trainer) -> str:
         """The time that the rest of the run takes, at the speed of this leg."""

@@ -188,7 +188,9 @@ class RenderedWords(LightningDataModule):
         assert self._atlas is not None
         return self._renderer(self._atlas.training().to(device))
 
-    def words_for_ranges(self, device: torch.device | str) -> Iterator[tuple[Images, Labels]]:
+    def words_for_ranges(
+        self, device: torch.device | str
+    ) -> Iterator[tuple[Images, Labels]]:
         """Batches of words as in training, with the ids of their texts, see `measure_ranges`."""
         return batches_of(self.training_renderer(device))
 

@@ -254,7 +254,9 @@ class RunLog(CSVLogger):
     ) -> None:
         step = step or 0
         if self._rows is None:
-            self._rows = [row for row in self._earlier_rows() if int(row["step"]) < step]
+            self._rows = [
+                row for row in self._earlier_rows() if int(row["step"]) < step
+            ]
         self._rows.append({**metrics, "step": step})
         if (step + 1) % _STEPS_BETWEEN_SAVES == 0:
             self.save()

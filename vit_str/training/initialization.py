@@ -73,7 +73,9 @@ def start_from(
     if _turns_to_lines(recognizer, weights.recognizer):
         given |= _for_lines(given, weights.recognizer.encoder.grid[0], names)
     old = weights.charset
-    kept = "".join(character for character in charset.characters if not old.unknown(character))
+    kept = "".join(
+        character for character in charset.characters if not old.unknown(character)
+    )
     # The last row is the start or the end.
     own_rows = [*charset.encode(kept), len(charset)]
     given_rows = [*old.encode(kept), len(old)]
@@ -97,7 +99,9 @@ def start_from(
     parts = {
         "positions kept": partly,
         "fresh, not in the file or of another shape": fresh,
-        "in the file, but without a place in this model": [n for n in given if n not in names],
+        "in the file, but without a place in this model": [
+            n for n in given if n not in names
+        ],
         "not as in the file": differing,
     }
     taken = f"{len(names) - len(fresh)} of {len(names)} tensors taken over"
@@ -197,7 +201,9 @@ def _differences_of_lines(recognizer: Recognizer, given: Recognizer) -> list[str
         mine = getattr(recognizer.encoder, name)
         theirs = getattr(given.encoder, name)
         if mine != theirs:
-            lines.append(f"encoder.{name} is {mine} in the configuration, {theirs} in the file")
+            lines.append(
+                f"encoder.{name} is {mine} in the configuration, {theirs} in the file"
+            )
     return lines
 
 
@@ -212,19 +218,26 @@ def _differences(
     pairs = zip(_parts(recognizer), _parts(given), strict=True)
     for (part, here, mine), (_, there, theirs) in pairs:
         if here != there:
-            lines.append(f"the {part} is {here} in the configuration, {there} in the file")
+            lines.append(
+                f"the {part} is {here} in the configuration, {there} in the file"
+            )
             continue
         for name, value in mine.items():
             other = theirs.get(name)
             if name not in left_out and value != other:
-                lines.append(f"{part}.{name} is {value} in the configuration, {other} in the file")
+                lines.append(
+                    f"{part}.{name} is {value} in the configuration, {other} in the file"
+                )
     return lines
 
 
 def _parts(recognizer: Recognizer) -> list[tuple[str, str, dict[str, Any]]]:
     """Name, class and arguments of the encoder and the decoder, sequences as lists."""
     description = json.loads(json.dumps(describe(recognizer)))
-    return [(part, given["class"], given["arguments"]) for part, given in description.items()]
+    return [
+        (part, given["class"], given["arguments"])
+        for part, given in description.items()
+    ]
 
 
 def _some(characters: str, what: str) -> str:
@@ -264,13 +277,17 @@ class StartFromWeights(Callback):
         """Checkpoints are loaded by now, so it is known whether there is one."""
         assert isinstance(pl_module, RecognizerTraining)
         if trainer.ckpt_path:
-            report(f"--init {self.source} is not used, as the run resumes; give another --folder")
+            report(
+                f"--init {self.source} is not used, as the run resumes; give another --folder"
+            )
             return
         try:
             weights = self.load(pl_module)
         except ValueError as error:
             raise CannotStart(str(error)) from error
-        lines = start_from(pl_module.recognizer, pl_module.charset, weights, self.source)
+        lines = start_from(
+            pl_module.recognizer, pl_module.charset, weights, self.source
+        )
         pl_module.average.start(pl_module.recognizer)
         nn.init.zeros_(pl_module.token_classifier.classify.weight)
         nn.init.zeros_(pl_module.token_classifier.classify.bias)

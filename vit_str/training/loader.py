@@ -100,7 +100,9 @@ class OwnStream:
     def __iter__(self) -> Iterator[RenderedBatch]:
         pinned = self.device.type == "cuda"
         batches = crop_batches(self.crops, self.sampler, self.workers, pinned)
-        for image, batch in zip(count(self.sampler.start, self.sampler.stride), batches):
+        for image, batch in zip(
+            count(self.sampler.start, self.sampler.stride), batches
+        ):
             for skipped in batch.skipped:
                 self.on_skip(skipped)
             parts = [self._own(batch)] if batch.labels else []

@@ -141,10 +141,14 @@ class RecognizerTraining(LightningModule):
         """The decoder's loss per character, and the weighted auxiliary losses, in nats."""
         features = self.recognizer.encode(self.preprocessing.normalize(images))
         tokens = features[:, self.recognizer.encoder.special_tokens :]
-        auxiliary = self.dense_weight * self.token_classifier.loss(tokens, token_characters)
+        auxiliary = self.dense_weight * self.token_classifier.loss(
+            tokens, token_characters
+        )
         draft: CtcHead | None = getattr(self.recognizer.decoder, "draft", None)
         if draft is not None:
-            auxiliary = auxiliary + self.draft_weight * ctc_loss(draft(features), labels)
+            auxiliary = auxiliary + self.draft_weight * ctc_loss(
+                draft(features), labels
+            )
         return self.recognizer.decoder.loss(features, labels), auxiliary
 
     def _losses_of_one_length(
@@ -174,14 +178,18 @@ class RecognizerTraining(LightningModule):
         for group in optimizer.param_groups:
             group["lr"] = self.learning_rate * factor
         if isinstance(optimizer, MuonAdamW):
-            optimizer.param_groups[0]["lr"] = cast(float, self.muon_learning_rate) * factor
+            optimizer.param_groups[0]["lr"] = (
+                cast(float, self.muon_learning_rate) * factor
+            )
 
     def training_step(self, batch: RenderedBatch, batch_idx: int) -> Float[Tensor, ""]:
         """The decoder's loss and the fading auxiliary losses.
 
         Logged are means over the step so far, over all its batches and devices.
         """
-        loss, auxiliary = self._losses(batch.images, batch.labels, batch.token_characters)
+        loss, auxiliary = self._losses(
+            batch.images, batch.labels, batch.token_characters
+        )
         losses = {"loss": loss.detach(), "auxiliary_loss": auxiliary.detach()}
         means = self.count.add(len(batch), losses)
         values = {

@@ -108,15 +108,21 @@ class OwnWords(LightningDataModule):
             }
             # Called by their names: the command line finds their options so.
             if width_step:
-                self.rendered = RenderedLines(real=None, real_limit=None, **shared, **rendered)
+                self.rendered = RenderedLines(
+                    real=None, real_limit=None, **shared, **rendered
+                )
             else:
-                self.rendered = RenderedWords(real=None, real_limit=None, **shared, **rendered)
+                self.rendered = RenderedWords(
+                    real=None, real_limit=None, **shared, **rendered
+                )
         self.rendered_limit = rendered_limit
         held_out, self._validated = self._hold_out(validation, validation_share)
         self.crops = self._crops(augmentation, held_out, maximum_length)
         self._skipped: SkippedWords | None = None
 
-    def _crops(self, augmentation: Augmentation, held_out: HeldOut, longest: int) -> Crops:
+    def _crops(
+        self, augmentation: Augmentation, held_out: HeldOut, longest: int
+    ) -> Crops:
         """What is trained on, of sources that all hold something to train on."""
         rules = Rules(self.charset, longest)
         for source in self.mixture.sources:
@@ -230,9 +236,13 @@ class OwnWords(LightningDataModule):
             rendered=rendered,
         )
 
-    def words_for_ranges(self, device: torch.device | str) -> Iterator[tuple[Images, Labels]]:
+    def words_for_ranges(
+        self, device: torch.device | str
+    ) -> Iterator[tuple[Images, Labels]]:
         """Batches of the words that would come next, with the ids of their texts."""
-        for batch in islice(self.train_dataloader(), math.ceil(WORDS / self.batch_size)):
+        for batch in islice(
+            self.train_dataloader(), math.ceil(WORDS / self.batch_size)
+        ):
             yield batch.images.to(device), batch.labels.to(device)
 
     def val_dataloader(self) -> list[Batches]:
@@ -289,7 +299,9 @@ def _check(
             "for rendered words alone use vit_str.training.RenderedWords"
         )
     if not 0 <= held_out < 1:
-        raise ValueError(f"validation_share must be from 0 to below 1, found {held_out:g}")
+        raise ValueError(
+            f"validation_share must be from 0 to below 1, found {held_out:g}"
+        )
     if batch_size < 1:
         raise ValueError(f"batch_size must be 1 or more, found {batch_size}")
     if workers is not None and workers < 0:

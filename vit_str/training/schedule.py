@@ -23,7 +23,9 @@ class WarmupStableDecay:
 
     def __post_init__(self) -> None:
         if not 0 < self.decay_share <= 1:
-            raise ValueError(f"decay_share must be above 0 and at most 1, found {self.decay_share}")
+            raise ValueError(
+                f"decay_share must be above 0 and at most 1, found {self.decay_share}"
+            )
 
     def factor(self, step: int, progress: float) -> float:
         """Share of the full learning rate.
@@ -48,5 +50,7 @@ def progress(trainer: Trainer) -> float:
     for callback in trainer.callbacks:  # type: ignore[attr-defined]
         if isinstance(callback, Timer) and callback.time_remaining() is not None:
             elapsed = callback.time_elapsed()
-            shares.append(elapsed / max(1e-9, elapsed + (callback.time_remaining() or 0.0)))
+            shares.append(
+                elapsed / max(1e-9, elapsed + (callback.time_remaining() or 0.0))
+            )
     return min(1.0, max(shares))

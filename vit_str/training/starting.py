@@ -63,7 +63,9 @@ class StartingRun:
     def _say(self) -> None:
         if not self._said:
             self._said = True
-            sys.stderr.write("vit-str train: stopped; the same command starts again or resumes\n")
+            sys.stderr.write(
+                "vit-str train: stopped; the same command starts again or resumes\n"
+            )
             sys.stderr.flush()
 
     def _end_others(self) -> None:

@@ -19,7 +19,9 @@ TRUE_TEMPERATURE = 0.5
 def sets(weights_path, weights, word_image, tmp_path) -> list[Path]:
     """Words that are right as often as the model would say at another temperature."""
     generator = random.Random(7)
-    reader = Reader(replace(weights, temperature=TRUE_TEMPERATURE), "cpu", torch.float32)
+    reader = Reader(
+        replace(weights, temperature=TRUE_TEMPERATURE), "cpu", torch.float32
+    )
     folders = []
     for name in ("first", "second"):
         folder = tmp_path / name
@@ -69,7 +71,9 @@ def test_progress_shows_where_results_go_to_a_terminal_too(
             super().__init__(total, alone)
 
     monkeypatch.setattr(console, "Progress", Watched)
-    out = {"calibrate": ["--out", tmp_path / "new.safetensors"], "evaluate": []}[command]
+    out = {"calibrate": ["--out", tmp_path / "new.safetensors"], "evaluate": []}[
+        command
+    ]
     model = [weights_path] if command == "calibrate" else ["--model", weights_path]
     run(command, *model, sets[0], *out)
     assert asked == [(True, True)]
@@ -91,7 +95,10 @@ def test_what_cannot_be_read_is_said_and_left_out(weights_path, sets, tmp_path, 
 
 
 def test_wrong_use(weights_path, labeled_set, tmp_path, run):
-    folder, out = labeled_set(tmp_path / "few", {"a.png": "a"}), tmp_path / "a.safetensors"
+    folder, out = (
+        labeled_set(tmp_path / "few", {"a.png": "a"}),
+        tmp_path / "a.safetensors",
+    )
     weights = weights_path
     for arguments, trouble in [
         (["huge", folder, "--out", out], "no model 'huge'"),
@@ -105,4 +112,6 @@ def test_wrong_use(weights_path, labeled_set, tmp_path, run):
         assert (code, err.count("\n")) == (2, 1)
         assert trouble in err
     assert not out.exists()
-    assert run("calibrate", weights, folder, "--out", f"{weights}/a.safetensors")[0] == 1
+    assert (
+        run("calibrate", weights, folder, "--out", f"{weights}/a.safetensors")[0] == 1
+    )

@@ -5,10 +5,13 @@ from vit_str.evaluation.calibration.temperature import FACTORS, JudgedWords, fit
 from vit_str.evaluation.words.results import ReadWords
 
 
-def read_words(temperature: float, count: int = 3000, seed: int = 0) -> list[JudgedWords]:
+def read_words(
+    temperature: float, count: int = 3000, seed: int = 0
+) -> list[JudgedWords]:
     """Words of two symbols, read at every factor; right as often as another temperature says."""
     generator = np.random.default_rng(seed)
-    scores = generator.exponential(2, size=count)  # of the symbol read, the other's is 0
+    # Of the symbol read, the other's is 0
+    scores = generator.exponential(2, size=count)
 
     def probabilities(of: float) -> np.ndarray:
         return 1 / (1 + np.exp(-scores / of))
@@ -40,14 +43,18 @@ def test_words_that_say_nothing_are_refused():
     tried = read_words(1.0, 60)
     for right in (np.ones(60, bool), np.zeros(60, bool)):
         words = [JudgedWords(each.confidences, right) for each in tried]
-        with pytest.raises(ValueError, match="some read right and some wrong, found 60"):
+        with pytest.raises(
+            ValueError, match="some read right and some wrong, found 60"
+        ):
             fit(words)
     with pytest.raises(ValueError, match="needs 50 words or more, some"):
         fit([each.select(np.arange(20)) for each in tried])
 
 
 def test_what_has_no_label_or_cannot_be_read_is_left_out():
-    words = ReadWords(["one", "", "two", "four"], ["one", "!", "", "for"], [0.9, 0.8, None, 1.0])
+    words = ReadWords(
+        ["one", "", "two", "four"], ["one", "!", "", "for"], [0.9, 0.8, None, 1.0]
+    )
     judged = JudgedWords.of(words)
     np.testing.assert_array_equal(judged.confidences, [0.9, 1.0])
     np.testing.assert_array_equal(judged.right, [True, False])

@@ -17,7 +17,9 @@ def test_labels_are_read_with_commas_in_their_text(tmp_path):
     np.testing.assert_array_equal(first.polygon, rectangle(0, 0, 9, 5))
 
 
-@pytest.mark.parametrize("content", [b"1,2,3\n", b"a,b,c,d,e,f,g,h,text\n", b"\xff\xfe\xfd"])
+@pytest.mark.parametrize(
+    "content", [b"1,2,3\n", b"a,b,c,d,e,f,g,h,text\n", b"\xff\xfe\xfd"]
+)
 def test_labels_that_are_none_are_one_line(tmp_path, content):
     (tmp_path / "a.txt").write_bytes(content)
     with pytest.raises(ValueError, match=r"a\.txt"):
@@ -25,7 +27,9 @@ def test_labels_that_are_none_are_one_line(tmp_path, content):
 
 
 @pytest.mark.parametrize("orientation", [1, 6])
-def test_labels_of_a_huge_picture_that_is_read_at_half_its_size(orientation, tmp_path, monkeypatch):
+def test_labels_of_a_huge_picture_that_is_read_at_half_its_size(
+    orientation, tmp_path, monkeypatch
+):
     monkeypatch.setattr(images, "MAX_PIXELS", 50_000)
     exif = Image.Exif()
     exif[0x0112] = orientation

@@ -31,7 +31,9 @@ def test_a_word_is_found_from_half_overlap_on(left, right, outcome):
 
 
 def test_two_words_do_not_match_one_label():
-    score = score_page(_page(_word("a", 0, 40), _word("a", 0, 41)), [_label("a", 0, 40)])
+    score = score_page(
+        _page(_word("a", 0, 40), _word("a", 0, 41)), [_label("a", 0, 40)]
+    )
     assert (score.words, score.detected) == (2, 1)
 
 
@@ -47,7 +49,9 @@ def test_words_in_regions_that_are_not_judged_do_not_count():
     [("Open!", "open", True), ("(Open", "OPEN", True), ("'Open'", "open", True),
      ("open", "open!", False), ("O'pen", "open", False), ("open", "opens", False)],
 )  # fmt: skip
-def test_texts_are_compared_without_case_and_marks_at_the_ends_of_the_label(label, text, same):
+def test_texts_are_compared_without_case_and_marks_at_the_ends_of_the_label(
+    label, text, same
+):
     assert same_text(label, text) is same
 
 
@@ -67,6 +71,8 @@ def test_scores_over_pages():
 def test_bags_of_words_need_no_places():
     page = score_page(_page(_word("total", 150, 190)), [_label("TOTAL 5.00", 0, 90)])
     assert page.bag == (1, 1, 2)
-    marked = score_page(_page(_word("total:", 150, 190)), [_label("TOTAL - 5.00", 0, 90)])
+    marked = score_page(
+        _page(_word("total:", 150, 190)), [_label("TOTAL - 5.00", 0, 90)]
+    )
     assert (marked.bag, marked.plain_bag) == ((0, 1, 3), (1, 1, 2))
     assert scores([page])["bag_of_words"]["recall"] == 0.5

@@ -36,7 +36,9 @@ def textbook(confidences: list[float], right: list[bool]) -> float:
 @pytest.mark.parametrize("honest", [True, False])
 def test_error_against_an_independent_computation(honest):
     confidences, right = words(700, honest)
-    assert calibrate(confidences, right).error == pytest.approx(textbook(confidences, right))
+    assert calibrate(confidences, right).error == pytest.approx(
+        textbook(confidences, right)
+    )
 
 
 def test_errors_by_hand():

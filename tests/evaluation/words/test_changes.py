@@ -16,10 +16,17 @@ def read(texts: list[str]) -> ReadWords:
 
 def test_words_won_and_lost_stand_beside_their_pictures(tmp_path, labeled_set):
     files = {f"{number}.png": label for number, label in enumerate(LABELS)}
-    sets = {name: open_words(labeled_set(tmp_path / name, files)) for name in ("old", "new")}
-    before = {"old": read(["Hotel", "CAFE", "12:3O", "Bar"]), "new": read(["H", "C", "1", "Bar"])}
+    sets = {
+        name: open_words(labeled_set(tmp_path / name, files)) for name in ("old", "new")
+    }
+    before = {
+        "old": read(["Hotel", "CAFE", "12:3O", "Bar"]),
+        "new": read(["H", "C", "1", "Bar"]),
+    }
     after = {"old": read(["Hotel", "GAFE", "12:30", "bar"]), "new": read([*LABELS])}
-    path = write_changes(Comparison(("tiny", "mine"), before, after), sets, tmp_path / "page")
+    path = write_changes(
+        Comparison(("tiny", "mine"), before, after), sets, tmp_path / "page"
+    )
     page = path.read_text(encoding="utf-8")
     counts = re.findall(r"(\w+): (\d+) (won|lost)</h2>", page)
     expected = [
@@ -44,7 +51,9 @@ def test_a_page_of_changes_needs_weights_to_compare_with(tmp_path, run, labeled_
 @pytest.mark.parametrize("count", [0, 1])
 def test_sets_without_changes(count, tmp_path, labeled_set):
     labels = LABELS[:count]
-    folder = labeled_set(tmp_path / "set", {f"{n}.png": label for n, label in enumerate(labels)})
+    folder = labeled_set(
+        tmp_path / "set", {f"{n}.png": label for n, label in enumerate(labels)}
+    )
     same = {"set": ReadWords(labels, labels, [0.9] * count)}
     comparison = Comparison(("a", "b"), same, same)
     path = write_changes(comparison, {"set": open_words(folder)}, tmp_path / "page")

@@ -42,7 +42,9 @@ def test_page_and_sheet(evaluate, tmp_path, monkeypatch):
 
 def test_against_another_model(evaluate, weights, tmp_path, small_recognizer):
     other = tmp_path / "other.safetensors"
-    save_weights(other, small_recognizer(seed=1), weights.charset, weights.preprocessing, {})
+    save_weights(
+        other, small_recognizer(seed=1), weights.charset, weights.preprocessing, {}
+    )
     page = tmp_path / "page.md"
     code, out, _ = evaluate("--against", other, "--markdown", page)
     assert code == 0
@@ -90,9 +92,15 @@ def test_labels_that_would_silently_make_everything_wrong(evaluate, folder):
     write("".join(f"{name}\t{label}\tlatin\n" for name, label in rows.items()))
     code, _, err = evaluate()
     assert code == 1
-    assert "labels.tsv, line 1: entry damaged (expected 2 columns with tabs, found 3; if" in err
+    assert (
+        "labels.tsv, line 1: entry damaged (expected 2 columns with tabs, found 3; if"
+        in err
+    )
     assert "holds no word to judge" in err
-    write("file\tlabel\tscript\n" + "".join(f"{n}\t{row}\tlatin\n" for n, row in rows.items()))
+    write(
+        "file\tlabel\tscript\n"
+        + "".join(f"{n}\t{row}\tlatin\n" for n, row in rows.items())
+    )
     assert evaluate("--json")[0] == 0
     assert json.loads(evaluate("--json")[1])["overall"]["n"] == 3
     write("".join(f'{name}\t"{label}"\n' for name, label in rows.items()))
@@ -114,7 +122,11 @@ def test_a_folder_without_words_is_no_success(evaluate, folder):
 @pytest.mark.parametrize(
     ("options", "exit_code", "trouble"),
     [
-        (["--sheet", "sheet.txt"], 2, "a name that ends in .png, .jpg or .webp, found sheet.txt"),
+        (
+            ["--sheet", "sheet.txt"],
+            2,
+            "a name that ends in .png, .jpg or .webp, found sheet.txt",
+        ),
         (["--markdown", "taken/x.md"], 1, "taken: File exists"),
         (["more"], 2, "found no data set there; looked for labels.tsv"),
     ],
@@ -131,7 +143,9 @@ def test_what_cannot_be_used_is_reported_before_reading(
     assert trouble in err
 
 
-def test_results_stay_when_a_file_cannot_be_written_after_all(evaluate, tmp_path, monkeypatch):
+def test_results_stay_when_a_file_cannot_be_written_after_all(
+    evaluate, tmp_path, monkeypatch
+):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 

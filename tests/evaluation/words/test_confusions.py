@@ -12,9 +12,14 @@ def every_alignment(label: str, text: str) -> Iterator[Pairs]:
     if not label and not text:
         yield ()
     if label and text:
-        yield from (((label[0], text[0]), *rest) for rest in every_alignment(label[1:], text[1:]))
+        yield from (
+            ((label[0], text[0]), *rest)
+            for rest in every_alignment(label[1:], text[1:])
+        )
     if label:
-        yield from (((label[0], ""), *rest) for rest in every_alignment(label[1:], text))
+        yield from (
+            ((label[0], ""), *rest) for rest in every_alignment(label[1:], text)
+        )
     if text:
         yield from ((("", text[0]), *rest) for rest in every_alignment(label, text[1:]))
 
@@ -34,7 +39,15 @@ def test_alignment_against_all_there_are():
 
 def test_alignment_by_hand():
     assert align("kitten", "sitting") == [
-        *(("k", "s"), ("i", "i"), ("t", "t"), ("t", "t"), ("e", "i"), ("n", "n"), ("", "g")),
+        *(
+            ("k", "s"),
+            ("i", "i"),
+            ("t", "t"),
+            ("t", "t"),
+            ("e", "i"),
+            ("n", "n"),
+            ("", "g"),
+        ),
     ]
     assert align("", "") == []
 

@@ -24,7 +24,10 @@ def report() -> Report:
 def tables(page: str) -> list[list[list[str]]]:
     """Cells of all tables; what is between pipes that are not escaped."""
     found = re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE)
-    return [[re.split(r"(?<!\\)\|", row)[1:-1] for row in table.splitlines()] for table in found]
+    return [
+        [re.split(r"(?<!\\)\|", row)[1:-1] for row in table.splitlines()]
+        for table in found
+    ]
 
 
 def test_page(report):
@@ -32,7 +35,8 @@ def test_page(report):
     headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
     assert headings == [
         *(r"How well my\_model reads", "Accuracy", "Confidence", "By kind of word"),
-        *("Characters taken for others", "Surest mistakes"),
+        "Characters taken for others",
+        "Surest mistakes",
     ]
     assert "5 words of 2 sets, read in float32 on cpu. Made by" in page
     assert "```text\nvit-str evaluate a b\n```" in page

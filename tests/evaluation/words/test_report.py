@@ -12,7 +12,9 @@ def test_table(reader, tmp_path, labeled_set):
         labeled_set(tmp_path / "good", {"1.png": "?"}),
         labeled_set(tmp_path / "x" / "good", {"1.png": "wrong", "missing.png": "?"}),
     ]
-    sets = {name: read_words(reader, source) for name, source in open_sets(folders).items()}
+    sets = {
+        name: read_words(reader, source) for name, source in open_sets(folders).items()
+    }
     lines = Report(sets).table().splitlines()
     assert lines[0].split()[:4] == ["set", "words", "word", "36"]
     assert lines[0].split()[-2:] == ["word", "full"]
@@ -29,7 +31,9 @@ def test_table(reader, tmp_path, labeled_set):
 
 
 def test_calibration_of_what_was_read():
-    words = ReadWords(["a", "b", "?!", "x"], ["a", "c", "?!", ""], [0.9, 0.8, 0.7, None])
+    words = ReadWords(
+        ["a", "b", "?!", "x"], ["a", "c", "?!", ""], [0.9, 0.8, 0.7, None]
+    )
     report = Report({"set": words})
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     for part in (values["sets"]["set"], values["overall"]):
@@ -37,6 +41,8 @@ def test_calibration_of_what_was_read():
         assert sum(each["n"] for each in part["calibration"]["bins"]) == 2
         assert part["calibration"]["error"] == pytest.approx((0.1 + 0.8) / 2)
         assert part["calibration_full"]["n"] == 3, "?! can be judged as it is"
-    line = next(line for line in report.table().splitlines() if line.startswith("calibration"))
+    line = next(
+        line for line in report.table().splitlines() if line.startswith("calibration")
+    )
     assert "set 45.0 [" in line
     assert "all" not in line.split("bins:")[1]

@@ -6,10 +6,14 @@ import pytest
 from vit_str.reading.bulk.archives import ImageRef, list_images, load_images
 
 
-def listed(path: Path | str, column: str | None = None) -> tuple[list[ImageRef], list[str]]:
+def listed(
+    path: Path | str, column: str | None = None
+) -> tuple[list[ImageRef], list[str]]:
     """The images of an archive, and what is wrong with it."""
     problems: list[str] = []
-    images = list(list_images([str(path)], column, lambda _, problem: problems.append(problem)))
+    images = list(
+        list_images([str(path)], column, lambda _, problem: problems.append(problem))
+    )
     assert not any("\n" in problem for problem in problems)
     return images, problems
 
@@ -26,7 +30,9 @@ def test_tar_archives(tmp_path, tar_of, tar_format):
     path = tar_of(tmp_path / "words.tar", members, format=tar_format)
     images, problems = listed(path)
     assert problems == []
-    assert [image.name for image in images] == [f"{path}/{long}{n}.png" for n in range(10)]
+    assert [image.name for image in images] == [
+        f"{path}/{long}{n}.png" for n in range(10)
+    ]
     assert list(load_images(images[3:])) == [b"x" * (500 + n) for n in range(3, 10)]
 
 
@@ -36,7 +42,11 @@ def test_damaged_archives_give_what_they_hold_and_one_problem(tmp_path, tar_of):
     data = whole.read_bytes()
     cases = {
         "cut.tar": (data[: 1536 * 3 + 700], (3, 4), "damaged or cut short"),
-        "garbage.tar": (data[: 1536 * 3] + b"?" * 4096, (3,), "damaged or cut short after 3"),
+        "garbage.tar": (
+            data[: 1536 * 3] + b"?" * 4096,
+            (3,),
+            "damaged or cut short after 3",
+        ),
         "none.tar": (b"hello" * 300, (0,), "no tar archive"),
         "empty.tar": (b"", (0,), "no tar archive"),
         "words.tar.gz": (b"", (0,), "a compressed archive"),
@@ -51,7 +61,9 @@ def test_damaged_archives_give_what_they_hold_and_one_problem(tmp_path, tar_of):
         assert problem.startswith(expected)
     texts = tar_of(tmp_path / "texts.tar", [("a.txt", b"a")])
     assert listed(texts)[1][0].startswith("an archive without images")
-    assert listed(tmp_path / "gone.tar")[1][0].startswith("cannot be read (No such file")
+    assert listed(tmp_path / "gone.tar")[1][0].startswith(
+        "cannot be read (No such file"
+    )
 
 
 def test_parquet_rows_across_row_groups(tmp_path):

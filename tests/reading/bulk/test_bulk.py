@@ -104,7 +104,9 @@ def command(many, tmp_path, weights_path) -> list[str]:
 
 def rows(out: Path) -> list[dict[str, object]]:
     parts = sorted(out.glob("part-*.jsonl"))
-    return [json.loads(line) for part in parts for line in part.read_text().splitlines()]
+    return [
+        json.loads(line) for part in parts for line in part.read_text().splitlines()
+    ]
 
 
 def check_rows(found: list[dict[str, object]], many: Path, reader: Reader) -> None:
@@ -151,7 +153,9 @@ def test_a_run_that_is_stopped_resumes(pool, command, many, tmp_path, run):
     assert rows(out)[-1]["path"] == str(many / "000-and-a-half.png")
 
 
-def test_a_part_whose_workers_die_does_not_stop_the_others(pool, command, tmp_path, run):
+def test_a_part_whose_workers_die_does_not_stop_the_others(
+    pool, command, tmp_path, run
+):
     pool.bad = "020.png"
     code, _, err = run(*command)
     assert code == 1
@@ -162,7 +166,9 @@ def test_a_part_whose_workers_die_does_not_stop_the_others(pool, command, tmp_pa
     assert pool.read == len(rows(tmp_path / "out")) == 100
 
 
-def test_a_damaged_archive_costs_its_end_only(pool, command, tmp_path, png, tar_of, run):
+def test_a_damaged_archive_costs_its_end_only(
+    pool, command, tmp_path, png, tar_of, run
+):
     path = tar_of(tmp_path / "w.tar", [(f"{n}.png", png(f"t{n}")) for n in range(5)])
     path.write_bytes(path.read_bytes()[: path.read_bytes().index(b"4.png") + 600])
     code, _, err = run(command[0], path, *command[2:])
@@ -205,7 +211,11 @@ def test_wrong_use_is_one_line(command, tmp_path, monkeypatch, run):
     for expected, arguments in {
         "needs --out": [*command[:where], *command[where + 2 :]],
         "parquet or jsonl, found csv": [*command, "--format", "csv"],
-        "which is read; give one outside it": [*command, "--out", f"{command[1]}/texts"],
+        "which is read; give one outside it": [
+            *command,
+            "--out",
+            f"{command[1]}/texts",
+        ],
         "no standard input": ["read", "-", *command[1:]],
         "assigns GPUs itself": [*command, "--device", "cuda:1"],
         "--part-size needs --engine ray": [*command, "--engine", "plain"],
@@ -223,7 +233,9 @@ def test_parquet_in_and_out(tmp_path, reader, png):
     pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
     (tmp_path / "a.png").write_bytes(png("abc"))
-    images = [ImageRef(name, str(tmp_path / "a.png")) for name in ("a.png", "\udcff.png")]
+    images = [
+        ImageRef(name, str(tmp_path / "a.png")) for name in ("a.png", "\udcff.png")
+    ]
     images.append(ImageRef("missing.png", str(tmp_path / "missing.png")))
     folder = OutputFolder(tmp_path / "out", "parquet", {})
     plain = reader.read(tmp_path / "a.png", boxes=True)
@@ -263,7 +275,9 @@ def test_workers(resources, device, count, expected, monkeypatch):
 
 
 @pytest.mark.parametrize(("threads", "workers"), [("1", 8), ("3", 2), ("16", 1)])
-def test_a_worker_has_the_threads_that_are_asked_for(threads, workers, monkeypatch, weights_path):
+def test_a_worker_has_the_threads_that_are_asked_for(
+    threads, workers, monkeypatch, weights_path
+):
     monkeypatch.setenv(THREADS, threads)
     before = torch.get_num_threads()
     chosen = choose_workers({"CPU": 8.0}, "auto", None)
@@ -278,12 +292,16 @@ def test_a_worker_has_the_threads_that_are_asked_for(threads, workers, monkeypat
 
 
 def test_a_worker_gets_the_weights_of_all_scripts(both_scripts):
-    files = [both_scripts / f"{name}.safetensors" for name in ("tiny", "cyrillic-greek")]
+    files = [
+        both_scripts / f"{name}.safetensors" for name in ("tiny", "cyrillic-greek")
+    ]
     job = Job(characters=False, boxes=False, batch_size=1, backend="torch")
     weights = {file.name: file.read_bytes() for file in files}
     reader = PartReader(job, Workers(1, "cpu", 1), weights, None)._reader
     assert reader.charset == charset_of("latin")
-    assert reader._other is not None and reader._other().charset == charset_of("cyrillic-greek")
+    assert reader._other is not None and reader._other().charset == charset_of(
+        "cyrillic-greek"
+    )
 
 
 @pytest.mark.slow
@@ -295,10 +313,17 @@ def test_ray_resumes_after_an_interrupt(command, many, tmp_path, weights_path):
     out = tmp_path / "out"
     arguments = [sys.executable, "-m", "vit_str", *command]
     with subprocess.Popen(
-        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        arguments,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     ) as process:
         end = time.monotonic() + _TIMEOUT
-        while not list(out.glob("part-*")) and process.poll() is None and time.monotonic() < end:
+        while (
+            not list(out.glob("part-*"))
+            and process.poll() is None
+            and time.monotonic() < end
+        ):
             time.sleep(0.005)
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=_TIMEOUT)
@@ -306,7 +331,9 @@ def test_ray_resumes_after_an_interrupt(command, many, tmp_path, weights_path):
     assert errors.decode().splitlines()[-1] == "vit-str read: interrupted"
     kept = {path: path.stat().st_mtime_ns for path in out.glob("part-*.jsonl")}
     assert 0 < len(kept) < 25
-    answer = subprocess.run(arguments, capture_output=True, check=False, timeout=_TIMEOUT)
+    answer = subprocess.run(
+        arguments, capture_output=True, check=False, timeout=_TIMEOUT
+    )
     assert answer.returncode == 1
     assert b"100 images, 3 of them unreadable" in answer.stdout
     assert all(path.stat().st_mtime_ns == when for path, when in kept.items())

@@ -20,7 +20,9 @@ class TurnedLines:
 
     def __init__(self, boxes, size, turned_size, degrees):
         angle = np.deg2rad(degrees)
-        turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        turn = np.array(
+            [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
+        )
         middle, turned_middle = np.array(size) / 2, np.array(turned_size) / 2
         self._boxes = [upright((box - middle) @ turn + turned_middle) for box in boxes]
 
@@ -51,7 +53,9 @@ def table(matplotlib_fonts):
 @pytest.mark.parametrize("degrees", [0, 90, 180, 270, 5, -5])
 def test_a_turned_page_gives_the_same_markdown(degrees, table, tiny):
     page, boxes = table
-    turned = page.rotate(-degrees, Image.Resampling.BICUBIC, expand=True, fillcolor="white")
+    turned = page.rotate(
+        -degrees, Image.Resampling.BICUBIC, expand=True, fillcolor="white"
+    )
     detector = TurnedLines(boxes, page.size, turned.size, degrees)
     found = PageReader(tiny, detector).read(turned)
     header, *rows = (f"| {' | '.join(row)} |" for row in ROWS)
@@ -67,7 +71,9 @@ def test_words_lie_where_they_are_read(quarters, drawn, page_reader):
     turned = as_read(page_reader.read(image.rotate(-90 * quarters, expand=True)))
     assert (turned.width, turned.height) == image.size
     assert turned.text == level.text
-    places = [[word.polygon for word in page.words] for page in (turned, as_read(level))]
+    places = [
+        [word.polygon for word in page.words] for page in (turned, as_read(level))
+    ]
     np.testing.assert_allclose(*places, atol=2)
 
 

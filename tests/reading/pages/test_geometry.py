@@ -19,7 +19,9 @@ SQUARE = rectangle(0, 0, 1, 1)
 
 def test_a_homography_takes_corners_to_corners():
     target = np.array([[3, 1], [40, 5], [38, 22], [1, 15]], float)
-    np.testing.assert_allclose(project(homography(SQUARE, target), SQUARE), target, atol=1e-9)
+    np.testing.assert_allclose(
+        project(homography(SQUARE, target), SQUARE), target, atol=1e-9
+    )
 
 
 def test_three_corners_on_one_line_are_refused():
@@ -49,7 +51,9 @@ def test_a_strip_undoes_the_turn_of_its_text(quarters):
 def test_boxes_of_a_strip_lie_where_they_were_in_the_image():
     corners = np.array([[10, 20], [110, 40], [105, 70], [5, 50]], float)
     strip = Strip(Image.new("RGB", (200, 100)), corners)
-    np.testing.assert_allclose(strip.polygon(0, 0, *strip.image.size), corners, atol=1e-6)
+    np.testing.assert_allclose(
+        strip.polygon(0, 0, *strip.image.size), corners, atol=1e-6
+    )
 
 
 def test_a_strip_of_a_corner_outside_the_image_is_padded():

@@ -9,11 +9,17 @@ from vit_str.reading.pages.ink import ink_of, trimmed, type_of
 @pytest.fixture(scope="module")
 def draw(matplotlib_fonts):
     def drawn(
-        text: str, size: int = 30, bold: bool = False, ink: str = "black", paper: str = "white"
+        text: str,
+        size: int = 30,
+        bold: bool = False,
+        ink: str = "black",
+        paper: str = "white",
     ):
         file = matplotlib_fonts / ("DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf")
         font = ImageFont.truetype(file, size)
-        image = Image.new("RGB", (round(font.getlength(text)) + 40, round(1.5 * size)), paper)
+        image = Image.new(
+            "RGB", (round(font.getlength(text)) + 40, round(1.5 * size)), paper
+        )
         ImageDraw.Draw(image).text((20, 0.15 * size), text, ink, font)
         return ink_of(image)
 
@@ -26,7 +32,9 @@ def measured(ink, text: str):
 
 
 def test_sizes_are_those_of_the_fonts(draw):
-    small, large = (measured(draw("museum near", size), "museum near").size for size in (24, 36))
+    small, large = (
+        measured(draw("museum near", size), "museum near").size for size in (24, 36)
+    )
     assert large / small == pytest.approx(1.5, rel=0.06)
 
 
@@ -37,19 +45,28 @@ def test_capitals_and_digits_are_higher(draw):
 
 
 def test_bold_is_heavier_whatever_is_written(draw):
-    plain = [measured(draw(text), text).weight for text in ("museum near", "Im Hof", "FAX")]
-    bold = [measured(draw(text, bold=True), text).weight for text in ("museum near", "Im Hof")]
+    plain = [
+        measured(draw(text), text).weight for text in ("museum near", "Im Hof", "FAX")
+    ]
+    bold = [
+        measured(draw(text, bold=True), text).weight
+        for text in ("museum near", "Im Hof")
+    ]
     assert min(bold) > 1.3 * max(plain)
 
 
 def test_light_on_dark_is_the_same(draw):
     dark, light = draw("museum"), draw("museum", ink="white", paper="black")
-    assert measured(dark, "museum") == pytest.approx(measured(light, "museum"), rel=0.05)
+    assert measured(dark, "museum") == pytest.approx(
+        measured(light, "museum"), rel=0.05
+    )
 
 
 def test_words_are_trimmed_to_their_ink(draw):
     ink = draw("museum")
-    assert trimmed(ink, 0, ink.shape[1]) == pytest.approx((20, ink.shape[1] - 20), abs=4)
+    assert trimmed(ink, 0, ink.shape[1]) == pytest.approx(
+        (20, ink.shape[1] - 20), abs=4
+    )
     assert trimmed(ink, 0, 10) == (0, 10), "nothing there"
     most = 0.6 * ink.shape[0]
     assert trimmed(ink, -100, ink.shape[1])[0] == -100 + most, "not far"

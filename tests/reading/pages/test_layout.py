@@ -20,7 +20,9 @@ def test_a_short_last_column_is_read_after_the_first(degrees):
     across = [_box(20, 0, 190), _box(60, 40 + 14 * 13.5, 120)]
     low = 40 + 14 * 15
     below = [
-        _box(x, low + 14 * row, 100) for x, count in ((0, 4), (130, 2)) for row in range(count)
+        _box(x, low + 14 * row, 100)
+        for x, count in ((0, 4), (130, 2))
+        for row in range(count)
     ]
     expected = [across[0], *left, *right, across[1], *below]
     turn = np.deg2rad(degrees)
@@ -28,7 +30,9 @@ def test_a_short_last_column_is_read_after_the_first(degrees):
     order = np.random.default_rng(0).permutation(len(expected))
     turned = leveled([rectangle(*expected[index]) @ matrix for index in order])
     boxes = [np.concatenate([corners.min(0), corners.max(0)]) for corners in turned]
-    read = [order[index] for block in reading_order(boxes) for row in block for index in row]
+    read = [
+        order[index] for block in reading_order(boxes) for row in block for index in row
+    ]
     assert read == list(range(len(expected)))
 
 
@@ -46,7 +50,9 @@ def test_a_column_beside_a_picture_or_a_heading_keeps_its_first_line(top):
     left = [_box(0, 26 + 14 * row + (40 - top), 100) for row in range(3)]
     right = [_box(120, 40 + 14 * row, 100) for row in range(3)]
     read = [
-        index for block in reading_order([*left, *right, _box(120, top, 60)]) for index in block
+        index
+        for block in reading_order([*left, *right, _box(120, top, 60)])
+        for index in block
     ]
     assert read[:3] == [[0], [1], [2]]
 

@@ -22,7 +22,12 @@ def words(text: str, left: float, top: float) -> list[Word]:
     found = []
     for each in text.split():
         right = left + LETTER * len(each)
-        corners = ((left, top), (right, top), (right, top + HEIGHT), (left, top + HEIGHT))
+        corners = (
+            (left, top),
+            (right, top),
+            (right, top + HEIGHT),
+            (left, top + HEIGHT),
+        )
         found.append(Word(each, 1.0, corners))
         left = right + SPACE
     return found
@@ -59,8 +64,11 @@ def test_a_rule_above_the_sum_parts_it_from_the_rows():
 
 
 def test_where_all_rows_have_rules_a_row_is_what_is_between_two():
-    free = ("Ask Ms Ilse", 200, 128), ("or the desk", 200, 140)  # the line had room for more
-    found = table(level(100, 122, 151, 168, 190), *HEAD, *FIRST[:2], *free, *SECOND, *TOTAL)
+    # The line had room for more
+    free = ("Ask Ms Ilse", 200, 128), ("or the desk", 200, 140)
+    found = table(
+        level(100, 122, 151, 168, 190), *HEAD, *FIRST[:2], *free, *SECOND, *TOTAL
+    )
     assert found[1] == ["1 Harbour", "12%", "Ask Ms Ilse or the desk"]
 
 
@@ -87,15 +95,22 @@ def test_rules_above_and_below_columns_of_text_make_no_table():
     lines = [
         (text, left, 130 + 14.0 * number)
         for number in range(8)
-        for text, left in (("The road ran along the bank", 10), ("for a mile or a bit more", 220))
+        for text, left in (
+            ("The road ran along the bank", 10),
+            ("for a mile or a bit more", 220),
+        )
     ]
     inside = [
-        word for cell in [*lines, ("Ways", 10, 108), ("1788", 350, 108)] for word in words(*cell)
+        word
+        for cell in [*lines, ("Ways", 10, 108), ("1788", 350, 108)]
+        for word in words(*cell)
     ]
     assert grids(level(100, 122, 250), 800, [word.box for word in inside]) == []
 
 
-@pytest.mark.parametrize("rules", [level(100, 168), level(100, 122), level(100, 122, right=200)])
+@pytest.mark.parametrize(
+    "rules", [level(100, 168), level(100, 122), level(100, 122, right=200)]
+)
 def test_fewer_rules_say_nothing(rules):
     inside = [word for cell in (*HEAD, *FIRST, *SECOND) for word in words(*cell)]
     assert grids(rules, 800, [word.box for word in inside]) == []

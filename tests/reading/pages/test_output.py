@@ -15,18 +15,27 @@ from vit_str.reading.pages.output import hocr, overlay, tsv
 from vit_str.reading.pages.page import Page, Word
 
 
-def word(text: str, left: float, top: float, width: float, height: float, turn: float = 0) -> Word:
+def word(
+    text: str, left: float, top: float, width: float, height: float, turn: float = 0
+) -> Word:
     """A word whose text is turned to the right by some degrees about its top left."""
     corners = [(0, 0), (width, 0), (width, height), (0, height)]
     cos, sin = math.cos(math.radians(turn)), math.sin(math.radians(turn))
-    polygon = tuple((left + x * cos - y * sin, top + x * sin + y * cos) for x, y in corners)
+    polygon = tuple(
+        (left + x * cos - y * sin, top + x * sin + y * cos) for x, y in corners
+    )
     return Word(text, 0.905, polygon)
 
 
 PAGE = Page(
     200,
     100,
-    (((word("One", 10, 10, 30, 10), word("<two>", 45, 10, 40, 12)), (word("3", 10, 30, 8, 10),)),),
+    (
+        (
+            (word("One", 10, 10, 30, 10), word("<two>", 45, 10, 40, 12)),
+            (word("3", 10, 30, 8, 10),),
+        ),
+    ),
 )
 
 
@@ -36,7 +45,13 @@ def elements(page: Page, css: str) -> list[ElementTree.Element]:
 
 
 def test_hocr_has_the_elements_of_tesseract():
-    counts = {"ocr_page": 1, "ocr_carea": 1, "ocr_par": 1, "ocr_line": 2, "ocrx_word": 3}
+    counts = {
+        "ocr_page": 1,
+        "ocr_carea": 1,
+        "ocr_par": 1,
+        "ocr_line": 2,
+        "ocrx_word": 3,
+    }
     assert {css: len(elements(PAGE, css)) for css in counts} == counts
     (paragraph,) = elements(PAGE, "ocr_par")
     assert paragraph.tag.endswith("p") and paragraph.get("title") == "bbox 10 10 85 40"
@@ -50,7 +65,8 @@ def test_hocr_has_the_elements_of_tesseract():
     [
         (("nun", "aus"), 0, "baseline 0.000 0"),
         (("nun", "aus"), 3, "baseline 0.052 -6"),
-        (("gut", "aus"), 0, "baseline 0.000 0"),  # the word that stands on the line says where
+        # The word that stands on the line says where
+        (("gut", "aus"), 0, "baseline 0.000 0"),
         (("gut", "jung"), 0, "baseline 0.000 -4"),
         (("nun", "aus"), 90, "textangle 270"),
         (("nun", "aus"), 180, "textangle 180"),
@@ -61,7 +77,8 @@ def test_hocr_says_how_a_line_lies(texts, turn, expected):
     cos, sin = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     places = [(100 + 60 * n * cos, 100 + 60 * n * sin) for n in range(2)]
     line = tuple(
-        word(text, *place, 50, 20, turn) for text, place in zip(texts, places, strict=True)
+        word(text, *place, 50, 20, turn)
+        for text, place in zip(texts, places, strict=True)
     )
     (found,) = elements(Page(300, 300, ((line,),)), "ocr_line")
     assert found.get("title", "").partition("; ")[2] == expected
@@ -85,7 +102,16 @@ def test_the_table_is_that_of_tesseract():
     rows = list(csv.DictReader(io.StringIO(tsv({1: PAGE, 2: PAGE})), delimiter="\t"))
     columns = "level page_num block_num par_num line_num word_num left top width height conf text"
     assert list(rows[0]) == columns.split()
-    assert [row["level"] for row in rows[:8]] == ["1", "2", "3", "4", "5", "5", "4", "5"]
+    assert [row["level"] for row in rows[:8]] == [
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "5",
+        "4",
+        "5",
+    ]
     assert {row["page_num"] for row in rows} == {"1", "2"}
     assert " ".join(rows[5].values()) == "5 1 1 1 1 2 45 10 40 12 90.5 <two>"
     assert [row["conf"] for row in rows[:4]] == 4 * ["-1"]
@@ -115,7 +141,11 @@ def test_markdown_has_headings_paragraphs_lists_and_tables():
             line("• one", 10, 130),
             line("b) two", 10, 145),
         ),
-        (line("Child|2.50", 10, 170), line("Adult|5.00", 10, 185), line("a|b", 300, 200)),
+        (
+            line("Child|2.50", 10, 170),
+            line("Adult|5.00", 10, 185),
+            line("a|b", 300, 200),
+        ),
     )
     assert markdown([Page(900, 300, blocks)]).split("\n\n") == [
         "# Opening hours",

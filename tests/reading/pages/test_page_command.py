@@ -43,7 +43,9 @@ def test_every_page_of_a_tiff_file(picture, drawn, lines, run):
     drawn[0].save(path, save_all=True, append_images=[drawn[0]])
     code, out, _ = run("read", "--page", path, "--format", "jsonl")
     rows = [json.loads(line) for line in out.splitlines()]
-    assert [(row["page"], row["text"]) for row in rows] == [(n, "\n".join(lines)) for n in (1, 2)]
+    assert [(row["page"], row["text"]) for row in rows] == [
+        (n, "\n".join(lines)) for n in (1, 2)
+    ]
     word = rows[0]["words"][0]
     assert code == 0 and word["text"] == "Museum" and len(word["polygon"]) == 4
     assert len(word["characters"]) == 6 and len(word["characters"][0]["box"]) == 4
@@ -74,7 +76,9 @@ def test_pages_whose_image_cannot_be_drawn_are_told(picture, run):
     path.write_bytes(pdf_of_image(b"JPXDecode", b"garbage", text=b"Hello"))
     code, _, err = run("read", "--page", path)
     assert code == 0
-    assert f"{path}: page 1 is read without what PDFium cannot decode: an image\n" in err
+    assert (
+        f"{path}: page 1 is read without what PDFium cannot decode: an image\n" in err
+    )
 
 
 def test_hocr_is_well_formed_and_has_the_words(picture, run):
@@ -85,7 +89,9 @@ def test_hocr_is_well_formed_and_has_the_words(picture, run):
     assert all(word.get("title", "").startswith("bbox ") for word in words)
 
 
-def test_a_folder_of_results_is_written_again_only_where_it_is_stale(picture, tmp_path, run):
+def test_a_folder_of_results_is_written_again_only_where_it_is_stale(
+    picture, tmp_path, run
+):
     out, seen = tmp_path / "out", tmp_path / "seen"
     command = ["read", "--page", picture.parent, "--out", out, "--overlay", seen]
     code, printed, _ = run(*command)
@@ -97,7 +103,11 @@ def test_a_folder_of_results_is_written_again_only_where_it_is_stale(picture, tm
         assert np.asarray(overlay).std(axis=2).max() > 20  # colors on black and white
     written.write_text("kept")
     code, _, err = run(*command)
-    assert code == 0 and written.read_text() == "kept" and "1 files are read already" in err
+    assert (
+        code == 0
+        and written.read_text() == "kept"
+        and "1 files are read already" in err
+    )
 
     code, _, err = run(*command, "--min-confidence", "0.1")
     assert code == 0 and "1 files are read again" in err and written.read_text() == text
@@ -107,7 +117,9 @@ def test_a_folder_of_results_is_written_again_only_where_it_is_stale(picture, tm
     with Image.open(picture) as image:
         image.crop((0, 0, image.width, 90)).save(picture)
     code, _, err = run(*command, "--min-confidence", "0.1")
-    assert code == 0 and "1 files are read again" in err and written.read_text() != "kept"
+    assert (
+        code == 0 and "1 files are read again" in err and written.read_text() != "kept"
+    )
 
 
 def test_a_second_run_says_what_is_there(picture, tmp_path, run):
@@ -116,7 +128,9 @@ def test_a_second_run_says_what_is_there(picture, tmp_path, run):
     command = ["read", "--page", picture.parent, "--out", out]
     assert run(*command)[0] == 0
     _, printed, _ = run(*command)
-    expected = "nothing new to read, 2 files, 2 pages and 14 words are there from before"
+    expected = (
+        "nothing new to read, 2 files, 2 pages and 14 words are there from before"
+    )
     assert printed == f"{out}: {expected}\n"
     shutil.copy(picture, picture.with_name("b.png"))
     _, printed, _ = run(*command)
@@ -131,7 +145,9 @@ def test_a_second_run_says_what_is_there(picture, tmp_path, run):
     assert printed == f"{out}: nothing new to read, 3 files are there from before\n"
 
 
-def test_the_text_of_one_picture_goes_to_the_file_that_is_named(picture, tmp_path, lines, run):
+def test_the_text_of_one_picture_goes_to_the_file_that_is_named(
+    picture, tmp_path, lines, run
+):
     book = tmp_path / "new" / "book.md"
     code, printed, _ = run("read", "--page", picture, "--out", book)
     assert code == 0 and printed.startswith(f"{book}: 1 files, 1 pages")
@@ -158,8 +174,12 @@ def test_results_of_files_of_one_name_are_kept_apart(picture, tmp_path, run):
         assert run("read", "--page", *some, "--out", out, "--overlay", seen)[0] == 0
     other = str(paths[1]).strip("/").replace("/", "__")
     names = {"w.png", other, "w.jpg"}
-    assert {path.name for path in out.glob("*.txt")} == {f"{name}.txt" for name in names}
-    assert {path.name for path in seen.glob("*.png")} == {f"{name}.png" for name in names}
+    assert {path.name for path in out.glob("*.txt")} == {
+        f"{name}.txt" for name in names
+    }
+    assert {path.name for path in seen.glob("*.png")} == {
+        f"{name}.png" for name in names
+    }
 
 
 @pytest.mark.parametrize("length", [201, 245, 251])
@@ -183,7 +203,11 @@ def test_a_result_that_cannot_be_written_stops_no_other(picture, tmp_path, run):
     (out / "a.png.txt").mkdir(parents=True)  # a folder stands where the text should
     command = ["read", "--page", picture.parent, "--out", out]
     code, printed, err = run(*command)
-    assert code == 1 and "1 files with errors" in printed and "a.png: its result cannot" in err
+    assert (
+        code == 1
+        and "1 files with errors" in printed
+        and "a.png: its result cannot" in err
+    )
     assert (out / "page.png.txt").read_text().startswith("Museum")
     (out / "a.png.txt").rmdir()
     assert run(*command)[0] == 0 and (out / "a.png.txt").is_file()
@@ -200,7 +224,9 @@ def test_a_full_disk_stops_at_once(picture, tmp_path, run, monkeypatch):
     assert code == 1 and err.count("No space left on device") == 1
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have names in Unicode only")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="other systems have names in Unicode only"
+)
 @pytest.mark.parametrize("name", ["text", "jsonl", "hocr", "tsv", "md"])
 def test_a_name_that_is_not_utf8_comes_back(name, picture, tmp_path, run):
     raw = os.fsencode(picture.parent) + b"/a\xff\\n\x85\xc3\xa9.png"
@@ -210,7 +236,9 @@ def test_a_name_that_is_not_utf8_comes_back(name, picture, tmp_path, run):
     code, printed, _ = run(*command)
     assert code == 0
     assert run(*command, "--out", out, "--overlay", tmp_path / "seen")[0] == 0
-    assert "read already" in run(*command, "--out", out, "--overlay", tmp_path / "seen")[2]
+    assert (
+        "read already" in run(*command, "--out", out, "--overlay", tmp_path / "seen")[2]
+    )
     (written,) = (path for path in out.iterdir() if not path.name.startswith("."))
     assert os.fsencode(written.name).startswith(b"a\xff")
     text = written.read_text(encoding="utf-8")
@@ -261,7 +289,15 @@ def test_pages_are_evaluated(picture, drawn, lines, run):
 def test_pages_are_compared_and_the_worst_shown(picture, drawn, tmp_path, run):
     _label(picture, drawn[1], lambda number: ["wrong"])
     sheet = tmp_path / "worst.png"
-    command = ["evaluate", "--page", picture.parents[1], "--against", "tiny", "--sheet", sheet]
+    command = [
+        "evaluate",
+        "--page",
+        picture.parents[1],
+        "--against",
+        "tiny",
+        "--sheet",
+        sheet,
+    ]
     code, out, _ = run(*command)
     assert code == 0
     assert "difference in end to end: +0.0 [+0.0, +0.0]" in out

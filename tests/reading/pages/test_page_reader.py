@@ -76,7 +76,9 @@ class LineReader:
         side = image.width / len(text)
         characters = (
             Character(
-                character, self.confidence, Box(place * side, 0, (place + 1) * side, image.height)
+                character,
+                self.confidence,
+                Box(place * side, 0, (place + 1) * side, image.height),
             )
             for place, character in enumerate(text)
         )
@@ -111,12 +113,18 @@ def test_a_reader_that_never_ends_its_texts_comes_to_an_end(draw):
         return [Reading("x" * 25, 0.5, (Character("x", 0.5),) * 25) for _ in images]
 
     endless = SimpleNamespace(
-        read=read, maximum_length=25, reads_lines=False, is_constrained=False, language=None
+        read=read,
+        maximum_length=25,
+        reads_lines=False,
+        is_constrained=False,
+        language=None,
     )
     word = "internationalisation"
     image, detector = draw([word])
     doubtful = cast(Reader, LineReader([word], confidence=0.5))
-    (found,) = PageReader(cast(Reader, endless), detector, doubtful, 0.0).read(image).words
+    (found,) = (
+        PageReader(cast(Reader, endless), detector, doubtful, 0.0).read(image).words
+    )
     assert set(found.text) == {"x"}
 
 
@@ -124,8 +132,12 @@ def test_a_reader_of_words_looks_at_what_the_reader_of_lines_doubts(draw, tiny):
     lines = ["Coffee", "Restaurant"]
     image, detector = draw(lines)
     wrong = ["Co1fee", "Rest4urant"]
-    readers = (cast(Reader, LineReader(wrong, confidence)) for confidence in (0.5, 0.999))
-    doubted, sure = (PageReader(tiny, detector, each).read(image).text for each in readers)
+    readers = (
+        cast(Reader, LineReader(wrong, confidence)) for confidence in (0.5, 0.999)
+    )
+    doubted, sure = (
+        PageReader(tiny, detector, each).read(image).text for each in readers
+    )
     assert (doubted, sure) == ("\n".join(lines), "\n".join(wrong))
 
 
@@ -185,7 +197,9 @@ def test_lines_that_are_doubtful_go_to_the_surer_reader(draw):
     latin = ["MockBa", "Open daily until"]
     other = ["Москва", "Open daily until"]
     text, opened = page_of(draw, latin, 0.7, other, 0.9)
-    assert text == "Москва\nOpen daily until", "English stays with the reader of Latin letters"
+    assert text == "Москва\nOpen daily until", (
+        "English stays with the reader of Latin letters"
+    )
     assert len(opened) == 1
     text, _ = page_of(draw, latin, 0.7, other, 0.6)
     assert text == "MockBa\nOpen daily until"
@@ -277,9 +291,15 @@ def test_marks_that_are_tall_are_not_taken_for_columns():
 def test_margins_of_words_stop_half_way_to_their_neighbors():
     strip = Strip(Image.new("RGB", (100, 20)), rectangle(0, 0, 100, 20))
     places = [("a", 1, 40), (" ", 40, 42), ("b", 42, 60), (" ", 60, 90), ("c", 90, 99)]
-    characters = tuple(Character(c, 1.0, Box(left, 0, right, 20)) for c, left, right in places)
+    characters = tuple(
+        Character(c, 1.0, Box(left, 0, right, 20)) for c, left, right in places
+    )
     found = words_of(whole(strip), Reading("a b c", 1.0, characters))
-    assert [piece.box for piece, _ in found] == [(0, 0, 41, 20), (41, 0, 63, 20), (87, 0, 100, 20)]
+    assert [piece.box for piece, _ in found] == [
+        (0, 0, 41, 20),
+        (41, 0, 63, 20),
+        (87, 0, 100, 20),
+    ]
     ((piece, reading),) = words_of(whole(strip), Reading("", 1.0, ()))
     assert (piece.box, reading.text, reading.confidence) == ((0, 0, 100, 20), "", 0.0)
 
@@ -313,7 +333,9 @@ def test_a_paper_ends_with_a_short_column(turned, matplotlib_fonts):
             for number, text in enumerate(column):
                 pen.text((start, top + 40 * number), text, "black", letters)
     page = load_page().read(image.rotate(180) if turned else image)
-    read = [" ".join(word.text for word in line) for block in page.blocks for line in block]
+    read = [
+        " ".join(word.text for word in line) for block in page.blocks for line in block
+    ]
     expected = ["The heading of the page", *left, *right, "Another heading between"]
     assert read == [*expected, *below[0], *below[1]]
 

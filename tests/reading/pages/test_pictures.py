@@ -65,7 +65,9 @@ def test_pdf_pages_that_take_too_long_or_too_much_are_one_line(write_pdf, tmp_pa
     text = "page 1 takes over 1 seconds to draw; it and those after it are left out"
     assert text in reason(str(strokes), limits=ProcessLimits(1))
     only_clock = ProcessLimits(5, patience=0.01)
-    assert "page 1 takes over 5 seconds to draw" in reason(str(strokes), limits=only_clock)
+    assert "page 1 takes over 5 seconds to draw" in reason(
+        str(strokes), limits=only_clock
+    )
     path = write_pdf("0 0 14400 14400")
     assert "page 1 " in reason(path, limits=ProcessLimits(memory=100 << 20))
 
@@ -76,7 +78,8 @@ def test_images_that_pdfium_leaves_out_are_told(coding, tmp_path):
     path = tmp_path / "scan.pdf"
     path.write_bytes(pdf_of_image(coding, 50 * b"garbage"))
     expected = (
-        "page 1 cannot be drawn (its image is damaged, or of a kind that PDFium does not know)"
+        "page 1 cannot be drawn "
+        "(its image is damaged, or of a kind that PDFium does not know)"
     )
     assert reason(str(path)) == expected
     path.write_bytes(pdf_of_image(coding, 50 * b"garbage", text=b"Hello"))
@@ -89,7 +92,9 @@ def test_images_that_pdfium_leaves_out_are_told(coding, tmp_path):
 def test_plain_images_are_not_left_out(shade, tmp_path):
     pytest.importorskip("pypdfium2")
     path = tmp_path / "plain.pdf"
-    path.write_bytes(pdf_of_image(b"ASCIIHexDecode", b"%02x" % shade * 3 * 600 * 700 + b">"))
+    path.write_bytes(
+        pdf_of_image(b"ASCIIHexDecode", b"%02x" % shade * 3 * 600 * 700 + b">")
+    )
     (picture,) = pictures_in(str(path))
     assert isinstance(picture, Image.Image)
     assert picture.info["left_out"] == 0
@@ -103,7 +108,9 @@ def test_large_pictures_and_pages_are_decoded_apart(tmp_path, monkeypatch):
     large.save(tmp_path / "large.png")
     expected = load_image(tmp_path / "large.png")
     small = Image.fromarray(values)
-    small.save(tmp_path / "pages.tiff", save_all=True, append_images=[small.transpose(0)])
+    small.save(
+        tmp_path / "pages.tiff", save_all=True, append_images=[small.transpose(0)]
+    )
     monkeypatch.setattr(images, "_upright_rgb", None)
     (found,) = pictures_in(str(tmp_path / "large.png"))
     assert isinstance(found, Image.Image) and found.tobytes() == expected.tobytes()
@@ -122,12 +129,16 @@ def test_files_of_endless_scans_or_frames_are_one_line(tmp_path):
     began = time.monotonic()
     limits = ProcessLimits(1, patience=0.5)
     text = reason(str(frames), options=PageOptions.of("40"), limits=limits)
-    assert text.startswith("page 40 takes over 1 seconds to decode; it and those after it are left")
+    assert text.startswith(
+        "page 40 takes over 1 seconds to decode; it and those after it are left"
+    )
     assert time.monotonic() - began < 20
 
 
 def test_pdf_pages_too_thin_for_text_are_named(write_pdf):
-    assert "page 1 cannot be drawn (it measures 1 x 792 points)" in reason(write_pdf("0 0 1 792"))
+    assert "page 1 cannot be drawn (it measures 1 x 792 points)" in reason(
+        write_pdf("0 0 1 792")
+    )
 
 
 @pytest.mark.parametrize("name", ["pages.tiff", "pages.gif", "pages.pdf"])
@@ -170,7 +181,9 @@ def with_text(path: str) -> str:
 @pytest.mark.parametrize("turn", [0, 90])
 def test_the_text_of_a_pdf_page_is_taken_on_request(turn, write_pdf):
     path = with_text(write_pdf("0 0 144 100", TEXT))
-    Path(path).write_text(Path(path).read_text().replace("/MediaBox", f"/Rotate {turn} /MediaBox"))
+    Path(path).write_text(
+        Path(path).read_text().replace("/MediaBox", f"/Rotate {turn} /MediaBox")
+    )
     (picture,) = pictures_in(path, PageOptions(text_layer=True, resolution=144))
     assert isinstance(picture, Image.Image)
     page = page_of_text(picture)
@@ -208,8 +221,11 @@ def test_a_locked_pdf_file_needs_its_password(write_pdf, tmp_path):
     pikepdf = pytest.importorskip("pikepdf")
     locked = str(tmp_path / "locked.pdf")
     with pikepdf.open(write_pdf()) as document:
-        document.save(locked, encryption=pikepdf.Encryption(user="open sesame", owner="o"))
+        document.save(
+            locked, encryption=pikepdf.Encryption(user="open sesame", owner="o")
+        )
     assert reason(locked) == "locked, needs its --password"
-    assert reason(locked, options=PageOptions(password="x")) == "not the password of this PDF file"  # noqa: S106
+    wrong = PageOptions(password="x")  # noqa: S106
+    assert reason(locked, options=wrong) == "not the password of this PDF file"
     (picture,) = pictures_in(locked, PageOptions(password="open sesame"))  # noqa: S106
     assert isinstance(picture, Image.Image)

@@ -16,7 +16,10 @@ def read(text: str) -> list[Word]:
             each,
             0.5,
             polygon,
-            tuple(Character(c, 0.9, Box(10 * n, 0, 10 * n + 8, 20)) for n, c in enumerate(each)),
+            tuple(
+                Character(c, 0.9, Box(10 * n, 0, 10 * n + 8, 20))
+                for n, c in enumerate(each)
+            ),
         )
         for each in text.split()
     ]

@@ -11,8 +11,12 @@ def names_of(folder, *sources):
 
 def test_names_that_differ_in_capitals_or_accents_are_kept_apart(tmp_path):
     """Where a file system takes them for one, a text would replace another."""
-    sources = [tmp_path / name for name in ("a/W.png", "b/w.png", "c/ü.png", "d/u\u0308.png")]
-    first, second, third, fourth = names_of(PageFolder(tmp_path / "out", ".txt", {}), *sources)
+    sources = [
+        tmp_path / name for name in ("a/W.png", "b/w.png", "c/ü.png", "d/u\u0308.png")
+    ]
+    first, second, third, fourth = names_of(
+        PageFolder(tmp_path / "out", ".txt", {}), *sources
+    )
     assert (first, third) == ("W.png", "ü.png")
     assert second == str(sources[1]).strip(os.sep).replace(os.sep, "__")
     assert fourth == str(sources[3]).strip(os.sep).replace(os.sep, "__")
@@ -24,7 +28,9 @@ def test_a_damaged_record_is_passed_over(tmp_path):
     page.touch()
     folder.note(folder.state(str(page)), 1, 3)
     whole = folder.record.read_bytes()
-    folder.record.write_bytes(b"\xff\x00\n" + b"[" * 100_000 + b"\n7\n" + whole + whole[:20])
+    folder.record.write_bytes(
+        b"\xff\x00\n" + b"[" * 100_000 + b"\n7\n" + whole + whole[:20]
+    )
     again = PageFolder(tmp_path, ".txt", {})
     again.target(str(page)).touch()
     assert again.is_done(str(page)) and again.counts(str(page)) == (1, 3)

@@ -12,14 +12,26 @@ Line = tuple[Word, ...]
 
 
 def line(
-    text: str, left: float, top: float, height: float = 10, weight: float = 0.0, size: float = 0.0
+    text: str,
+    left: float,
+    top: float,
+    height: float = 10,
+    weight: float = 0.0,
+    size: float = 0.0,
 ) -> Line:
     """Words as wide as their letters."""
     found = []
     for each in text.split():
         right = left + 0.5 * height * len(each)
-        corners = ((left, top), (right, top), (right, top + height), (left, top + height))
-        found.append(Word(each, 1.0, corners, size=size or height, weight=weight or height))
+        corners = (
+            (left, top),
+            (right, top),
+            (right, top + height),
+            (left, top + height),
+        )
+        found.append(
+            Word(each, 1.0, corners, size=size or height, weight=weight or height)
+        )
         left = right + 0.4 * height
     return tuple(found)
 
@@ -35,7 +47,9 @@ def texts(found: Page) -> list[tuple[str, str]]:
     for part in parts:
         assert isinstance(part, Heading | Paragraph | Item | Running)
         words = [word.text for row in part.rows for word in row.words]
-        name = type(part).__name__ + (str(part.level) if isinstance(part, Heading) else "")
+        name = type(part).__name__ + (
+            str(part.level) if isinstance(part, Heading) else ""
+        )
         named.append((name, " ".join(words)))
     return named
 
@@ -52,7 +66,11 @@ def test_headings_have_the_levels_of_their_sizes():
         (line("When they open", 10, 70, 13),),
         TEXT,
         (line("Prices", 10, 150, 13.5),),
-        (line("Three euros for everybody who comes in the morning, five for", 10, 170),),
+        (
+            line(
+                "Three euros for everybody who comes in the morning, five for", 10, 170
+            ),
+        ),
     )
     assert [name for name, _ in texts(found)] == [
         "Heading1", "Heading2", "Paragraph", "Heading2", "Paragraph"
@@ -67,7 +85,11 @@ def test_headings_with_the_same_strokes_are_of_one_level(strokes, levels):
         (line("When they open", 10, 70, 16),),
         TEXT,
         (line("What they cost", 10, 150, 14, weight=strokes),),
-        (line("Three euros for everybody who comes in the morning, five for", 10, 170),),
+        (
+            line(
+                "Three euros for everybody who comes in the morning, five for", 10, 170
+            ),
+        ),
     )
     names = [name for name, _ in texts(found) if name != "Paragraph"]
     assert names == [f"Heading{level}" for level in levels]
@@ -75,15 +97,23 @@ def test_headings_with_the_same_strokes_are_of_one_level(strokes, levels):
 
 def test_the_last_line_of_a_paragraph_may_have_few_letters():
     """Their size is hard to tell."""
-    text = line("The reading room was closed for repairs, from March until May", 10, 100)
+    text = line(
+        "The reading room was closed for repairs, from March until May", 10, 100
+    )
     assert texts(page((text, line("1931.", 10, 114, size=7.6)))) == [
-        ("Paragraph", "The reading room was closed for repairs, from March until May 1931.")
+        (
+            "Paragraph",
+            "The reading room was closed for repairs, from March until May 1931.",
+        )
     ]
 
 
 def test_a_heading_may_have_two_lines_and_be_only_bold():
     found = page(
-        (line("Why the tables were wrong for", 10, 20, 16), line("forty years", 10, 38, 16)),
+        (
+            line("Why the tables were wrong for", 10, 20, 16),
+            line("forty years", 10, 38, 16),
+        ),
         TEXT,
         (line("Remarks", 10, 150, weight=15),),
         (line("None.", 10, 170),),
@@ -98,11 +128,15 @@ def test_high_boxes_are_no_headings_where_strokes_are_thin():
     assert texts(page(TEXT, (high,)))[-1] == ("Paragraph", "Birte Holm")
 
 
-@pytest.mark.parametrize(("confidence", "part"), [(0.98, "Heading1"), (0.9, "Paragraph")])
+@pytest.mark.parametrize(
+    ("confidence", "part"), [(0.98, "Heading1"), (0.9, "Paragraph")]
+)
 def test_handwriting_is_large_but_no_heading(confidence, part):
     """Told from print by the confidence of its characters."""
     words = line("Jonathan Kremer", 10, 150, 16)
-    read = tuple(replace(word, confidence=confidence ** len(word.text)) for word in words)
+    read = tuple(
+        replace(word, confidence=confidence ** len(word.text)) for word in words
+    )
     assert texts(page(TEXT, (read,)))[-1] == (part, "Jonathan Kremer")
 
 
@@ -123,17 +157,26 @@ def test_running_text_is_apart_and_left_out_of_markdown():
         TEXT,
         (line("12", 250, 580),),
     )
-    assert [name for name, _ in texts(found)] == ["Running", "Running", "Paragraph", "Running"]
+    assert [name for name, _ in texts(found)] == [
+        "Running",
+        "Running",
+        "Paragraph",
+        "Running",
+    ]
     assert "Volume" not in markdown([found]) and "12" not in markdown([found])
     assert "Volume" in found.text
 
 
 def test_the_first_line_of_a_receipt_is_no_running_head():
-    lines = tuple(line("THE CORNER BAKERY in town", 10, 4 + 14 * number) for number in range(8))
+    lines = tuple(
+        line("THE CORNER BAKERY in town", 10, 4 + 14 * number) for number in range(8)
+    )
     assert [name for name, _ in texts(page(lines, height=130))] == ["Paragraph"]
 
 
-@pytest.mark.parametrize("text", ["Figure 1. The quay.", "Abb. 2: Der Trog.", "Table 3 Loans"])
+@pytest.mark.parametrize(
+    "text", ["Figure 1. The quay.", "Abb. 2: Der Trog.", "Table 3 Loans"]
+)
 def test_captions_are_paragraphs_of_their_own(text):
     lines = (*TEXT[:1], line(text, 10, 114), *TEXT[1:])
     assert ("Paragraph", text) in texts(page(lines))
@@ -144,7 +187,8 @@ def test_captions_are_paragraphs_of_their_own(text):
     [
         ("and nobody moved its old", "stone lion to the school.", 1),
         ("and nobody moved its lid.", "A stone lion came later.", 2),
-        ("and nobody", "stone lion to the school.", 2),  # there was room for the next word
+        # There was room for the next word
+        ("and nobody", "stone lion to the school.", 2),
     ],
 )
 def test_a_sentence_goes_on_in_the_next_column(end, start, paragraphs):
@@ -157,7 +201,9 @@ def test_a_sentence_goes_on_in_the_next_column(end, start, paragraphs):
 def test_lines_that_somebody_ended_are_paragraphs_of_their_own():
     address = tuple(
         line(text, 10, 200 + 14 * number)
-        for number, text in enumerate(["Dr. Jutta Petersen", "Lindenallee 3 b", "24106 Kiel"])
+        for number, text in enumerate(
+            ["Dr. Jutta Petersen", "Lindenallee 3 b", "24106 Kiel"]
+        )
     )
     found = texts(page(TEXT, address))
     assert [text for _, text in found[1:]] == [
@@ -183,7 +229,10 @@ def test_items_of_lists_may_have_several_lines():
         line("2) New shelves.", 10, 228),
     )
     assert texts(page(TEXT, lines))[1:] == [
-        ("Item", "A quiet room with twelve desks, which the friends of the library have paid for."),
+        (
+            "Item",
+            "A quiet room with twelve desks, which the friends of the library have paid for.",
+        ),
         ("Item", "New shelves."),
     ]
 
@@ -205,8 +254,12 @@ def test_the_same_sizes_are_the_same_level_on_all_pages():
 
 
 def test_type_that_is_not_known_is_told_by_heights():
-    bare = tuple(replace(word, size=0.0, weight=0.0) for word in line("Museums", 10, 20, 20))
-    body = tuple(tuple(replace(word, size=0.0, weight=0.0) for word in each) for each in TEXT)
+    bare = tuple(
+        replace(word, size=0.0, weight=0.0) for word in line("Museums", 10, 20, 20)
+    )
+    body = tuple(
+        tuple(replace(word, size=0.0, weight=0.0) for word in each) for each in TEXT
+    )
     assert [name for name, _ in texts(page((bare,), body))] == ["Heading1", "Paragraph"]
 
 
@@ -218,12 +271,21 @@ def test_a_heading_ends_a_table():
     second = (row("Fish", "17.50", 210), row("Meat", "15.00", 224))
     heading = line("Mains", 10, 184, 14)
     (parts,) = parts_of([page(TEXT, (*first, heading, *second))])
-    assert [type(part).__name__ for part in parts] == ["Paragraph", "Table", "Heading", "Table"]
+    assert [type(part).__name__ for part in parts] == [
+        "Paragraph",
+        "Table",
+        "Heading",
+        "Table",
+    ]
 
 
 def test_lines_of_a_column_are_joined_below_a_wider_title():
-    left = tuple(line("In the spring of 1871 the harbour", 10, 60 + 14 * n) for n in range(5))
-    right = tuple(line("She wrote to the printer and he", 260, 60 + 14 * n) for n in range(5))
+    left = tuple(
+        line("In the spring of 1871 the harbour", 10, 60 + 14 * n) for n in range(5)
+    )
+    right = tuple(
+        line("She wrote to the printer and he", 260, 60 + 14 * n) for n in range(5)
+    )
     title = line("Why the tables of the harbour were wrong for forty years", 10, 20, 16)
     assert [name for name, _ in texts(page((title,), left, right))] == [
         "Heading1", "Paragraph", "Paragraph"

@@ -19,7 +19,12 @@ def words(text: str, left: float, top: float, space: float = SPACE) -> list[Word
     found = []
     for each in text.split():
         right = left + LETTER * len(each)
-        corners = ((left, top), (right, top), (right, top + HEIGHT), (left, top + HEIGHT))
+        corners = (
+            (left, top),
+            (right, top),
+            (right, top + HEIGHT),
+            (left, top + HEIGHT),
+        )
         found.append(Word(each, 1.0, corners))
         left = right + space
     return found
@@ -31,7 +36,9 @@ def row(top: float, *cells: tuple[str, float]) -> Row:
 
 
 def texts(table: Table) -> list[list[str]]:
-    return [[" ".join(word.text for word in cell) for cell in each] for each in table.rows]
+    return [
+        [" ".join(word.text for word in cell) for cell in each] for each in table.rows
+    ]
 
 
 def found_in(*rows: Row) -> list[tuple[range, list[list[str]]]]:
@@ -85,7 +92,10 @@ def test_justified_text_is_no_table():
 def test_two_rows_are_a_table_only_with_wide_gaps():
     near, far = 60 + 0.9 * HEIGHT, 60 + 1.5 * HEIGHT
     for left, count in ((near, 0), (far, 1)):
-        rows = [row(0, ("abcdefghij", 0), ("1", left)), row(14, ("klmnopqrst", 0), ("2", left))]
+        rows = [
+            row(0, ("abcdefghij", 0), ("1", left)),
+            row(14, ("klmnopqrst", 0), ("2", left)),
+        ]
         assert len(found_in(*rows)) == count
 
 
@@ -167,7 +177,9 @@ def test_rules_of_a_small_picture_may_be_thick_and_tilted():
     for place in (40, 120, 200):
         pen.line((50, place, 550, place), "black", 3)
         pen.line(
-            (50 + 250 * (place - 40) // 80, 40, 50 + 250 * (place - 40) // 80, 200), "black", 3
+            (50 + 250 * (place - 40) // 80, 40, 50 + 250 * (place - 40) // 80, 200),
+            "black",
+            3,
         )
     rules = find_rules(image.rotate(1, Image.Resampling.BICUBIC, fillcolor="white"))
     (grid,) = grids(rules, 600)
@@ -183,7 +195,9 @@ def test_letters_on_writing_lines_have_no_rules(degrees):
         pen.line((100, line, 900, line), "black", 2)
         for stroke in range(150 + line, 750, 37):
             pen.line((stroke, line - 14, stroke, line), "black", 2)
-    rules = find_rules(image.rotate(degrees, Image.Resampling.BICUBIC, fillcolor="white"))
+    rules = find_rules(
+        image.rotate(degrees, Image.Resampling.BICUBIC, fillcolor="white")
+    )
     assert len(rules) == 14
 
 
@@ -192,7 +206,9 @@ def test_text_has_no_rules(tmp_path):
     draw = ImageDraw.Draw(image)
     for number in range(12):
         draw.text(
-            (20, 30 * number), "Words that hold Tall LETTERS, and a few - dashes", fill="black"
+            (20, 30 * number),
+            "Words that hold Tall LETTERS, and a few - dashes",
+            fill="black",
         )
     assert find_rules(image) == ()
     assert find_rules(Image.new("L", (12, 9), "white")) == ()
@@ -212,13 +228,21 @@ def test_a_ruled_table_is_read_row_by_row_and_cell_by_cell():
     boxes = [[np.array(word.box, float) for word in line] for line in lines]
     line_boxes = [np.r_[np.min(b, 0)[:2], np.max(b, 0)[2:]] for b in boxes]
     blocks = arranged(lines, line_boxes, boxes, [grid])
-    read = [[" ".join(word.text for word in line) for line in block] for block in blocks]
+    read = [
+        [" ".join(word.text for word in line) for line in block] for block in blocks
+    ]
     assert read == [
         ["Above"],
-        ["Item Description Price", "A-1 Plane 64.50", "A-2 Set of six chisels in a roll"],
+        [
+            "Item Description Price",
+            "A-1 Plane 64.50",
+            "A-2 Set of six chisels in a roll",
+        ],
         ["Below"],
     ]
-    table = grid.table([word for line in lines for word in line if 300 < word.box.top < 600])
+    table = grid.table(
+        [word for line in lines for word in line if 300 < word.box.top < 600]
+    )
     assert texts(table)[2] == ["A-2", "Set of six chisels in a roll", ""]
 
 
@@ -266,5 +290,7 @@ def test_a_merged_cell_has_its_words_in_the_first_of_its_places():
 def test_white_parts_a_merged_cell_into_columns():
     """As in tables that have rules between columns in their head only."""
     (grid,) = grids(find_rules(merged()), 1200)
-    table = grid.table([*words("Sold", 410, 308), *words("Left", 610, 308), *words("x", 210, 400)])
+    table = grid.table(
+        [*words("Sold", 410, 308), *words("Left", 610, 308), *words("x", 210, 400)]
+    )
     assert texts(table)[0] == ["", "Sold", "Left"]

@@ -100,7 +100,9 @@ class HeadOutputs:
             ValueError: an unknown way, or resampling with a single word.
         """
         if by not in WAYS:
-            raise ValueError(f"unknown way {by!r} to cut heads; known are {', '.join(WAYS)}")
+            raise ValueError(
+                f"unknown way {by!r} to cut heads; known are {', '.join(WAYS)}"
+            )
         if by == "resample" and min(map(len, self._pool.values())) < 2:
             raise ValueError("resample takes from other words: give two or more")
         ways: dict[str, Fill] = {

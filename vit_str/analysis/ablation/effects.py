@@ -41,9 +41,18 @@ def effects(whole: Reading, readings: Sequence[Reading]) -> pd.DataFrame:
         low, high = difference_interval(int((before & after).sum()), lost, gained, n)
         p = mcnemar(lost, gained)
         layer, head = reading.heads[0] if len(reading.heads) == 1 else (pd.NA, pd.NA)
-        numbers = float(after.mean()), (gained - lost) / n, low, high, lost, gained, p, n
+        numbers = (
+            float(after.mean()),
+            (gained - lost) / n,
+            low,
+            high,
+            lost,
+            gained,
+            p,
+            n,
+        )
         rows.append((reading.cut, len(reading.heads), layer, head, *numbers))
-    columns = [*("cut", "heads", "layer", "head", "accuracy", "difference", "low", "high")]
+    columns = ["cut", "heads", "layer", "head", "accuracy", "difference", "low", "high"]
     table = pd.DataFrame(rows, columns=[*columns, "lost", "gained", "p", "n"])
     single = table["cut"].str.startswith("layer ")
     table["p_holm"] = holm(table.loc[single, "p"]).reindex(table.index)

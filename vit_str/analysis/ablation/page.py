@@ -23,7 +23,16 @@ from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.results import AnalysisRun, cells_of
 from vit_str.analysis.subjects import Subject
 from vit_str.reports.panels import depth_legend
-from vit_str.reports.style import COLORS, INK, MUTED, PLATE, depth_color, dot_style, figure, styled
+from vit_str.reports.style import (
+    COLORS,
+    INK,
+    MUTED,
+    PLATE,
+    depth_color,
+    dot_style,
+    figure,
+    styled,
+)
 from vit_str.reports.tables import write_frame
 from vit_str.torch_runtime.engine import generate
 
@@ -45,7 +54,9 @@ def read_without(
     recognizer = subject.recognizer
     texts: list[str] = []
     for images in batches:
-        with without_heads(recognizer.encoder, heads, outputs.fill(by, first=len(texts))):
+        with without_heads(
+            recognizer.encoder, heads, outputs.fill(by, first=len(texts))
+        ):
             ids = generate(recognizer.decoder, recognizer.encode(images)).labels
             texts += map(subject.charset.decode, ids.tolist())
     right = [text == label for text, label in zip(texts, labels, strict=True)]
@@ -82,7 +93,9 @@ def report(run: AnalysisRun, by: str, orders: int) -> int:
     write_frame(run.folder / "ablation.csv", table)
     words = {"label": labels, WHOLE: whole.texts}
     words |= {
-        reading.cut: reading.texts for reading in readings if reading.cut.startswith("layer ")
+        reading.cut: reading.texts
+        for reading in readings
+        if reading.cut.startswith("layer ")
     }
     write_frame(run.folder / "words.csv", pd.DataFrame(words))
     single = table[table["cut"].str.startswith("layer ")]
@@ -126,7 +139,9 @@ def _cut_and_read(
     labels: list[str] = []
     for batch, pixels in run.batches(subject):
         if batch.labels is None:
-            raise ValueError("words need labels: rendered words, or a folder with labels.tsv")
+            raise ValueError(
+                "words need labels: rendered words, or a folder with labels.tsv"
+            )
         with outputs.recorded():
             analysis.update(pixels)
         batches.append(pixels)
@@ -138,7 +153,9 @@ def _cut_and_read(
     }
     cuts = [*_cuts(distances, orders, run.seed), *_matched(distances, orders, run.seed)]
     cuts.insert(0, (WHOLE, ()))
-    with console.Progress(len(cuts), alone=True, unit="cut", name=subject.name) as progress:
+    with console.Progress(
+        len(cuts), alone=True, unit="cut", name=subject.name
+    ) as progress:
         readings = [
             read_without(subject, batches, labels, name, heads, outputs, by)
             for name, heads in progress.over(cuts)
@@ -150,12 +167,18 @@ def _cuts(distances: dict[Head, float], orders: int, seed: int) -> list[Cut]:
     """Every head alone, and the first 1, 2, ... of several orders."""
     nearest = sorted(distances, key=distances.__getitem__)
     random = np.random.default_rng(seed)
-    shuffled = [[nearest[i] for i in random.permutation(len(nearest))] for _ in range(orders)]
+    shuffled = [
+        [nearest[i] for i in random.permutation(len(nearest))] for _ in range(orders)
+    ]
     named = [(_FARTHEST, nearest[::-1]), (_NEAREST, nearest)]
-    named += [(f"{_RANDOM} {number}", order) for number, order in enumerate(shuffled, 1)]
-    counts = np.unique(np.linspace(0, len(nearest), _STEPS + 1).round().astype(int))[1:-1]
+    named += [
+        (f"{_RANDOM} {number}", order) for number, order in enumerate(shuffled, 1)
+    ]
+    counts = np.unique(np.linspace(0, len(nearest), _STEPS + 1).round().astype(int))
+    counts = counts[1:-1]
     cuts: list[Cut] = [
-        (f"layer {layer}, head {head}", (Head(layer, head),)) for layer, head in distances
+        (f"layer {layer}, head {head}", (Head(layer, head),))
+        for layer, head in distances
     ]
     cuts += [(name, tuple(order[:count])) for name, order in named for count in counts]
     return [*cuts, ("every head", tuple(nearest))]
@@ -174,8 +197,12 @@ def _matched(distances: dict[Head, float], draws: int, seed: int) -> list[Cut]:
     cuts: list[Cut] = [(_FAR, tuple(far)), (_NEAR, tuple(near))]
     random = np.random.default_rng(seed)
     for draw in range(1, draws + 1):
-        places = {layer: random.permutation(len(heads)) for layer, heads in layers.items()}
-        drawn = [layers[layer][place] for layer, of in places.items() for place in of[:count]]
+        places = {
+            layer: random.permutation(len(heads)) for layer, heads in layers.items()
+        }
+        drawn = [
+            layers[layer][place] for layer, of in places.items() for place in of[:count]
+        ]
         cuts.append((f"{_ANY} {draw}", tuple(drawn)))
     return cuts
 
@@ -192,16 +219,18 @@ def sets_of_heads(table: pd.DataFrame) -> pd.DataFrame:
     half = sorted(table.loc[table["cut"] == _FARTHEST, "heads"])
     middle = half[len(half) // 2] if half else 0
     matched = table[table["cut"].isin([_FAR, _NEAR])]
-    ordered = table[table["cut"].isin([_FARTHEST, _NEAREST]) & (table["heads"] == middle)]
-    chosen = pd.concat([ordered, matched])[
-        ["cut", "heads", "accuracy", "difference", "low", "high"]
-    ]
+    is_ordered = table["cut"].isin([_FARTHEST, _NEAREST])
+    ordered = table[is_ordered & (table["heads"] == middle)]
+    columns = ["cut", "heads", "accuracy", "difference", "low", "high"]
+    chosen = pd.concat([ordered, matched])[columns]
     rows = [chosen]
     for name in (_RANDOM, _ANY):
         drawn = random_sets(table, name)
         drawn = drawn[drawn["heads"] == middle] if name == _RANDOM else drawn
         named = name + ", " + drawn["count"].astype(str) + " draws"
-        kept = drawn.rename(columns={"mean": "accuracy", "min": "lowest", "max": "highest"})
+        kept = drawn.rename(
+            columns={"mean": "accuracy", "min": "lowest", "max": "highest"}
+        )
         rows.append(kept.drop(columns="count").assign(cut=named))
     return pd.concat([part for part in rows if not part.empty], ignore_index=True)
 
@@ -285,7 +314,10 @@ def _draw_orders(axes: Axes, table: pd.DataFrame) -> None:
         high = 100 * band["max"]
         axes.fill_between(band["heads"], low, high, color=MUTED, alpha=0.2, linewidth=0)
         axes.plot(band["heads"], 100 * band["mean"], "-", color=MUTED, label=_RANDOM)
-    for name, color, matched in ((_FARTHEST, COLORS[1], _FAR), (_NEAREST, COLORS[0], _NEAR)):
+    for name, color, matched in (
+        (_FARTHEST, COLORS[1], _FAR),
+        (_NEAREST, COLORS[0], _NEAR),
+    ):
         curve = pd.concat([table[table["cut"] == name], ends]).sort_values("heads")
         axes.plot(
             curve["heads"],

@@ -20,7 +20,9 @@ def heads_by_depth(layers: Sequence[dict[str, Any]]) -> Markup:
     the 3 x 3 tokens around.
     """
     shares = [layer_shares(layer) for layer in layers]
-    near = [layer["chance"]["window 3x3"]["distance"] / uniform(layer) for layer in layers]
+    near = [
+        layer["chance"]["window 3x3"]["distance"] / uniform(layer) for layer in layers
+    ]
     top = max([_LEAST_TOP, *near, *(share for heads in shares for share in heads)])
 
     def x(index: int) -> float:
@@ -30,7 +32,11 @@ def heads_by_depth(layers: Sequence[dict[str, Any]]) -> Markup:
         return _HEIGHT - _EDGE - (_HEIGHT - 2 * _EDGE) * share / top
 
     dots = [
-        _dot(x(index), y(share), f"layer {index + 1}, head {head}: {share:.2f} of uniform")
+        _dot(
+            x(index),
+            y(share),
+            f"layer {index + 1}, head {head}: {share:.2f} of uniform",
+        )
         for index, heads in enumerate(shares)
         for head, share in enumerate(heads, 1)
     ]
@@ -45,7 +51,9 @@ def heads_by_depth(layers: Sequence[dict[str, Any]]) -> Markup:
         *dots,
         _line(means, COLORS[0]),
     ]
-    label = f"{len(layers)} layers, heads as shares of the distance of uniform attention"
+    label = (
+        f"{len(layers)} layers, heads as shares of the distance of uniform attention"
+    )
     return Markup(  # noqa: S704 - numbers and texts of this file only
         f'<svg width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         f'aria-label="{label}"><rect width="100%" height="100%" fill="#ffffff"/>'
@@ -65,7 +73,9 @@ def layer_mean(layer: dict[str, Any]) -> float:
 
 def layer_shares(layer: dict[str, Any]) -> list[float]:
     """Distance of each head as a share of uniform attention."""
-    return [head["mean"] / uniform(layer) for head in layer["metrics"]["distance"]["heads"]]
+    return [
+        head["mean"] / uniform(layer) for head in layer["metrics"]["distance"]["heads"]
+    ]
 
 
 def _dot(x: float, y: float, text: str) -> str:

@@ -96,7 +96,8 @@ def _layers(analysis: DistanceAnalysis) -> list[Record]:
         by_chance = {}
         for line, metrics in chance.items():
             by_chance[line] = {
-                metric: _number(of_layers[index]) for metric, of_layers in metrics.items()
+                metric: _number(of_layers[index])
+                for metric, of_layers in metrics.items()
             }
         layer = {
             "layer": index + 1,
@@ -108,7 +109,8 @@ def _layers(analysis: DistanceAnalysis) -> list[Record]:
             "heads": values["distance"][index].shape[1],
             "chance": by_chance,
             "metrics": {
-                metric: _metric(metric, of_layers[index]) for metric, of_layers in values.items()
+                metric: _metric(metric, of_layers[index])
+                for metric, of_layers in values.items()
             },
         }
         layers.append(layer)
@@ -165,7 +167,9 @@ def _versions_for(name: str) -> dict[str, str]:
     """Versions of vit-str and of the library that a model is of."""
     library = _LIBRARIES.get(name.removeprefix(UNTRAINED).partition(":")[0], "")
     found = software() | _library_versions()
-    return {package: found[package] for package in ("vit-str", library) if package in found}
+    return {
+        package: found[package] for package in ("vit-str", library) if package in found
+    }
 
 
 def read_refused(path: Path) -> dict[str, Refusal]:
@@ -180,14 +184,22 @@ def read_refused(path: Path) -> dict[str, Refusal]:
     except FileNotFoundError:
         return {}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise ValueError(f"{path} is not an atlas: remove it, or give another --out") from None
+        raise ValueError(
+            f"{path} is not an atlas: remove it, or give another --out"
+        ) from None
 
 
 def _read(path: Path) -> Record:
     try:
         record: Record = json.loads(path.read_text(encoding="utf-8"))
-        if record["layers"] and record["model"] and isinstance(record["settings"], dict):
+        if (
+            record["layers"]
+            and record["model"]
+            and isinstance(record["settings"], dict)
+        ):
             return record
     except (ValueError, LookupError, TypeError, RecursionError):
         pass
-    raise ValueError(f"{path} is not a model of an atlas: remove it, or give another --out")
+    raise ValueError(
+        f"{path} is not a model of an atlas: remove it, or give another --out"
+    )

@@ -49,7 +49,9 @@ def expand(names: list[str]) -> list[str]:
 
 def _meant(name: str) -> list[str]:
     if name == FAMILIES:
-        return [f"{of}:{model}" for of, models in _OF_FAMILIES.items() for model in models]
+        return [
+            f"{of}:{model}" for of, models in _OF_FAMILIES.items() for model in models
+        ]
     library, _, pattern = name.partition(":")
     if library not in _OF_FAMILIES or not any(mark in pattern for mark in "*?["):
         return [name]
@@ -70,4 +72,6 @@ def _listed(library: str) -> list[str]:
 
         return models.list_models(models)
     except ImportError as error:
-        raise ValueError(f"{library}:... needs a package: pip install {error.name}") from None
+        raise ValueError(
+            f"{library}:... needs a package: pip install {error.name}"
+        ) from None

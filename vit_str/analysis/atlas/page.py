@@ -8,8 +8,19 @@ from typing import Any
 
 from tqdm import tqdm
 
-from vit_str.analysis.atlas.drawing import heads_by_depth, layer_mean, layer_shares, uniform
-from vit_str.analysis.atlas.measure import Measured, Record, Refusal, measure, read_refused
+from vit_str.analysis.atlas.drawing import (
+    heads_by_depth,
+    layer_mean,
+    layer_shares,
+    uniform,
+)
+from vit_str.analysis.atlas.measure import (
+    Measured,
+    Record,
+    Refusal,
+    measure,
+    read_refused,
+)
 from vit_str.analysis.atlas.names import FAMILIES, expand
 from vit_str.analysis.images import RENDERED, images_hash
 from vit_str.analysis.libraries.load import is_library_name
@@ -88,7 +99,8 @@ def report(run: AnalysisRun, norm: str) -> int:
                     refused.pop(name, None)
                     try:
                         measured.add(_record(run, name, norm))
-                    except Exception as error:  # whatever a model raises, the others go on
+                    # Whatever a model raises, the others go on
+                    except Exception as error:
                         reason = reason_of(error).removeprefix(f"{name}: ")
                         refused[name] = Refusal.of(name, reason)
                         bar.clear()
@@ -108,16 +120,22 @@ def _settings(run: AnalysisRun) -> dict[str, Any]:
     return settings | {"images": images_hash(Path(settings["data"]), settings["count"])}
 
 
-def _write(folder: Path, measured: Measured, refused: dict[str, Refusal], norm: str) -> Path:
+def _write(
+    folder: Path, measured: Measured, refused: dict[str, Refusal], norm: str
+) -> Path:
     """Write JSON and the page of what is measured so far; returns the path of the page."""
     records = list(measured.records.values())
-    refused = {name: why for name, why in refused.items() if name not in measured.records}
+    refused = {
+        name: why for name, why in refused.items() if name not in measured.records
+    }
     reasons = {name: refusal.reason for name, refusal in refused.items()}
     atlas = {
         "settings": measured.settings,
         "models": records,
         "refused": reasons,
-        "refused_by": {name: dict(refusal.versions) for name, refusal in refused.items()},
+        "refused_by": {
+            name: dict(refusal.versions) for name, refusal in refused.items()
+        },
     }
     write_json(folder / "atlas.json", atlas)
     return _page(records, reasons, norm).write(folder)
@@ -141,7 +159,9 @@ def _size(run: AnalysisRun, name: str) -> tuple[int, int] | None:
 def _check_data(names: Sequence[str], data: str) -> None:
     """Refuse at once what would be wrong for every model."""
     if data == RENDERED and any(map(is_library_name, names)):
-        raise ValueError("models of other libraries need images of your own: give --data FOLDER")
+        raise ValueError(
+            "models of other libraries need images of your own: give --data FOLDER"
+        )
     if data != RENDERED and not Path(data).is_dir():
         raise ValueError(f"{data}: no such folder; give one with images")
 

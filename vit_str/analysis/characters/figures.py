@@ -61,7 +61,10 @@ def scores_by_length(rows: pd.DataFrame) -> Figure:
             style = {"marker": "o", "markersize": 4, **_style(name, names)}
             axes.errorbar(places, line["mean"], reach, label=_shown(name), **style)
         _label(axes, metric)
-        lengths = [f"{group.removeprefix('length ')}\nn = {counts[group]:,}" for group in groups]
+        lengths = [
+            f"{group.removeprefix('length ')}\nn = {counts[group]:,}"
+            for group in groups
+        ]
         axes.set_xticks(range(len(groups)), lengths)
         axes.set_xlabel("characters of the word")
     grid[0].legend(loc="best")
@@ -84,7 +87,9 @@ def center_errors(errors: Mapping[Source, Sequence[float]]) -> Figure:
         axes.hist(error, bins, weights=weights, histtype="step", label=label, **style)
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.set_xlim(-_WIDEST_ERROR, _WIDEST_ERROR)
-    axes.set_xlabel("center of the attention − center of the character (character widths)")
+    axes.set_xlabel(
+        "center of the attention − center of the character (character widths)"
+    )
     axes.set_ylabel("share of characters")
     axes.legend(loc="upper left")
     return sheet

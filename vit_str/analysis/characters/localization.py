@@ -118,7 +118,9 @@ def score_characters(
     attended = CharacterAttention(*(part[read] for part in attended))
     nothing = torch.full_like(true_boxes[:1], torch.nan)
     in_word = torch.cat([nothing, true_boxes, nothing])
-    before, boxes, after = (in_word[[index + step for index in written]] for step in range(3))
+    before, boxes, after = (
+        in_word[[index + step for index in written]] for step in range(3)
+    )
     # A stroke thinner than a pixel is a pixel.
     sizes = (boxes[:, 2:] - boxes[:, :2]).clamp(min=1)
     offsets = (attended.centers - (boxes[:, :2] + boxes[:, 2:]) / 2) / sizes

@@ -14,7 +14,11 @@ import torch.nn.functional as F
 from jaxtyping import Float, Float64, Int64, UInt8
 from torch import Tensor
 
-from vit_str.analysis.characters.localization import Boxes, CharacterAttention, character_attention
+from vit_str.analysis.characters.localization import (
+    Boxes,
+    CharacterAttention,
+    character_attention,
+)
 from vit_str.analysis.geometry import TokenGrid, attention_maps
 from vit_str.analysis.images import Batch
 from vit_str.analysis.subjects import Subject
@@ -68,7 +72,9 @@ class Word:
         """Whether the text is the label, exactly; None if that is not known."""
         return None if self.label is None else self.text == self.label
 
-    def character_attention(self, source: Source, grid: TokenGrid) -> CharacterAttention:
+    def character_attention(
+        self, source: Source, grid: TokenGrid
+    ) -> CharacterAttention:
         """Where a model looked, as maps, points and boxes."""
         maps = source.of(self.attention[source.model])
         size = round(grid.image_size[0]), round(grid.image_size[1])
@@ -107,7 +113,9 @@ class Observer:
         return Source(self.subject.name, block - 1, None if head is None else head - 1)
 
     @torch.no_grad()
-    def observe(self, batch: Batch, images: Float[Tensor, "batch 3 height width"]) -> list[Word]:
+    def observe(
+        self, batch: Batch, images: Float[Tensor, "batch 3 height width"]
+    ) -> list[Word]:
         """The words of one batch; ``images`` are normalized."""
         own = self.subject.recognizer
         hypotheses = generate(own.decoder, own.encode(images))
@@ -119,7 +127,8 @@ class Observer:
             encoder = recognizer.encoder
             seen = cross_attention(recognizer.decoder, features, hypotheses.labels)
             seen = seen.cpu().double()
-            maps = attention_maps(encoder, seen.flatten(1, 3))  # renormalized over the grid
+            # Renormalized over the grid
+            maps = attention_maps(encoder, seen.flatten(1, 3))
             attention[subject.name] = maps.reshape(*seen.shape[:4], *maps.shape[2:])
             special[subject.name] = seen[..., : encoder.special_tokens].sum(-1)
         words = []
@@ -135,7 +144,9 @@ class Observer:
                 pixels=batch.pixels[index],
                 text=text,
                 label=label,
-                confidences=hypotheses.confidences[index, : len(text)].double().tolist(),
+                confidences=hypotheses.confidences[index, : len(text)]
+                .double()
+                .tolist(),
                 attention={name: maps[written] for name, maps in attention.items()},
                 special_mass={name: mass[written] for name, mass in special.items()},
                 true_boxes=boxes,

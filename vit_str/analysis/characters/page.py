@@ -8,10 +8,25 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from vit_str.analysis.characters.figures import TITLES, center_errors, heads, scores_by_length
+from vit_str.analysis.characters.figures import (
+    TITLES,
+    center_errors,
+    heads,
+    scores_by_length,
+)
 from vit_str.analysis.characters.localization import METRICS, CharacterAttention
-from vit_str.analysis.characters.measure import Observer, Source, Word, gradient_times_input
-from vit_str.analysis.characters.scores import GROUPS, Scoreboard, comparisons, not_better
+from vit_str.analysis.characters.measure import (
+    Observer,
+    Source,
+    Word,
+    gradient_times_input,
+)
+from vit_str.analysis.characters.scores import (
+    GROUPS,
+    Scoreboard,
+    comparisons,
+    not_better,
+)
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
 from vit_str.analysis.results import AnalysisRun, cells_of
 from vit_str.analysis.subjects import Subject
@@ -74,7 +89,9 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
         words=board.words,
         characters=board.characters,
         characters_drawn=board.drawn,
-        not_better_than_slices=[dict(zip(columns, loss, strict=True)) for loss in losses],
+        not_better_than_slices=[
+            dict(zip(columns, loss, strict=True)) for loss in losses
+        ],
     )
 
 
@@ -161,7 +178,11 @@ def _means(rows: pd.DataFrame, block: int | None, head: int | None) -> _Means:
     has_no_block = rows["block"].isna()
     compared = rows[(rows["versus"] == "") & (has_no_block | is_chosen)]
     return {
-        (row.model, row.group, row.metric): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
+        (
+            row.model,
+            row.group,
+            row.metric,
+        ): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
         for row in compared.itertuples()
     }
 
@@ -294,13 +315,17 @@ def mapped(
     title = f"{word.text}    {'read right' if word.right else verdict}    ({word.name})"
     maps = {"attention": attended.maps, "|gradient × input|": gradients}
     truth = [] if word.true_boxes is None else word.true_boxes.tolist()
-    return MappedWord(title, word.pixels, word.text, maps, attended.boxes.tolist(), truth)
+    return MappedWord(
+        title, word.pixels, word.text, maps, attended.boxes.tolist(), truth
+    )
 
 
 def record(word: Word, attended: CharacterAttention, source: Source) -> dict[str, Any]:
     """One image as plain values, in pixels of the model's input."""
     known = word.true_boxes
-    true_boxes = {} if known is None else {i: _rounded(known[j]) for i, j in word.true_places()}
+    true_boxes = (
+        {} if known is None else {i: _rounded(known[j]) for i, j in word.true_places()}
+    )
     special = source.of(word.special_mass[source.model]).tolist()
     return {
         "image": word.name,

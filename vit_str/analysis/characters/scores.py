@@ -38,7 +38,19 @@ _BOW = 0.25
 
 
 COLUMNS = [
-    *("model", "versus", "block", "head", "group", "metric", "unit", "mean", "low", "high", "n")
+    *(
+        "model",
+        "versus",
+        "block",
+        "head",
+        "group",
+        "metric",
+        "unit",
+        "mean",
+        "low",
+        "high",
+        "n",
+    )
 ]
 """Of a score: a mean over ``n`` words of the means over their characters, with its 95 % interval.
 
@@ -93,7 +105,9 @@ class Scoreboard:
                 means |= {name: float(values.mean()) for name, values in scores.items()}
                 if source in self.chosen:
                     self.errors[source] += offsets
-            self._scores[source].append([means.get(metric, math.nan) for metric in METRICS])
+            self._scores[source].append(
+                [means.get(metric, math.nan) for metric in METRICS]
+            )
 
     def _attended(self, word: Word) -> dict[Source, CharacterAttention]:
         """Of every block and head, of other models and of slices."""
@@ -104,7 +118,9 @@ class Scoreboard:
             for head in (None, *range(heads))
         ]
         sources += self.chosen[1:-1]
-        attended = {source: word.character_attention(source, self.grid) for source in sources}
+        attended = {
+            source: word.character_attention(source, self.grid) for source in sources
+        }
         return attended | {self.chosen[-1]: slices(len(word.text), self.grid)}
 
     def rows(self) -> pd.DataFrame:

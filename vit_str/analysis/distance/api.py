@@ -12,7 +12,11 @@ from torch import Tensor, nn
 
 from vit_str.analysis.distance.inputs import GivenImages, encoder_in, pixels_in
 from vit_str.analysis.distance.measure import METRICS_OF_DISTANCE, DistanceAnalysis
-from vit_str.analysis.distance.result import AttentionDistance, measure_distance, of_trainings
+from vit_str.analysis.distance.result import (
+    AttentionDistance,
+    measure_distance,
+    of_trainings,
+)
 from vit_str.analysis.distance.tables import check_group
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import RENDERED
@@ -113,7 +117,9 @@ def _measured(
 ) -> AttentionDistance:
     """Measure one model, which may be a name, a file or a module."""
     model = unwrapped(model) if isinstance(model, nn.Module) else model
-    subject = None if isinstance(model, nn.Module) else load_subject(str(model), given.seed)
+    subject = (
+        None if isinstance(model, nn.Module) else load_subject(str(model), given.seed)
+    )
     batches = given.batches(subject)
     first = next(batches, None)
     if first is None or not len(first):

@@ -40,7 +40,8 @@ from vit_str.reports.style import (
 
 Chances = Mapping[str, Mapping[str, Sequence[float]]]
 """Model -> name of a chance line -> distance in every layer, in the unit that is drawn."""
-_NUMBERED = 0.115  # inches across for a head: where there are less, numbers lie on each other
+# Inches across for a head: where there are less, numbers lie on each other
+_NUMBERED = 0.115
 _MEAN = "mean of the layer, 95 % interval"
 _HEAD = "head, 95 % interval"
 _NUMBERED_HEAD = "head with its number, 95 % interval"
@@ -78,11 +79,15 @@ def heads_by_depth(rows: pd.DataFrame, chance: Chances, unit: str = "px") -> Fig
     highest = max(max(map(max, lines.values())) for lines in of_models)
     grid[0].set_ylim(0, 1.08 * max(highest, table.highest()))
     grid[0].set_ylabel(f"attention distance ({unit}, {table.norm})")
-    for (model, color), axes in zip(model_colors(table.shown).items(), grid, strict=True):
+    for (model, color), axes in zip(
+        model_colors(table.shown).items(), grid, strict=True
+    ):
         for name in table.references(model):
             means = table.layer_means(name)
             label = table.short_name(name)
-            axes.plot(means["layer"], means["mean"], zorder=1.2, label=label, **UNTRAINED)
+            axes.plot(
+                means["layer"], means["mean"], zorder=1.2, label=label, **UNTRAINED
+            )
             dots = table.heads(name)
             axes.plot(
                 dots["layer"],
@@ -100,7 +105,9 @@ def heads_by_depth(rows: pd.DataFrame, chance: Chances, unit: str = "px") -> Fig
 @styled()
 def models_on_one_scale(rows: pd.DataFrame) -> Figure:
     """All models in one panel, as a share of uniform attention and of the image's diagonal."""
-    tables = [HeadTable(rows, "distance", f"share of {of}") for of in ("uniform", "diagonal")]
+    tables = [
+        HeadTable(rows, "distance", f"share of {of}") for of in ("uniform", "diagonal")
+    ]
     n = f"n = {rows['n'].max():,}"
     titles = ("share of uniform attention", "share of the diagonal of the image")
     sheet, grid = panels([(title, n) for title in titles], shared=False)
@@ -135,7 +142,9 @@ def models_on_one_scale(rows: pd.DataFrame) -> Figure:
 
 
 @styled()
-def differences_by_layer(differences: pd.DataFrame, title: str, of: tuple[str, str]) -> Figure:
+def differences_by_layer(
+    differences: pd.DataFrame, title: str, of: tuple[str, str]
+) -> Figure:
     """Paired differences of distance: a dot for every head over the layers, with intervals.
 
     Without heads the dots are of layers. They are full where ``p_holm`` is below 0.05.
@@ -161,7 +170,9 @@ def differences_by_layer(differences: pd.DataFrame, title: str, of: tuple[str, s
             dot = dot_style(COLORS[0], mean.hollow)
             axes.plot(mean.layer, mean.mean, "o", markersize=6, zorder=3, **dot)
     for hollow, label in ((False, "p below 0.05 (Holm)"), (True, "p of 0.05 or more")):
-        axes.plot([], [], "o", label=label, markersize=6, **dot_style(COLORS[0], hollow))
+        axes.plot(
+            [], [], "o", label=label, markersize=6, **dot_style(COLORS[0], hollow)
+        )
     first, second = (plain(shortened(name, 18)) for name in of)
     axes.set_ylabel(f"distance (px), {second} \N{MINUS SIGN} {first}")
     if (differences["matching"] == "depth").any():
@@ -171,7 +182,11 @@ def differences_by_layer(differences: pd.DataFrame, title: str, of: tuple[str, s
 
 
 def _draw_band(
-    axes: Axes, means: pd.DataFrame, color: str, along: str = "layer", zorder: float = 1.0
+    axes: Axes,
+    means: pd.DataFrame,
+    color: str,
+    along: str = "layer",
+    zorder: float = 1.0,
 ) -> None:
     """The intervals of means as a pale band; 1 is where matplotlib draws bands by default."""
     axes.fill_between(
@@ -193,7 +208,9 @@ def _count_depth(axes: Axes, places: int) -> None:
     axes.set_xlabel("depth, from the first layer (0 %) to the last (100 %)")
 
 
-def draw_layers(axes: Axes, table: HeadTable, model: str, color: str, mean: str = _MEAN) -> None:
+def draw_layers(
+    axes: Axes, table: HeadTable, model: str, color: str, mean: str = _MEAN
+) -> None:
     """Means of layers as a line with a band, and the heads of each as dots with intervals.
 
     Dots are hollow where a column of this name says so.
@@ -204,7 +221,9 @@ def draw_layers(axes: Axes, table: HeadTable, model: str, color: str, mean: str 
     layers = table.heads(model).groupby("layer")
     numbered = _room_of_a_head(axes, layers.size()) >= _NUMBERED
     for layer, heads in layers:
-        offsets = np.linspace(-_SPREAD, _SPREAD, len(heads)) if len(heads) > 1 else [0.0]
+        offsets = (
+            np.linspace(-_SPREAD, _SPREAD, len(heads)) if len(heads) > 1 else [0.0]
+        )
         for head, offset in zip(heads.itertuples(), offsets, strict=True):
             _draw_head(axes, head, layer + offset, color, numbered)
     most = 8 if len(table.shown) > 2 else 12
@@ -300,7 +319,9 @@ def offsets_gallery(
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
         if not layer:
-            axes.set_title(f"head {head + 1}", loc="center", fontsize=8, pad=3, fontweight="normal")
+            axes.set_title(
+                f"head {head + 1}", loc="center", fontsize=8, pad=3, fontweight="normal"
+            )
         if not head:
             axes.set_ylabel(
                 f"layer {layer + 1}",
@@ -342,7 +363,9 @@ def along_training(
     roots = np.sqrt(seen)
     even = np.linspace(roots[0], roots[-1], min(len(seen), _MOST_TICKS))
     ticks = sorted({seen[np.abs(roots - root).argmin()] for root in even})
-    by_stage = table.rows.assign(seen=table.rows["model"].map(images)).sort_values("seen")
+    by_stage = table.rows.assign(seen=table.rows["model"].map(images)).sort_values(
+        "seen"
+    )
     layers = range(1, table.layers + 1)
     sheet, grid = panels([(f"layer {layer}", "") for layer in layers], 2.1, _IN_A_ROW)
     for layer, axes in zip(layers, grid, strict=True):
@@ -364,7 +387,8 @@ def along_training(
         axes.set_xscale("function", functions=(np.sqrt, np.square))
         axes.set_xlim(seen[0], seen[-1])
         axes.set_xticks(ticks)
-        axes.xaxis.set_major_formatter(EngFormatter(sep="", places=0))  # such as 4k and 2M
+        # Such as 4k and 2M
+        axes.xaxis.set_major_formatter(EngFormatter(sep="", places=0))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.grid(visible=False, axis="x")
         if layer > len(layers) - _IN_A_ROW:

@@ -84,10 +84,15 @@ class GivenImages:
         count = _MOST_IMAGES if self.count is None else self.count
         if isinstance(source, str | Path):
             return load_images(subject, str(source), count, self.seed)
-        chosen = [(image, None, f"image {i}") for i, image in enumerate(islice(source, count), 1)]
+        chosen = [
+            (image, None, f"image {i}")
+            for i, image in enumerate(islice(source, count), 1)
+        ]
         description = f"{len(chosen)} images"
         return ImageSet(
-            description, len(chosen), partial(read_images, chosen, subject.preprocessing)
+            description,
+            len(chosen),
+            partial(read_images, chosen, subject.preprocessing),
         )
 
 

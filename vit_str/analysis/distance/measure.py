@@ -103,7 +103,11 @@ class DistanceAnalysis:
         keys: Tensor,
         mask: Tensor | None,
     ) -> None:
-        per_image = len(self.statistics.windows[layer].allowed) if self.statistics.windows else 1
+        per_image = (
+            len(self.statistics.windows[layer].allowed)
+            if self.statistics.windows
+            else 1
+        )
         maps = map_of(queries, keys, mask)[: self._kept * per_image]
         self.maps.setdefault(layer, []).append(maps.cpu())
 
@@ -111,4 +115,6 @@ class DistanceAnalysis:
 def attends(subject: Subject) -> bool:
     """Whether the encoder has attention to measure; a convolution has none."""
     modules = subject.encoder.modules()
-    return not subject.reads or any(isinstance(m, ScaledDotProductAttention) for m in modules)
+    return not subject.reads or any(
+        isinstance(m, ScaledDotProductAttention) for m in modules
+    )

@@ -41,13 +41,19 @@ class OffsetMaps:
         count = max(0, min(len(queries), _MOST_IMAGES - seen))
         for image in range(count):
             chosen = slice(image, image + 1)
-            own = mask if mask is None or mask.ndim < 4 or len(mask) == 1 else mask[chosen]
+            own = (
+                mask
+                if mask is None or mask.ndim < 4 or len(mask) == 1
+                else mask[chosen]
+            )
             weights = map_of(queries[chosen], keys[chosen], own)
             weights = weights[0, :, special:, special:]
             total = (weights / weights.sum(-1, keepdim=True)).cpu().double()
             counted = self._counted(image)
             total = total * counted[:, None]
-            self._sums[layer] = self._sums[layer] + total if layer in self._sums else total
+            self._sums[layer] = (
+                self._sums[layer] + total if layer in self._sums else total
+            )
             self._counts[layer] = self._counts.get(layer, 0) + counted
         self._images[layer] = seen + count
 
@@ -59,7 +65,8 @@ class OffsetMaps:
     def maps(self) -> list[Float64[Tensor, "head row_offset column_offset"]]:
         """By layer, see `by_offset`."""
         return [
-            by_offset(total, self.grid, self._counts[layer]) for layer, total in self._sums.items()
+            by_offset(total, self.grid, self._counts[layer])
+            for layer, total in self._sums.items()
         ]
 
     def _counted(self, image: int) -> Float64[Tensor, " token"]:

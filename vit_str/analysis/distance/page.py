@@ -16,7 +16,11 @@ from vit_str.analysis.distance.figures import (
 )
 from vit_str.analysis.distance.measure import DistanceAnalysis, attends
 from vit_str.analysis.distance.offsets import by_offset
-from vit_str.analysis.distance.result import AttentionDistance, measure_distance, of_trainings
+from vit_str.analysis.distance.result import (
+    AttentionDistance,
+    measure_distance,
+    of_trainings,
+)
 from vit_str.analysis.distance.tables import check_group
 from vit_str.analysis.geometry import TokenGrid, uniform_attention
 from vit_str.analysis.images import queries_of
@@ -66,9 +70,13 @@ _GROUP = (
 )
 _CHOSEN = {"text": "text", "background": "the background around text"}
 _TOKENS = 4  # of each image, whose gradients are measured
-_STAGE = re.compile(r"step-\d+")  # what `vit_str.training.WeightsHistory` calls its files
+# What `vit_str.training.WeightsHistory` calls its files
+_STAGE = re.compile(r"step-\d+")
 _STAGES = 3  # weights of one run, from which on its course is drawn
-_UNITS = {"px": "pixels", "share of diagonal": "shares of the diagonal of the model's input"}
+_UNITS = {
+    "px": "pixels",
+    "share of diagonal": "shares of the diagonal of the model's input",
+}
 _COLUMNS = {
     "distance": "distance (px)",
     "value_distance": "weighted by values (px)",
@@ -142,7 +150,9 @@ def _measured(
     return measure_distance(analysis, batches)
 
 
-def _gradients(run: AnalysisRun, subject: Subject, count: int, queries: str) -> GradientFields:
+def _gradients(
+    run: AnalysisRun, subject: Subject, count: int, queries: str
+) -> GradientFields:
     """Receptive fields of a model on a few of the images."""
     fields = GradientFields(subject.encoder, _TOKENS, run.seed)
     grid = TokenGrid.of(subject.encoder)
@@ -170,9 +180,13 @@ def _said(queries: str, result: AttentionDistance) -> str:
     )
 
 
-def _write_details(run: AnalysisRun, results: Sequence[AttentionDistance], images: bool) -> None:
+def _write_details(
+    run: AnalysisRun, results: Sequence[AttentionDistance], images: bool
+) -> None:
     """Tables of sinks and of special tokens as queries; on request of all images, and maps."""
-    write_frame(run.folder / "sinks.csv", pd.concat([result.sinks() for result in results]))
+    write_frame(
+        run.folder / "sinks.csv", pd.concat([result.sinks() for result in results])
+    )
     names = {subject.name: subject.encoder.special_names for subject in run.subjects}
     with_special = [result for result in results if names[result.model]]
     special = [result.special_queries(names[result.model]) for result in with_special]
@@ -262,7 +276,9 @@ def _by_offset(page: Page, shown: Sequence[AttentionDistance]) -> None:
     page.heading("Attention by offset")
     for number, result in enumerate(shown, 1):
         if result.analysis.statistics.windows:
-            page.paragraph(f"{result.model}: not drawn, as its windows or tokens differ by layer.")
+            page.paragraph(
+                f"{result.model}: not drawn, as its windows or tokens differ by layer."
+            )
             continue
         page.figure(
             _gallery(result.analysis),

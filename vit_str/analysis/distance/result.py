@@ -80,7 +80,9 @@ class AttentionDistance:
         """What special tokens (class, registers) attend to, see `special_tokens`."""
         count = self.analysis.grid.special_tokens
         default = [f"special {i}" for i in range(1, count + 1)]
-        tables = [special_tokens(each, list(names) or default) for each in self.analyses]
+        tables = [
+            special_tokens(each, list(names) or default) for each in self.analyses
+        ]
         return pd.concat(tables, ignore_index=True)
 
     def save(self, path: str | Path) -> None:
@@ -150,11 +152,14 @@ class AttentionDistance:
         from vit_str.reports.images import svg
 
         table, shares = (
-            HeadTable(self.rows, "distance", unit) for unit in ("px", "share of uniform")
+            HeadTable(self.rows, "distance", unit)
+            for unit in ("px", "share of uniform")
         )
         figure = heads_by_depth(self.rows, {self.model: self.chance_distances("px")})
-        layers = table.layer_means(self.model).set_index("layer")[["mean", "low", "high"]]
-        layers["share of uniform"] = shares.layer_means(self.model).set_index("layer")["mean"]
+        layers = table.layer_means(self.model).set_index("layer")
+        layers = layers[["mean", "low", "high"]]
+        share_of_layers = shares.layer_means(self.model).set_index("layer")
+        layers["share of uniform"] = share_of_layers["mean"]
         heads = table.heads(self.model).groupby("layer")["mean"]
         layers["nearest head (px)"] = heads.min()
         layers["farthest (px)"] = heads.max()
@@ -189,7 +194,9 @@ def measure_distance(
     return AttentionDistance(analysis.model, measurements(analysis), [analysis])
 
 
-def of_trainings(name: str, trainings: Sequence[AttentionDistance]) -> AttentionDistance:
+def of_trainings(
+    name: str, trainings: Sequence[AttentionDistance]
+) -> AttentionDistance:
     """What was measured of trainings of one architecture, together, see `over_trainings`."""
     analyses = [training.analysis for training in trainings]
     return AttentionDistance(name, over_trainings(name, analyses), analyses)

@@ -17,8 +17,15 @@ from vit_str.files import write_atomically
 
 _UNITS = {**UNITS, VALUE_DISTANCE: UNITS["distance"]}
 _SINK_COLUMNS = [
-    *("model", "layer", "head", "row", "column"),
-    *("share", "times_uniform", "value_norm", "kind"),
+    "model",
+    "layer",
+    "head",
+    "row",
+    "column",
+    "share",
+    "times_uniform",
+    "value_norm",
+    "kind",
 ]
 _TRAININGS = 3  # of which an interval says something
 _NO_SINK = 3.0  # times uniform attention, below which no token is a sink; by eye
@@ -58,7 +65,9 @@ def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> pd.DataFr
     check_group(len(analyses))
     shapes = {tuple(map(len, _ranked(analysis, "distance"))) for analysis in analyses}
     if len(shapes) > 1:
-        raise ValueError(f"{name}: trainings of one group have the same layers and heads")
+        raise ValueError(
+            f"{name}: trainings of one group have the same layers and heads"
+        )
     first = analyses[0]
     if not all(_are_comparable(analysis, first) for analysis in analyses):
         raise ValueError(
@@ -85,12 +94,16 @@ def _ranked(analysis: DistanceAnalysis, metric: str) -> list[Float64[Tensor, " h
     means = [layer.nanmean(0) for layer in analysis.values(metric)]
     if metric in PER_LAYER:
         return means
-    ranks = [layer.nanmean(0).argsort() for layer in analysis.statistics.values("distance")]
+    ranks = [
+        layer.nanmean(0).argsort() for layer in analysis.statistics.values("distance")
+    ]
     return [heads[order] for heads, order in zip(means, ranks, strict=True)]
 
 
 def _measurements(
-    name: str, analysis: DistanceAnalysis, values: dict[str, list[Float64[Tensor, "case head"]]]
+    name: str,
+    analysis: DistanceAnalysis,
+    values: dict[str, list[Float64[Tensor, "case head"]]],
 ) -> pd.DataFrame:
     tables = []
     units = scales(analysis.statistics)
@@ -121,7 +134,9 @@ def values_of_images(analysis: DistanceAnalysis) -> pd.DataFrame:
             frame = pd.DataFrame(values.numpy(), columns=range(1, values.shape[1] + 1))
             frame.insert(0, "image", range(1, len(frame) + 1))
             frame = frame.melt("image", var_name="head")
-            frame["head"] = pd.NA if metric in PER_LAYER else frame["head"].astype("Int64")
+            frame["head"] = (
+                pd.NA if metric in PER_LAYER else frame["head"].astype("Int64")
+            )
             frames.append(frame.assign(layer=layer, metric=metric, unit=_UNITS[metric]))
     table = pd.concat(frames, ignore_index=True).assign(model=analysis.model)
     return table[["model", "image", "layer", "head", "metric", "unit", "value"]]
@@ -153,7 +168,9 @@ def sink_tokens(analysis: DistanceAnalysis) -> pd.DataFrame:
     rows = []
     norms = analysis.by_values.relative_norms()
     layers = analysis.statistics.layers
-    even = [math.exp(-nats) for nats in analysis.statistics.chance()["uniform"]["entropy"]]
+    even = [
+        math.exp(-nats) for nats in analysis.statistics.chance()["uniform"]["entropy"]
+    ]
     for layer, heads in enumerate(analysis.statistics.sinks()):
         for head, (row, column, share) in enumerate(heads, 1):
             token = row * analysis.statistics.keys_of(layers[layer]).columns + column
@@ -205,7 +222,9 @@ def special_tokens(analysis: DistanceAnalysis, names: Sequence[str]) -> pd.DataF
     return pd.concat(tables, ignore_index=True)
 
 
-def chance_distances(statistics: AttentionStatistics, unit: str) -> dict[str, list[float]]:
+def chance_distances(
+    statistics: AttentionStatistics, unit: str
+) -> dict[str, list[float]]:
     """Attention distance of each chance line in one of its units, layer by layer."""
     by_layer = scales(statistics)["distance"][unit]
     lines = {}

@@ -10,7 +10,14 @@ from torch import Tensor, nn
 from vit_str.console import reason_of
 
 _WRAPPERS = ("state_dict", "model", "module", "teacher")
-_HEADS = ("head", "classifier", "heads", "pooler", "cls_classifier", "distillation_classifier")
+_HEADS = (
+    "head",
+    "classifier",
+    "heads",
+    "pooler",
+    "cls_classifier",
+    "distillation_classifier",
+)
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
@@ -31,8 +38,12 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         ) from None
     while isinstance(state, dict) and (inside := [w for w in _WRAPPERS if w in state]):
         state = state[inside[0]]
-    if not isinstance(state, dict) or not all(isinstance(v, Tensor) for v in state.values()):
-        raise ValueError(f"{path}: expected tensors by name, found {type(state).__name__}")
+    if not isinstance(state, dict) or not all(
+        isinstance(v, Tensor) for v in state.values()
+    ):
+        raise ValueError(
+            f"{path}: expected tensors by name, found {type(state).__name__}"
+        )
     return {name.removeprefix("module."): value for name, value in state.items()}
 
 
@@ -47,7 +58,9 @@ def fill(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
 
 def check(path: Path, missing: Iterable[str], unknown: Iterable[str]) -> None:
     """Refuse weights that are not all of a model, or of more than it has but for heads."""
-    wrong = [name for name in (*missing, *unknown) if not set(name.split(".")) & set(_HEADS)]
+    wrong = [
+        name for name in (*missing, *unknown) if not set(name.split(".")) & set(_HEADS)
+    ]
     if wrong:
         raise ValueError(
             f"{path}: not weights of this model: {len(wrong)} tensors are missing or "

@@ -30,7 +30,8 @@ class Block:
     window: tuple[int, int] | None = None
     # Rows and columns by which the windows are moved down and to the right
     shift: tuple[int, int] = (0, 0)
-    keys: TokenGrid | None = None  # if tokens attend to pooled ones, in the same pixels as ``grid``
+    # If tokens attend to pooled ones, in the same pixels as ``grid``
+    keys: TokenGrid | None = None
 
     def __post_init__(self) -> None:
         rows, columns = self.window or (1, 1)
@@ -44,7 +45,9 @@ class Block:
         """Which tokens attend to each other: those of one window, or all."""
         if self.keys is not None:
             return Windows.of_pooled(self.grid, self.keys)
-        return Windows.of(self.grid, self.window or (self.grid.rows, self.grid.columns), self.shift)
+        return Windows.of(
+            self.grid, self.window or (self.grid.rows, self.grid.columns), self.shift
+        )
 
 
 class LibraryEncoder(Encoder):
@@ -115,14 +118,18 @@ class LibraryEncoder(Encoder):
         if output.ndim == 4:
             return rearrange(output, "b row col d -> b d row col")
         tokens = output[:, output.shape[1] - len(grid) :]
-        return rearrange(tokens, "b (row col) d -> b d row col", row=grid.rows, col=grid.columns)
+        return rearrange(
+            tokens, "b (row col) d -> b d row col", row=grid.rows, col=grid.columns
+        )
 
 
 def special_names(module: nn.Module) -> list[str]:
     """Names of the special tokens that a module has, in the order of timm and transformers."""
     named = {"cls_token": "class", "class_embedding": "class"}
     named |= {"dist_token": "distillation", "distillation_token": "distillation"}
-    names = [name for of, name in named.items() if getattr(module, of, None) is not None]
+    names = [
+        name for of, name in named.items() if getattr(module, of, None) is not None
+    ]
     for attribute in ("reg_token", "register_tokens"):
         registers = getattr(module, attribute, None)
         if registers is not None:
@@ -142,7 +149,11 @@ def probe_layers(
     calls = dict.fromkeys(encoder.block_names, 0)
 
     def pass_on(
-        name: str, queries: Queries, keys: Keys, mask: Tensor | None, values: Values | None
+        name: str,
+        queries: Queries,
+        keys: Keys,
+        mask: Tensor | None,
+        values: Values | None,
     ) -> None:
         for block in calls:
             if name == block or name.startswith(f"{block}."):

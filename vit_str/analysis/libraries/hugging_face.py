@@ -24,8 +24,18 @@ from vit_str.analysis.libraries.refusals import why_not_type
 from vit_str.analysis.probe import map_of, probe
 
 PLAIN = (
-    *("vit", "deit", "dinov2", "dinov2_with_registers", "dinov3_vit", "vit_mae", "ijepa", "beit"),
-    *("clip_vision_model", "siglip_vision_model"),
+    *(
+        "vit",
+        "deit",
+        "dinov2",
+        "dinov2_with_registers",
+        "dinov3_vit",
+        "vit_mae",
+        "ijepa",
+        "beit",
+    ),
+    "clip_vision_model",
+    "siglip_vision_model",
 )
 SWIN = ("swin", "swinv2", "donut-swin")
 _KNOWN = (*PLAIN, *SWIN, *POOLED)
@@ -51,7 +61,9 @@ def create(
         config = transformers.AutoConfig.for_model(name)
         processor = None
     else:
-        beside = checkpoint is not None and (checkpoint.parent / "config.json").is_file()
+        beside = (
+            checkpoint is not None and (checkpoint.parent / "config.json").is_file()
+        )
         source: Any = checkpoint.parent if checkpoint and beside else name
         config, processor = _configuration(source, checkpoint is not None)
     parts = {
@@ -74,8 +86,12 @@ def create(
     if processor:
         prepared = preprocessing(processor)
     else:
-        prepared = LibraryPreprocessing(*_known_size(vision, _configured_size(vision), image_size))
-    return encoder(model.eval(), image_size or (prepared.height, prepared.width)), prepared
+        prepared = LibraryPreprocessing(
+            *_known_size(vision, _configured_size(vision), image_size)
+        )
+    return encoder(
+        model.eval(), image_size or (prepared.height, prepared.width)
+    ), prepared
 
 
 def _configuration(source: Path | str, local: bool) -> tuple[Any, Any]:
@@ -104,7 +120,10 @@ def _filled(model_class: Any, config: Any, checkpoint: Path) -> Any:
     """A model with the weights of a file, by way of a folder: transformers knows older names."""
     from safetensors.torch import save_file
 
-    weights = {name: value.contiguous().clone() for name, value in read_weights(checkpoint).items()}
+    weights = {
+        name: value.contiguous().clone()
+        for name, value in read_weights(checkpoint).items()
+    }
     with TemporaryDirectory() as folder:
         save_file(weights, Path(folder) / "model.safetensors", {"format": "pt"})
         config.save_pretrained(folder)
@@ -165,7 +184,9 @@ def _known_size(config: Any, *sizes: tuple[int, int] | None) -> tuple[int, int]:
     """The first size that is known."""
     for size in filter(None, sizes):
         return size
-    raise ValueError(f"{config.model_type} of transformers takes images of any size: say which")
+    raise ValueError(
+        f"{config.model_type} of transformers takes images of any size: say which"
+    )
 
 
 def _check_supported(config: Any) -> None:
@@ -181,7 +202,8 @@ def _layers(model: nn.Module) -> list[nn.Module]:
     return [
         module
         for module in model.modules()
-        if type(module).__name__.endswith("Layer") and any(hasattr(module, n) for n in attentions)
+        if type(module).__name__.endswith("Layer")
+        and any(hasattr(module, n) for n in attentions)
     ]
 
 
@@ -219,7 +241,9 @@ def _features(model: Any, other_size: bool, images: Tensor) -> Tensor:
 def preprocessing(processor: Any) -> LibraryPreprocessing:
     """What an image processor of transformers does to images."""
     if not processor.do_rescale or abs(processor.rescale_factor * 255 - 1) > 1e-6:
-        raise ValueError(f"{type(processor).__name__} scales pixels in a way not supported")
+        raise ValueError(
+            f"{type(processor).__name__} scales pixels in a way not supported"
+        )
     transform = partial(_process, processor)
     _, height, width = transform(Image.new("RGB", (640, 480))).shape
     normalizes = processor.do_normalize
@@ -256,7 +280,9 @@ def cross_attention(
     maps: dict[str, Tensor] = {}
 
     def keep(name: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
-        if name.startswith("decoder.") and name.endswith(("encoder_attn", "crossattention.self")):
+        if name.startswith("decoder.") and name.endswith(
+            ("encoder_attn", "crossattention.self")
+        ):
             weights = map_of(queries, keys, mask)[..., -rows * columns :]
             maps[name] = rearrange(weights, "... (row col) -> ... row col", row=rows)
 

@@ -26,8 +26,12 @@ def pooled_blocks(model: Any, image_size: tuple[int, int]) -> list[Block]:
     grid: TokenGrid | None = None
     blocks = []
     for embedding, layers in stages_of(model):
-        grid = grid.merged() if grid else first_grid(image_size, _pair(embedding.stride))
-        blocks += [Block(layer, grid, keys=keys_of(layer.attention, grid)) for layer in layers]
+        grid = (
+            grid.merged() if grid else first_grid(image_size, _pair(embedding.stride))
+        )
+        blocks += [
+            Block(layer, grid, keys=keys_of(layer.attention, grid)) for layer in layers
+        ]
     return blocks
 
 

@@ -55,12 +55,17 @@ def load_library_model(
         module = import_module(f"vit_str.analysis.libraries.{LIBRARIES[library]}")
         with _quickly(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            encoder, preprocessing = module.create(called, trained, checkpoint, image_size)
+            encoder, preprocessing = module.create(
+                called, trained, checkpoint, image_size
+            )
     except ImportError as error:
-        raise ValueError(f"{name} needs a package: pip install {error.name or library}") from None
+        raise ValueError(
+            f"{name} needs a package: pip install {error.name or library}"
+        ) from None
     except ValueError as error:
         raise ValueError(f"{name}: {reason_of(error)}") from None
-    except Exception as error:  # whatever a library raises where there is no network or no file
+    # Whatever a library raises where there is no network or no file
+    except Exception as error:
         file = "a folder with its config.json and weights as hf:FOLDER"
         file = file if library == "hf" else "its weights with --checkpoint FILE"
         raise ValueError(
@@ -110,11 +115,15 @@ def unwrapped(model: nn.Module) -> nn.Module:
     return inner if inner is model else unwrapped(inner)
 
 
-def encoder_of(model: nn.Module, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
+def encoder_of(
+    model: nn.Module, image_size: tuple[int, int] | None = None
+) -> LibraryEncoder:
     """An instantiated model of timm, torchvision or transformers; image size is height, width."""
     model = unwrapped(model)
     library = library_of(model)
     if library is None:
-        raise ValueError(f"{type(model).__name__} is not of timm, torchvision or transformers")
+        raise ValueError(
+            f"{type(model).__name__} is not of timm, torchvision or transformers"
+        )
     module = import_module(f"vit_str.analysis.libraries.{LIBRARIES[library]}")
     return module.encoder(model, image_size)

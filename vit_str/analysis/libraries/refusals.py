@@ -6,7 +6,9 @@ from torch import nn
 
 _NO_ATTENTION = "it has no self-attention"
 _POOLED_KEYS = "its keys are pooled, by layers that the lab does not know"
-_POOLED_QUERIES = "its queries are pooled between stages, by layers that the lab does not know"
+_POOLED_QUERIES = (
+    "its queries are pooled between stages, by layers that the lab does not know"
+)
 _MASK_UNITS = "its tokens are in the order of mask units, not of rows and columns"
 _SOME_BLOCKS = "only some of its blocks have attention, between convolutions"
 _OVER_CHANNELS = "its attention is over channels, not over tokens"
@@ -73,7 +75,9 @@ _OF_TYPES = {
         ("bit", "convnext", "convnextv2", "efficientnet", "focalnet", "mobilenet_v1"),
         _NO_ATTENTION,
     ),
-    **dict.fromkeys(("mobilenet_v2", "poolformer", "regnet", "resnet", "van"), _NO_ATTENTION),
+    **dict.fromkeys(
+        ("mobilenet_v2", "poolformer", "regnet", "resnet", "van"), _NO_ATTENTION
+    ),
 }
 # Attention that is called by a short name only.
 _NAMED = re.compile(r"att(n|ention)|MHSA|SHSA|SHMA|XCA", re.IGNORECASE)
@@ -94,7 +98,9 @@ def why_not(model: nn.Module, known: tuple[str, ...]) -> str:
 
 def why_not_type(model_type: str, known: tuple[str, ...]) -> str:
     """The same for a type of transformers."""
-    return _OF_TYPES.get(model_type, f"the lab knows the attention of {', '.join(known)} only")
+    return _OF_TYPES.get(
+        model_type, f"the lab knows the attention of {', '.join(known)} only"
+    )
 
 
 def check_softmax(model: nn.Module) -> None:

@@ -44,7 +44,9 @@ class TextAttention:
     def centers(self) -> dict[str, Float64[Tensor, "batch head position 2"]]:
         """Mean place (x, y) of what a text token looks at in the image, in pixels."""
         places = self.grid.centers
-        return {layer: of_image @ places for layer, of_image in self._of_image().items()}
+        return {
+            layer: of_image @ places for layer, of_image in self._of_image().items()
+        }
 
     @cached_property
     def spreads(self) -> dict[str, Float64[Tensor, "batch head position"]]:
@@ -157,18 +159,26 @@ def _language_model(model: Any) -> nn.Module:
     for name, module in model.named_modules():
         if name.rpartition(".")[2] == "language_model":
             return module
-    raise ValueError(f"{type(model).__name__} has no part that is called language_model")
+    raise ValueError(
+        f"{type(model).__name__} has no part that is called language_model"
+    )
 
 
 def _same_columns(of_image: Bool[Tensor, "batch token"]) -> Tensor:
     """Where the image tokens are, which is alike in all texts; text follows."""
     if not of_image.any():
-        raise ValueError("the text holds no image tokens: give input_ids as the processor makes")
+        raise ValueError(
+            "the text holds no image tokens: give input_ids as the processor makes"
+        )
     if not bool((of_image == of_image[:1]).all()):
-        raise ValueError("image tokens are at other places in each text: give one text at a time")
+        raise ValueError(
+            "image tokens are at other places in each text: give one text at a time"
+        )
     columns = of_image[0].nonzero()[:, 0]
     if int(columns[-1]) + 1 == of_image.shape[1]:
-        raise ValueError("no text follows the image tokens: only such text sees the image")
+        raise ValueError(
+            "no text follows the image tokens: only such text sees the image"
+        )
     return columns
 
 

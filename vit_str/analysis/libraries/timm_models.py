@@ -19,7 +19,13 @@ from vit_str.analysis.libraries.refusals import check_softmax, why_not
 from vit_str.analysis.libraries.timm_pooled import POOLED, image_size_of, pooled_blocks
 
 PLAIN = (
-    *("VisionTransformer", "VisionTransformerDistilled", "VisionTransformerRelPos", "Eva", "Beit"),
+    *(
+        "VisionTransformer",
+        "VisionTransformerDistilled",
+        "VisionTransformerRelPos",
+        "Eva",
+        "Beit",
+    ),
     "Qwen3VitEncoder",
 )
 SWIN = ("SwinTransformer", "SwinTransformerV2", "SwinTransformerV2Cr")
@@ -44,13 +50,19 @@ def create(
     if image_size and not any_size:
         options = {"img_size": tuple(image_size)}
     pretrained = pretrained and checkpoint is None
-    if pretrained:  # a model that is not supported is refused before its weights are fetched
-        encoder(timm.create_model(name, pretrained=False, num_classes=0, **options), image_size)
+    # A model that is not supported is refused before its weights are fetched
+    if pretrained:
+        encoder(
+            timm.create_model(name, pretrained=False, num_classes=0, **options),
+            image_size,
+        )
     model = timm.create_model(name, pretrained=pretrained, num_classes=0, **options)
     if checkpoint is not None:
         weights = read_weights(checkpoint)
         # Weights as their authors published them have other names.
-        rename = getattr(sys.modules[type(model).__module__], "checkpoint_filter_fn", None)
+        rename = getattr(
+            sys.modules[type(model).__module__], "checkpoint_filter_fn", None
+        )
         fill(model, rename(weights, model) if rename else weights, checkpoint)
     return encoder(model, image_size), preprocessing(model)
 
@@ -98,7 +110,9 @@ def _swin(model: Any) -> list[Block]:
         named = "feat_size" if hasattr(block, "feat_size") else "input_resolution"
         if (grid.rows, grid.columns) != tuple(getattr(block, named)):
             grid = grid.merged()
-        blocks.append(Block(block, grid, tuple(block.window_size), tuple(block.shift_size)))
+        blocks.append(
+            Block(block, grid, tuple(block.window_size), tuple(block.shift_size))
+        )
     return blocks
 
 
@@ -133,4 +147,6 @@ def preprocessing(model: nn.Module) -> LibraryPreprocessing:
     # As for timm's own loaders: pixels are normalized in a later step.
     transform = create_transform(**config, is_training=False, use_prefetcher=True)
     _, height, width = config["input_size"]
-    return LibraryPreprocessing(height, width, config["mean"], config["std"], transform=transform)
+    return LibraryPreprocessing(
+        height, width, config["mean"], config["std"], transform=transform
+    )

@@ -5,7 +5,12 @@ from typing import Any
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import Block
-from vit_str.analysis.libraries.pooled_keys import first_grid, linear_keys, pooled_keys, strided
+from vit_str.analysis.libraries.pooled_keys import (
+    first_grid,
+    linear_keys,
+    pooled_keys,
+    strided,
+)
 
 POOLED = ("PyramidVisionTransformerV2", "Twins", "MultiScaleVit")
 
@@ -31,7 +36,9 @@ def image_size_of(model: Any) -> tuple[int, int]:
         return height, width
     settings = getattr(model, "pretrained_cfg", None)
     if not settings:
-        raise ValueError(f"timm's {type(model).__name__} takes images of any size: say which")
+        raise ValueError(
+            f"timm's {type(model).__name__} takes images of any size: say which"
+        )
     _, height, width = settings["input_size"]
     return height, width
 
@@ -44,7 +51,9 @@ def _pyramid(model: Any, image_size: tuple[int, int]) -> list[Block]:
         for block in stage.blocks:
             attention = block.attn
             if attention.pool is None:
-                keys = pooled_keys(grid, attention.sr.stride[0]) if attention.sr else None
+                keys = (
+                    pooled_keys(grid, attention.sr.stride[0]) if attention.sr else None
+                )
             else:
                 keys = linear_keys(grid)
             blocks.append(Block(block, grid, keys=keys))
@@ -61,7 +70,9 @@ def _twins(model: Any, image_size: tuple[int, int]) -> list[Block]:
             if hasattr(attention, "ws"):
                 blocks.append(Block(block, grid, (attention.ws, attention.ws)))
             else:
-                blocks.append(Block(block, grid, keys=pooled_keys(grid, attention.sr_ratio)))
+                blocks.append(
+                    Block(block, grid, keys=pooled_keys(grid, attention.sr_ratio))
+                )
     return blocks
 
 
@@ -73,7 +84,9 @@ def _multi_scale(model: Any, image_size: tuple[int, int]) -> list[Block]:
     grid = first_grid(image_size, model.patch_embed.proj.stride)
     blocks = []
     for block in (block for stage in model.stages for block in stage.blocks):
-        queries, keys = (_behind(pool, grid) for pool in (block.attn.pool_q, block.attn.pool_k))
+        queries, keys = (
+            _behind(pool, grid) for pool in (block.attn.pool_q, block.attn.pool_k)
+        )
         blocks.append(Block(block, queries, keys=keys))
         grid = queries
     return blocks

@@ -10,7 +10,11 @@ from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.checkpoint import fill, read_weights
-from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, LibraryPreprocessing
+from vit_str.analysis.libraries.encoder import (
+    Block,
+    LibraryEncoder,
+    LibraryPreprocessing,
+)
 from vit_str.analysis.libraries.refusals import why_not
 
 KNOWN = ("VisionTransformer", "SwinTransformer")
@@ -30,17 +34,24 @@ def create(
         raise ValueError(f"torchvision has no model {name}; it has vit_b_16 and swin_t")
     choices = models.get_model_weights(name)
     if version and version not in choices.__members__:
-        raise ValueError(f"{name} has no weights {version}, only {', '.join(choices.__members__)}")
+        raise ValueError(
+            f"{name} has no weights {version}, only {', '.join(choices.__members__)}"
+        )
     weights = choices[version or "DEFAULT"]
     pretrained = pretrained and checkpoint is None
-    if pretrained:  # a model that is not supported is refused before its weights are fetched
+    # A model that is not supported is refused before its weights are fetched
+    if pretrained:
         _check_supported(models.get_model(name, weights=None))
     model = models.get_model(name, weights=weights if pretrained else None)
     if checkpoint is not None:
         fill(model, read_weights(checkpoint), checkpoint)
     preset = weights.transforms()
     size = getattr(model, "image_size", preset.crop_size[0])
-    if image_size and hasattr(model, "image_size") and tuple(image_size) != (size, size):
+    if (
+        image_size
+        and hasattr(model, "image_size")
+        and tuple(image_size) != (size, size)
+    ):
         raise ValueError(f"{name} of torchvision takes images of {size} x {size} only")
     transform = partial(_resize_and_crop, preset, size)
     return (
@@ -58,14 +69,18 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
         blocks = [Block(block, grid) for block in model.encoder.layers]
         return LibraryEncoder(model, blocks, partial(_features, model), ["class"])
     if image_size is None:
-        raise ValueError("a SwinTransformer of torchvision reads images of any size: name one")
+        raise ValueError(
+            "a SwinTransformer of torchvision reads images of any size: name one"
+        )
     return LibraryEncoder(model, _swin(model, image_size), model.features)
 
 
 def _check_supported(model: Any) -> None:
     kind = type(model).__name__
     if kind not in KNOWN:
-        raise ValueError(f"torchvision's {kind} is not supported: {why_not(model, KNOWN)}")
+        raise ValueError(
+            f"torchvision's {kind} is not supported: {why_not(model, KNOWN)}"
+        )
 
 
 def _features(model: Any, images: Tensor) -> Tensor:
@@ -91,7 +106,9 @@ def _block(module: Any, grid: TokenGrid) -> Block:
     shift = module.attn.shift_size
     size = (grid.rows, grid.columns)
     # One window that holds all is not shifted.
-    down, across = (0 if w >= n else s for w, s, n in zip(window, shift, size, strict=True))
+    down, across = (
+        0 if w >= n else s for w, s, n in zip(window, shift, size, strict=True)
+    )
     return Block(module, grid, tuple(window), (down, across))
 
 

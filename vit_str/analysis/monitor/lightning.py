@@ -39,7 +39,9 @@ class AttentionMonitor(Callback):
         batch_size: int = 32,
     ) -> None:
         if every_n_epochs < 1:
-            raise ValueError(f"every_n_epochs must be 1 or more, found {every_n_epochs}")
+            raise ValueError(
+                f"every_n_epochs must be 1 or more, found {every_n_epochs}"
+            )
         self.module = module
         self.images = images
         self.metrics = tuple(metrics)
@@ -70,4 +72,6 @@ class AttentionMonitor(Callback):
                 f"{type(pl_module).__name__} has no module {self.module!r}: say which "
                 "of its attributes holds the Vision Transformer"
             )
-        return attention_summary(model, self.images, self.metrics, self.grid, self.batch_size)
+        return attention_summary(
+            model, self.images, self.metrics, self.grid, self.batch_size
+        )

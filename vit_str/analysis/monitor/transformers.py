@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import (
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.monitor.summary import MONITORED, Images, attention_summary
@@ -67,5 +73,7 @@ class AttentionMonitorCallback(TrainerCallback):
             return
         model = self.trainer.model
         self.trainer.log(
-            attention_summary(model, self.images, self.metrics, self.grid, self.batch_size)
+            attention_summary(
+                model, self.images, self.metrics, self.grid, self.batch_size
+            )
         )

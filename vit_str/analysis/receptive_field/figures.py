@@ -61,7 +61,9 @@ def distance_by_depth(
     for model, color in model_colors(curves["model"].unique()).items():
         curve = curves[curves["model"] == model]
         untrained = is_untrained(model)
-        style = UNTRAINED | {"linestyle": next(strokes)} if untrained else {"color": color}
+        style = (
+            UNTRAINED | {"linestyle": next(strokes)} if untrained else {"color": color}
+        )
         marks: LineStyle = {"marker": "o", "markersize": 4, "zorder": 3, **style}
         label = plain_lines(model, _NAME_WIDTH)
         axes.plot(curve["layer"], curve["mean"], label=label, **marks)
@@ -99,12 +101,19 @@ def field_gallery(fields: Mapping[str, Sequence[LayerField]]) -> Figure:
     height, width = next(iter(fields.values()))[0].shares.shape
     columns = len(fields)
     across = 10.5 if columns > 1 else 7.5
-    sheet = figure(across, depth * (across / columns * 0.9 * height / width + 0.32) + 0.9)
+    sheet = figure(
+        across, depth * (across / columns * 0.9 * height / width + 0.32) + 0.9
+    )
     grid = sheet.subplots(depth, columns, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
     shown = matplotlib.cm.ScalarMappable(_NORM, HEAT)
-    where: dict[str, Any] = {"location": "bottom", "shrink": 0.5, "aspect": 40, "pad": 0.02}
+    where: dict[str, Any] = {
+        "location": "bottom",
+        "shrink": 0.5,
+        "aspect": 40,
+        "pad": 0.02,
+    }
     bar = sheet.colorbar(shown, ax=list(grid.flat), ticks=[0, 0.1, 0.5, 1], **where)
     bar.set_label("gradient, share of the largest in its map")
     for column, (model, layers) in zip(grid.T, fields.items(), strict=True):

@@ -61,7 +61,9 @@ class GradientFields:
         rows, columns = encoder.grid
         self._middle = torch.tensor([[rows // 2, columns // 2]])
         self._order = torch.randperm(rows * columns, generator=self._generator)
-        self._values: dict[tuple[str, int], list[Float64[Tensor, " image"]]] = defaultdict(list)
+        self._values: dict[tuple[str, int], list[Float64[Tensor, " image"]]] = (
+            defaultdict(list)
+        )
         height, width = encoder.image_size
         self._centered = torch.zeros(self.layers, height, width, dtype=torch.float64)
         self._chosen: list[Tensor] = []
@@ -112,7 +114,9 @@ class GradientFields:
         """Mean field of the token in the middle of the image; every field sums to 1."""
         return self._centered / self._centered.sum((1, 2), keepdim=True)
 
-    def middle_cells(self) -> list[tuple[tuple[int, int], tuple[float, float, float, float]]]:
+    def middle_cells(
+        self,
+    ) -> list[tuple[tuple[int, int], tuple[float, float, float, float]]]:
         """The cell of every layer that ``centered`` is about: row and column, and its sides in px.
 
         A layer with smaller cells than tokens has several within the token in the middle.
@@ -135,7 +139,9 @@ class GradientFields:
         chosen = chosen[chosen.any(1)]
         return (chosen / chosen.sum(1, keepdim=True)).mean(0)
 
-    def _queries(self, chosen: Bool[Tensor, "image token"]) -> Int64[Tensor, "query image 2"]:
+    def _queries(
+        self, chosen: Bool[Tensor, "image token"]
+    ) -> Int64[Tensor, "query image 2"]:
         """Row and column of the tokens to measure, on the grid of the encoder's output."""
         by_image = []
         for image, of_image in enumerate(chosen, self.seen):

@@ -2,7 +2,11 @@
 
 import pandas as pd
 
-from vit_str.analysis.receptive_field.figures import LayerField, distance_by_depth, field_gallery
+from vit_str.analysis.receptive_field.figures import (
+    LayerField,
+    distance_by_depth,
+    field_gallery,
+)
 from vit_str.analysis.receptive_field.gradients import (
     GradientFields,
     gradient_measurements,
@@ -30,7 +34,14 @@ _CAUTION = """\
 A gradient tells what a small change of a pixel would do to the features of this \
 image. It does not tell which pixels a reading rests on."""
 
-_BOUND_COLUMNS = ("model", "layer", "field height", "field width", "stride down", "stride across")
+_BOUND_COLUMNS = (
+    "model",
+    "layer",
+    "field height",
+    "field width",
+    "stride down",
+    "stride across",
+)
 
 
 def report(run: AnalysisRun, queries: int) -> int:
@@ -40,7 +51,9 @@ def report(run: AnalysisRun, queries: int) -> int:
         fields = GradientFields(subject.encoder, queries, run.seed)
         run.measure(subject, fields.update)
         models[subject.name] = fields, fields_by_layer(subject.encoder)
-    rows = pd.concat(gradient_measurements(name, fields) for name, (fields, _) in models.items())
+    rows = pd.concat(
+        gradient_measurements(name, fields) for name, (fields, _) in models.items()
+    )
     bounds_rows: list[list[object]] = [
         [name, layer, *bound.size, *bound.stride]
         for name, (_, bounds) in models.items()

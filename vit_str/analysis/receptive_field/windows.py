@@ -31,7 +31,11 @@ class ReceptiveField:
 
     def through(self, layer: WindowLayer) -> "ReceptiveField":
         """The field after one more layer."""
-        (height, width), (down, across), (top, left) = self.size, self.stride, self.start
+        (height, width), (down, across), (top, left) = (
+            self.size,
+            self.stride,
+            self.start,
+        )
         kernel, stride, padding = layer
         return ReceptiveField(
             (height + (kernel[0] - 1) * down, width + (kernel[1] - 1) * across),
@@ -51,12 +55,19 @@ def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
     if encoder.windows:
         return _fields_of_windows(encoder)  # type: ignore[arg-type]
     if not isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
-        return [ReceptiveField(encoder.image_size, stride=(0, 0)) for _ in encoder.layer_modules]
+        return [
+            ReceptiveField(encoder.image_size, stride=(0, 0))
+            for _ in encoder.layer_modules
+        ]
     fields = []
     field = ReceptiveField()
     for layer in encoder.layer_modules:
         for module in layer.modules():
-            field = field.through(window_of(module)) if isinstance(module, _WINDOWS) else field
+            field = (
+                field.through(window_of(module))
+                if isinstance(module, _WINDOWS)
+                else field
+            )
         fields.append(field)
     return fields
 
@@ -73,19 +84,25 @@ def _fields_of_windows(encoder: LibraryEncoder) -> list[ReceptiveField]:
         for block in encoder.blocks:
             cells = (block.grid.rows, block.grid.columns)[axis]
             merged = len(spans) // cells
-            spans = [_joined(spans[i * merged : (i + 1) * merged]) for i in range(cells)]
+            spans = [
+                _joined(spans[i * merged : (i + 1) * merged]) for i in range(cells)
+            ]
             window = (block.window or (cells, cells))[axis]
             shift = block.shift[axis]
             # Cells before the first window have come round from the other end, behind a mask.
-            of_cell = [(((i - shift) % cells) // window, i < shift) for i in range(cells)]
+            of_cell = [
+                (((i - shift) % cells) // window, i < shift) for i in range(cells)
+            ]
             seen = {
-                key: _joined([span for span, of in zip(spans, of_cell, strict=True) if of == key])
+                key: _joined(
+                    [span for span, of in zip(spans, of_cell, strict=True) if of == key]
+                )
                 for key in set(of_cell)
             }
             spans = [seen[key] for key in of_cell]
-            middles.append(
-                spans[(2 * (encoder.grid[axis] // 2) + 1) * cells // (2 * encoder.grid[axis])]
-            )
+            tokens = encoder.grid[axis]
+            middle = (2 * (tokens // 2) + 1) * cells // (2 * tokens)
+            middles.append(spans[middle])
         axes.append(middles)
     return [
         ReceptiveField((bottom - top, right - left), (0, 0), (top, left))
@@ -101,8 +118,15 @@ def window_of(module: nn.Module) -> WindowLayer:
     """The window of a convolution or a pooling; a dilated one is as wide as what it spans."""
     layer: Any = module
     if isinstance(layer.padding, str):
-        raise ValueError(f"padding {layer.padding!r} depends on the image; give it in numbers")
-    sizes = layer.kernel_size, layer.stride, layer.padding, getattr(layer, "dilation", 1)
+        raise ValueError(
+            f"padding {layer.padding!r} depends on the image; give it in numbers"
+        )
+    sizes = (
+        layer.kernel_size,
+        layer.stride,
+        layer.padding,
+        getattr(layer, "dilation", 1),
+    )
     (down, across), stride, padding, dilation = (
         (size, size) if isinstance(size, int) else size for size in sizes
     )

@@ -71,7 +71,9 @@ def figure_seven(models: Sequence[ModelPanels]) -> Figure:
     sheet = figure(_WIDTH, _ROW_HEIGHT * len(models))
     bands = sheet.subfigures(len(models), 1, squeeze=False)
     for band, model in zip(bands.flat, models, strict=True):
-        band.suptitle(plain_lines(model.name, 80), x=0.012, ha="left", fontweight="bold")
+        band.suptitle(
+            plain_lines(model.name, 80), x=0.012, ha="left", fontweight="bold"
+        )
         panels = band.subplots(1, 3, width_ratios=_PANEL_RATIOS)
         for axes, title in zip(panels, _TITLES, strict=True):
             axes.set_title(title, fontweight="normal", color=MUTED, fontsize=9)

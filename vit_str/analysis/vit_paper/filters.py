@@ -32,11 +32,15 @@ def first_filters(encoder: nn.Module) -> Filters:
     if isinstance(encoder, VisionTransformer) and not encoder.stem_widths:
         height, width = encoder.patch_size
         weight = encoder.embed_patches.weight.detach()
-        return rearrange(weight, "filter (h w c) -> filter c h w", h=height, w=width).cpu()
+        return rearrange(
+            weight, "filter (h w c) -> filter c h w", h=height, w=width
+        ).cpu()
     for module in encoder.modules():
         if isinstance(module, nn.Conv2d):
             return module.weight.detach().float().cpu()
-    raise ValueError(f"{type(encoder).__name__} has no patch embedding and no convolution")
+    raise ValueError(
+        f"{type(encoder).__name__} has no patch embedding and no convolution"
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +61,9 @@ class Components:
         flat = filters.double().flatten(1)
         _, singular, directions = torch.linalg.svd(flat, full_matrices=False)
         energies = singular.square()
-        return cls(directions.unflatten(1, filters.shape[1:]), energies / energies.sum())
+        return cls(
+            directions.unflatten(1, filters.shape[1:]), energies / energies.sum()
+        )
 
     def effective_number(self) -> float:
         """How many components of equal strength that is: exp of the entropy of the shares."""
@@ -123,7 +129,9 @@ def chance_low_frequency(filters: Filters) -> float:
 def roughness(filters: Filters) -> Float64[Tensor, " filter"]:
     """Mean squared difference of neighbors over that of noise of the same strength: 0 is flat."""
     pixels = filters.double()
-    differences = [pixels.diff(dim=axis).square() for axis in (2, 3) if pixels.shape[axis] > 1]
+    differences = [
+        pixels.diff(dim=axis).square() for axis in (2, 3) if pixels.shape[axis] > 1
+    ]
     total = sum(each.sum((1, 2, 3)) for each in differences)
     count = sum(each[0].numel() for each in differences)
     return total / count / (2 * pixels.square().mean((1, 2, 3)))

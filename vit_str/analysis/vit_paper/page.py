@@ -66,15 +66,33 @@ _CAUTION = (
 )
 _NO_ATTENTION = "no self-attention"
 _FILTER_COLUMNS = (
-    *("model", "filters", "low frequencies", "roughness", "gray", "components"),
+    "model",
+    "filters",
+    "low frequencies",
+    "roughness",
+    "gray",
+    "components",
     "in a tenth of the patches'",
 )
 _COMPONENT_COLUMNS = (
-    *("model", "component", "share", "low_frequency_share", "roughness", "gray_share"),
+    "model",
+    "component",
+    "share",
+    "low_frequency_share",
+    "roughness",
+    "gray_share",
 )
 _CLASSES = ("distance", "offset", "rows", "columns")
 _POSITION_COLUMNS = ("model", "positions", *_CLASSES)
-_PAIR_COLUMNS = ("model", "row", "column", "other row", "other column", "distance px", "cosine")
+_PAIR_COLUMNS = (
+    "model",
+    "row",
+    "column",
+    "other row",
+    "other column",
+    "distance px",
+    "cosine",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +148,9 @@ class PaperFigure:
 
     def missing(self) -> list[str]:
         """Why panels are empty."""
-        reasons = [each for each in (self.filters, self.positions) if isinstance(each, str)]
+        reasons = [
+            each for each in (self.filters, self.positions) if isinstance(each, str)
+        ]
         return reasons if self.distance is not None else [*reasons, _NO_ATTENTION]
 
 
@@ -142,7 +162,9 @@ def report(run: AnalysisRun, norm: str) -> int:
         rows = pd.concat([measurements(distance) for distance in attending])
         write_frame(run.folder / "distance.csv", rows)
     page = run.page("Figure 7 of the ViT paper", _LEAD)
-    images = f", {norm}, means over n = {attending[0].images:,} images" if attending else ""
+    images = (
+        f", {norm}, means over n = {attending[0].images:,} images" if attending else ""
+    )
     figure = figure_seven([model.panels() for model in models])
     page.figure(figure, "figure-7", f"{_CAPTION}{images}.", vector=True)
     for model in models:
@@ -214,7 +236,9 @@ def _component_rows(name: str, components: Components) -> list[list[object]]:
     return [[name, number, *values] for number, values in enumerate(measured, 1)]
 
 
-def _write_positions(run: AnalysisRun, page: Page, models: Sequence[PaperFigure]) -> None:
+def _write_positions(
+    run: AnalysisRun, page: Page, models: Sequence[PaperFigure]
+) -> None:
     """Tables of what explains the similarity of positions, and of every two of them."""
     shares: list[list[object]] = []
     pairs: list[list[object]] = []
@@ -224,7 +248,10 @@ def _write_positions(run: AnalysisRun, page: Page, models: Sequence[PaperFigure]
         name = model.subject.name
         centered = model.positions - model.positions.mean(0)
         cosines = similarities(model.positions)
-        for kind, values in (("as they are", cosines), ("centered", similarities(centered))):
+        for kind, values in (
+            ("as they are", cosines),
+            ("centered", similarities(centered)),
+        ):
             of_variance = explained(values, model.grid)
             shares.append([name, kind, *(of_variance[each] for each in _CLASSES)])
         pairs += _pair_rows(name, model.grid, cosines)
@@ -234,7 +261,9 @@ def _write_positions(run: AnalysisRun, page: Page, models: Sequence[PaperFigure]
     write_csv(run.folder / "similarity.csv", _PAIR_COLUMNS, pairs)
     page.heading("Positions in numbers")
     page.paragraph(_SHARES)
-    page.table(_POSITION_COLUMNS, shares, "Shares of the variance of the cosines, from 0 to 1")
+    page.table(
+        _POSITION_COLUMNS, shares, "Shares of the variance of the cosines, from 0 to 1"
+    )
 
 
 def _pair_rows(

@@ -41,7 +41,9 @@ def positions_of(encoder: Encoder) -> Vectors:
         positions = getattr(encoder, "embed_positions", None)
         if isinstance(positions, Positions):
             return positions.weight.detach().double().cpu()
-    raise ValueError("no vector for every token: positions are relative, rotary or of another size")
+    raise ValueError(
+        "no vector for every token: positions are relative, rotary or of another size"
+    )
 
 
 def _table_of(model: nn.Module, tokens: int, special: int) -> Vectors | None:

@@ -99,7 +99,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Fit or measure, and write the weights; returns the exit code."""
     if options.ranges and options.sources:
-        raise ValueError("--ranges measures on rendered words: give it without labeled ones")
+        raise ValueError(
+            "--ranges measures on rendered words: give it without labeled ones"
+        )
     return _measure(options) if options.ranges else _fit(options)
 
 
@@ -113,7 +115,9 @@ def _measure(options: argparse.Namespace) -> int:
     source, out = _checked_files(options.weights, options.out)
     file = load_weights(source)
     if not takes_ranges(load_header(source).description):
-        raise ValueError(f"{options.weights}: the package has no graph of this model for ranges")
+        raise ValueError(
+            f"{options.weights}: the package has no graph of this model for ranges"
+        )
     with console.Progress(WORDS, alone=True) as progress:
         batches = rendered_words(file.charset, file.preprocessing)
         words = _counted(batches, progress.advance)

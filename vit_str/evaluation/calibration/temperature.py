@@ -139,7 +139,9 @@ def _second_halves(
     for name, words in sets.items():
         count = len(JudgedWords.of(words))
         if not count:
-            raise ValueError(f"{name}: no word to judge; give labeled images that can be read")
+            raise ValueError(
+                f"{name}: no word to judge; give labeled images that can be read"
+            )
         places = generator.permutation(count)[count // 2 :]
         halves[f"{name}, other half"] = start + places
         start += count

@@ -12,7 +12,13 @@ from vit_str.evaluation.pages.scores import PageScore, compare, score_page, summ
 from vit_str.reading.options import load_page_reader
 from vit_str.reading.pages.output import overlay
 from vit_str.reading.pages.reader import PageReader
-from vit_str.reports.sheets import Captioned, check_picture, framed, sheet, write_picture
+from vit_str.reports.sheets import (
+    Captioned,
+    check_picture,
+    framed,
+    sheet,
+    write_picture,
+)
 from vit_str.runtime.images import UnreadableImage, load_pages
 
 _WORST = 12

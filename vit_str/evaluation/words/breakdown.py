@@ -156,7 +156,9 @@ def rejection(words: ReadWords) -> list[AcceptedWords]:
         chosen = order[: round(coverage * len(order))]
         least = float(sure[chosen[-1]]) if len(chosen) else math.nan
         mask = np.isin(np.arange(len(order)), chosen)
-        kept.append(AcceptedWords(coverage, least, len(chosen), _shares(outcomes, mask)))
+        kept.append(
+            AcceptedWords(coverage, least, len(chosen), _shares(outcomes, mask))
+        )
     return kept
 
 
@@ -171,7 +173,8 @@ def _outcomes(words: ReadWords) -> dict[str, Float[np.ndarray, " word"]]:
 
 
 def _shares(
-    outcomes: Mapping[str, Float[np.ndarray, " word"]], chosen: Bool[np.ndarray, " word"]
+    outcomes: Mapping[str, Float[np.ndarray, " word"]],
+    chosen: Bool[np.ndarray, " word"],
 ) -> dict[str, Share]:
     shares = {}
     for metric, outcome in outcomes.items():

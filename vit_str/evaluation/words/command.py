@@ -40,9 +40,12 @@ def run(options: argparse.Namespace) -> int:
     if options.sheet:
         _write_sheet(options.sheet, reports[0], sets)
     if comparison and options.changes:
-        from vit_str.evaluation.words.changes import write_changes  # draws with matplotlib
+        # Draws with matplotlib
+        from vit_str.evaluation.words.changes import write_changes
 
-        console.write(f"what changed: {write_changes(comparison, sets, options.changes)}")
+        console.write(
+            f"what changed: {write_changes(comparison, sets, options.changes)}"
+        )
     return 1 if reports[0].problems or not reports[0].whole.labels else 0
 
 
@@ -186,4 +189,6 @@ def _command(options: argparse.Namespace, names: Iterable[str]) -> str:
 def _how(reader: Reader) -> str:
     read_by = reader.describe()
     place = f"{read_by.device.partition(':')[0]} with {read_by.backend}"
-    return f"read in {read_by.number_format} on {place} by vit-str {vit_str.__version__}"
+    return (
+        f"read in {read_by.number_format} on {place} by vit-str {vit_str.__version__}"
+    )

@@ -16,7 +16,8 @@ _MOST = 30  # confusions that are listed
 class Confusion:
     """A mistake and how often it is made."""
 
-    written: str  # the character of the label; empty if one was read where there is none
+    # The character of the label; empty if one was read where there is none
+    written: str
     read: str  # the character that was read for it; empty if none was
     times: int  # how often
     of: int  # how often the label has this character, or has any, if `written` is empty

@@ -66,7 +66,9 @@ class Report:
             if calibration.n
         )
         if errors:
-            lines.append(f"calibration error of confidences, word 36, {BINS} bins: {errors}")
+            lines.append(
+                f"calibration error of confidences, word 36, {BINS} bins: {errors}"
+            )
         return "\n".join([*lines, *self.notes()])
 
     def rows(self, titles: dict[str, str]) -> list[tuple[str, ...]]:
@@ -74,7 +76,9 @@ class Report:
         rows = [("set", "words", *titles.values())]
         for name, (_, scores, _) in self.parts().items():
             values = scores.values
-            cells = [percent(values[metric], scores.interval[metric]) for metric in titles]
+            cells = [
+                percent(values[metric], scores.interval[metric]) for metric in titles
+            ]
             rows.append((one_line(name), f"{scores.n:,}", *cells))
         return rows
 

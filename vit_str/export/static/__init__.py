@@ -23,7 +23,9 @@ from vit_str.models import (
 __all__ = ["external_shapes", "static_graphs"]
 
 
-def static_graphs(recognizer: Recognizer, *, int8: bool = True) -> dict[str, ModelProto]:
+def static_graphs(
+    recognizer: Recognizer, *, int8: bool = True
+) -> dict[str, ModelProto]:
     """The graphs of a model by name, with names of initializers in place of weights.
 
     Args:
@@ -35,7 +37,9 @@ def static_graphs(recognizer: Recognizer, *, int8: bool = True) -> dict[str, Mod
     """
     encoder = recognizer.encoder
     decoder = recognizer.decoder
-    if isinstance(encoder, VisionTransformer) and isinstance(decoder, TransformerDecoder):
+    if isinstance(encoder, VisionTransformer) and isinstance(
+        decoder, TransformerDecoder
+    ):
         positions = {encoder.positions, decoder.positions}
         if encoder.special_tokens or positions != {"learned"}:
             return {}

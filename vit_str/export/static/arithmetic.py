@@ -115,7 +115,9 @@ class Int8(Arithmetic):
         inputs = [
             x,
             *self._range(point),
-            self._graph.given(weight + QUANTIZED_OUTPUTS, layer.weight.shape, TensorProto.INT8),
+            self._graph.given(
+                weight + QUANTIZED_OUTPUTS, layer.weight.shape, TensorProto.INT8
+            ),
             self._graph.given(weight + SCALE_OUTPUTS, outputs),
             self._graph.scalar(0, TensorProto.INT8),
             *range_after,

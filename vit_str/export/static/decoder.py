@@ -72,7 +72,9 @@ def step_graph(
 class _DecoderLayers:
     """Nodes of the layers of a decoder, and its inputs and outputs."""
 
-    def __init__(self, graph: Graph, decoder: TransformerDecoder, *, int8: bool) -> None:
+    def __init__(
+        self, graph: Graph, decoder: TransformerDecoder, *, int8: bool
+    ) -> None:
         self.graph = graph
         self.arithmetic = arithmetic_of(graph, int8=int8)
         self.decoder = decoder
@@ -131,9 +133,15 @@ class _DecoderLayers:
         layers = [attention.to_queries, attention.to_keys_values]
         inside = self.arithmetic.multiply(inside, point, layers)
         inside = self.graph.reshape(inside, 3, attention.heads, 1, self.head_dim)
-        queries, keys, values = (self.graph.pick(inside, place, axis=1) for place in range(3))
-        keys = self.graph.add("Concat", [past[0], keys], output=f"{present}.key", axis=2)
-        values = self.graph.add("Concat", [past[1], values], output=f"{present}.value", axis=2)
+        queries, keys, values = (
+            self.graph.pick(inside, place, axis=1) for place in range(3)
+        )
+        keys = self.graph.add(
+            "Concat", [past[0], keys], output=f"{present}.key", axis=2
+        )
+        values = self.graph.add(
+            "Concat", [past[1], values], output=f"{present}.value", axis=2
+        )
         inside = self.graph.add("MatMul", [self._weights(queries, keys), values])
         inside = self.graph.reshape(inside, 1, self.decoder.dim)
         return self._added(x, inside, attention)
@@ -191,7 +199,9 @@ class _DecoderLayers:
 
     def give_attention(self, weights: str, image: tuple[str, str]) -> None:
         """How much of every token a row takes, the mean of all heads, as an output."""
-        x = self.graph.add("ReduceMean", [weights, self.graph.constant([1])], keepdims=0)
+        x = self.graph.add(
+            "ReduceMean", [weights, self.graph.constant([1])], keepdims=0
+        )
         tokens = self.graph.size(image[0], axis=2)
         shape = self.graph.add("Concat", [self.graph.constant([-1]), tokens], axis=0)
         self.graph.add("Reshape", [x, shape], output="cross_attentions")

@@ -3,9 +3,19 @@
 from onnx import ModelProto
 from torch import nn
 
-from vit_str.export.static.arithmetic import Arithmetic, arithmetic_of, feed_forward, linear
+from vit_str.export.static.arithmetic import (
+    Arithmetic,
+    arithmetic_of,
+    feed_forward,
+    linear,
+)
 from vit_str.export.static.graph import Graph
-from vit_str.models import LineTransformer, Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.models import (
+    LineTransformer,
+    Recognizer,
+    TransformerDecoder,
+    VisionTransformer,
+)
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.convolutions import ResidualBlock
 from vit_str.models.decoders.ctc import CtcHead

@@ -121,7 +121,9 @@ class Graph:
         name = self.names[norm]
         weight = self.given(f"{name}.weight", norm.normalized_shape)
         bias = self.given(f"{name}.bias", norm.normalized_shape)
-        return self.add("LayerNormalization", [x, weight, bias], axis=-1, epsilon=norm.eps)
+        return self.add(
+            "LayerNormalization", [x, weight, bias], axis=-1, epsilon=norm.eps
+        )
 
     def joined_name(self, layers: Sequence[nn.Linear], kind: str) -> str:
         """Of the weights or biases of several layers, the outputs one behind the other."""

@@ -75,11 +75,14 @@ class CtcHead(nn.Module):
         """Scores of every symbol under every column, the blank last."""
         rows, columns = self.grid
         tokens = features[:, -rows * columns :]
-        return self.classify(rearrange(tokens, "b (row col) d -> b col (row d)", row=rows))
+        return self.classify(
+            rearrange(tokens, "b (row col) d -> b col (row d)", row=rows)
+        )
 
 
 def ctc_loss(
-    scores: Float[Tensor, "batch column symbol"], labels: Int64[Tensor, "batch position"]
+    scores: Float[Tensor, "batch column symbol"],
+    labels: Int64[Tensor, "batch position"],
 ) -> Float[Tensor, ""]:
     """Negative logarithm of the probability of the labels, per character, in nats.
 
@@ -93,7 +96,9 @@ def ctc_loss(
     texts = labels.clamp(min=0)
     blank = symbols - 1
     if torch.compiler.is_compiling():
-        total, _ = _ctc_in_one_piece(log_probabilities, texts, every_column, lengths, blank)
+        total, _ = _ctc_in_one_piece(
+            log_probabilities, texts, every_column, lengths, blank
+        )
     else:
         total = F.ctc_loss(
             log_probabilities,

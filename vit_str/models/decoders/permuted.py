@@ -52,7 +52,9 @@ class PermutedDecoder(AutoregressiveDecoder):
     ) -> None:
         super().__init__(charset_size, dim, maximum_length, label_smoothing)
         if decoding not in _DECODINGS:
-            raise ValueError(f"decoding must be {' or '.join(_DECODINGS)}, found {decoding!r}")
+            raise ValueError(
+                f"decoding must be {' or '.join(_DECODINGS)}, found {decoding!r}"
+            )
         if orders < 1 or refinements < 0:
             raise ValueError(
                 f"orders must be 1 or more and refinements 0 or more, found {orders} "
@@ -91,7 +93,9 @@ class PermutedDecoder(AutoregressiveDecoder):
         Without training only from left to right, as other decoders' losses are.
         """
         orders = sample_orders(labels.shape[1], self.orders if self.training else 1)
-        masks = torch.stack([permutation_mask(order) for order in orders]).to(labels.device)
+        masks = torch.stack([permutation_mask(order) for order in orders]).to(
+            labels.device
+        )
         is_written = F.pad(labels != PADDING, (1, 0), value=True)
         masks = masks[:, None, None] & is_written[:, None, None]
         targets = self.targets(labels)
@@ -103,7 +107,9 @@ class PermutedDecoder(AutoregressiveDecoder):
 
     def begin(self, features: Float[Tensor, "batch token dim"]) -> CachedState:
         """The image projected once, and nothing written yet."""
-        return CachedState([self._image(features)], [KeyValueCache(self.maximum_length + 1)])
+        return CachedState(
+            [self._image(features)], [KeyValueCache(self.maximum_length + 1)]
+        )
 
     def step(  # type: ignore[override]
         self, symbols: Int64[Tensor, " batch"], position: int, state: CachedState
@@ -134,7 +140,10 @@ class PermutedDecoder(AutoregressiveDecoder):
         missing = self.maximum_length - labels.shape[1]
         labels = F.pad(labels, (0, missing), value=PADDING)
         others = ~torch.eye(
-            self.maximum_length + 1, self.maximum_length, dtype=torch.bool, device=labels.device
+            self.maximum_length + 1,
+            self.maximum_length,
+            dtype=torch.bool,
+            device=labels.device,
         )
         mask = F.pad(others & (labels != PADDING)[:, None, None], (1, 0), value=True)
         return self._logits(image, labels, mask)
@@ -153,7 +162,9 @@ class PermutedDecoder(AutoregressiveDecoder):
         characters = self.embed_positions(inputs[:, 1:])
         past = self.block.project_past(torch.cat([start, characters], 1))
         queries = self.embed_positions(torch.zeros_like(inputs))
-        return self.classify(self.norm(self.block(queries, image, past=past, mask=mask)))
+        return self.classify(
+            self.norm(self.block(queries, image, past=past, mask=mask))
+        )
 
 
 def permutation_mask(

@@ -86,7 +86,9 @@ class RecurrentDecoder(AutoregressiveDecoder):
     ) -> Float[Tensor, "batch position_and_end symbol"]:
         state = self.begin(features)
         steps = enumerate(self.inputs(labels).unbind(1))
-        return torch.stack([self.step(symbols, position, state) for position, symbols in steps], 1)
+        return torch.stack(
+            [self.step(symbols, position, state) for position, symbols in steps], 1
+        )
 
     def begin(self, features: Float[Tensor, "batch token dim"]) -> RecurrentState:
         """The first state, from the image as one vector."""
@@ -113,5 +115,9 @@ class RecurrentDecoder(AutoregressiveDecoder):
 def _looking(attention: str, dim: int) -> MultiHeadAttention | None:
     if attention == "none":
         return None
-    core = AdditiveAttention(dim) if attention == "additive" else ScaledDotProductAttention()
+    core = (
+        AdditiveAttention(dim)
+        if attention == "additive"
+        else ScaledDotProductAttention()
+    )
     return MultiHeadAttention(dim, heads=1, attend=core)

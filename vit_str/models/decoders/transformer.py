@@ -28,7 +28,9 @@ class CachedState:
 
     def keep(self, rows: Rows) -> None:
         """See `DecodingState`."""
-        self.image = [KeysValues(keys[rows], values[rows]) for keys, values in self.image]
+        self.image = [
+            KeysValues(keys[rows], values[rows]) for keys, values in self.image
+        ]
         for cache in self.past:
             cache.keep(rows)
 
@@ -76,7 +78,9 @@ class TransformerDecoder(AutoregressiveDecoder):
         self.embed_positions: Positions = (
             LearnedPositions(maximum_length + 1, dim)
             if positions == "learned"
-            else position_embedding(positions, sinusoidal_positions(maximum_length + 1, dim))
+            else position_embedding(
+                positions, sinusoidal_positions(maximum_length + 1, dim)
+            )
         )
         self.blocks = nn.ModuleList(  # type: ignore[assignment]
             DecoderBlock(dim, heads, mlp_ratio, dropout) for _ in range(depth)
@@ -110,13 +114,19 @@ class TransformerDecoder(AutoregressiveDecoder):
         return CachedState(self._image(features), caches)
 
     def _image(self, features: Float[Tensor, "batch token dim"]) -> list[KeysValues]:
-        return [block.cross_attention.project_keys_values(features) for block in self.blocks]
+        return [
+            block.cross_attention.project_keys_values(features) for block in self.blocks
+        ]
 
     def step(  # type: ignore[override]
         self, symbols: Int64[Tensor, " batch"], position: int, state: CachedState
     ) -> Float[Tensor, "batch symbol"]:
-        x = self.embed_positions(self.embed_characters(symbols[:, None]), first=position)
-        for block, image, past in zip(self.blocks, state.image, state.past, strict=True):
+        x = self.embed_positions(
+            self.embed_characters(symbols[:, None]), first=position
+        )
+        for block, image, past in zip(
+            self.blocks, state.image, state.past, strict=True
+        ):
             past.append(block.project_past(x))
             x = block(x, image, past=past.keys_values)
         return self.classify(self.norm(x))[:, 0]

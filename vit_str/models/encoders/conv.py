@@ -37,7 +37,9 @@ class ConvolutionalEncoder(Encoder):
         reach: int = 3,
     ) -> None:
         super().__init__()
-        self.grid = token_grid(image_size, widths=widths, depths=depths, strides=strides)
+        self.grid = token_grid(
+            image_size, widths=widths, depths=depths, strides=strides
+        )
         self.widths = widths
         self.depths = depths
         self.strides = strides
@@ -60,8 +62,12 @@ class ConvolutionalEncoder(Encoder):
     @property
     def layers(self) -> Sequence[WindowLayer]:
         """Every convolution on the longest way through the network, first to last."""
-        modules = [module for module in self.stages.modules() if isinstance(module, nn.Conv2d)]
-        sizes = [(module.kernel_size, module.stride, module.padding) for module in modules]
+        modules = [
+            module for module in self.stages.modules() if isinstance(module, nn.Conv2d)
+        ]
+        sizes = [
+            (module.kernel_size, module.stride, module.padding) for module in modules
+        ]
         # Pairs
         return [WindowLayer(*window) for window in sizes]  # type: ignore[arg-type]
 

@@ -28,7 +28,9 @@ class ColumnEncoder(Encoder):
         self.image_size = encoder.image_size
         rows, columns = encoder.grid
         self.grid = 1, columns
-        self.join_rows = nn.Linear(rows * self.dim, self.dim) if rows > 1 else nn.Identity()
+        self.join_rows = (
+            nn.Linear(rows * self.dim, self.dim) if rows > 1 else nn.Identity()
+        )
 
     def forward(
         self, images: Float[Tensor, "batch channel height width"]
@@ -36,7 +38,9 @@ class ColumnEncoder(Encoder):
         """Features of every column."""
         tokens = self.encoder(images)[:, self.encoder.special_tokens :]
         rows = self.encoder.grid[0]
-        return self.join_rows(rearrange(tokens, "b (row col) d -> b col (row d)", row=rows))
+        return self.join_rows(
+            rearrange(tokens, "b (row col) d -> b col (row d)", row=rows)
+        )
 
 
 class RecurrentEncoder(ColumnEncoder):
@@ -58,7 +62,9 @@ class RecurrentEncoder(ColumnEncoder):
     ) -> None:
         super().__init__(encoder)
         if cell not in NETWORKS:
-            raise ValueError(f"cell must be one of {', '.join(NETWORKS)}, found {cell!r}")
+            raise ValueError(
+                f"cell must be one of {', '.join(NETWORKS)}, found {cell!r}"
+            )
         if bidirectional and self.dim % 2:
             raise ValueError(f"two directions need an even dim, found {self.dim}")
         self.cell = cell

@@ -49,7 +49,9 @@ class VisionTransformer(Encoder):
     ) -> None:
         super().__init__()
         if image_size[0] % patch_size[0] or image_size[1] % patch_size[1]:
-            raise ValueError(f"patch_size {patch_size} must divide image_size {image_size}")
+            raise ValueError(
+                f"patch_size {patch_size} must divide image_size {image_size}"
+            )
         self.dim = dim
         self.depth = depth
         self.heads = heads
@@ -122,4 +124,7 @@ def convolutional_stem(
         stage(before, width, depth, (2, 2), reach=1)
         for before, width, depth in zip((3, *widths), widths, depths, strict=False)
     )
-    return nn.Sequential(*stages), (patch_size[0] // shrinking, patch_size[1] // shrinking)
+    return nn.Sequential(*stages), (
+        patch_size[0] // shrinking,
+        patch_size[1] // shrinking,
+    )

@@ -12,7 +12,16 @@ from vit_str.datasets.tar import members
 from vit_str.runtime.images import SUFFIXES
 
 ARCHIVES = (".tar", ".parquet", ".pq")
-_COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".zip")
+_COMPRESSED = (
+    ".tar.gz",
+    ".tgz",
+    ".tar.bz2",
+    ".tbz2",
+    ".tar.xz",
+    ".txz",
+    ".tar.zst",
+    ".zip",
+)
 
 Report = Callable[[str, str], object]
 
@@ -37,7 +46,10 @@ def list_images(
     for path in dict.fromkeys(paths):
         lower = path.lower()
         if lower.endswith(_COMPRESSED):
-            report(path, "a compressed archive, which cannot be entered; unpack it to a .tar")
+            report(
+                path,
+                "a compressed archive, which cannot be entered; unpack it to a .tar",
+            )
         elif lower.endswith(".tar"):
             yield from _tar_members(path, report)
         elif lower.endswith(ARCHIVES):
@@ -51,7 +63,9 @@ def load_images(images: Sequence[ImageRef]) -> Iterator[str | bytes]:
     for (path, column), group in groupby(images, attrgetter("path", "column")):
         members = list(group)
         if column:
-            yield from _load_cells(path, column, [image.start or 0 for image in members])
+            yield from _load_cells(
+                path, column, [image.start or 0 for image in members]
+            )
         elif members[0].start is None:
             yield from (image.path for image in members)
         else:
@@ -73,10 +87,15 @@ def _tar_members(path: str, report: Report) -> Iterator[ImageRef]:
                     name = f"{path}/{member.name}"
                     yield ImageRef(name, absolute, member.offset_data, member.size)
         if not count:
-            report(path, "an archive without images; their names end in .jpg, .png and the like")
+            report(
+                path,
+                "an archive without images; their names end in .jpg, .png and the like",
+            )
     except tarfile.TarError:
         damage = f"damaged or cut short after {count} images; make it again"
-        report(path, damage if count else "no tar archive, or a damaged or compressed one")
+        report(
+            path, damage if count else "no tar archive, or a damaged or compressed one"
+        )
     except OSError as error:
         report(path, f"cannot be read ({error.strerror}); check the file")
 
@@ -90,7 +109,9 @@ def _parquet_rows(path: str, column: str | None, report: Report) -> Iterator[Ima
             schema = file.schema_arrow
             count = file.metadata.num_rows
     except (pyarrow.ArrowException, OSError) as error:
-        report(path, f"damaged, or no Parquet file; write it again ({reason_of(error)})")
+        report(
+            path, f"damaged, or no Parquet file; write it again ({reason_of(error)})"
+        )
         return
     column = _choose_column(path, schema, column)
     absolute = os.path.abspath(path)

@@ -39,7 +39,9 @@ def run_ray(options: argparse.Namespace) -> int:
     from vit_str.runtime.weights_contents import resolve
 
     if not options.paths:
-        raise ValueError("name images, folders or archives to read, or list them in --files-from")
+        raise ValueError(
+            "name images, folders or archives to read, or list them in --files-from"
+        )
     inputs = find_inputs(options.paths, (*SUFFIXES, *ARCHIVES))
     if not inputs.paths:
         report(inputs.problems)
@@ -59,7 +61,9 @@ def run_ray(options: argparse.Namespace) -> int:
     settings = {
         "weights (SHA-256)": hashlib.sha256(b"".join(weights.values())).hexdigest(),
         "column": options.column,
-        **{name: value for name, value in job._asdict().items() if name != "batch_size"},
+        **{
+            name: value for name, value in job._asdict().items() if name != "batch_size"
+        },
     }
     folder = OutputFolder(Path(options.out), options.format or "parquet", settings)
     with exclusive(folder.path / LOCK):
@@ -68,7 +72,9 @@ def run_ray(options: argparse.Namespace) -> int:
         done = folder.done()
         left = [image for image in images if utf8(image.name) not in done]
         if done and left:
-            console.warn(f"{len(done):,} images are read already, {len(left):,} are left")
+            console.warn(
+                f"{len(done):,} images are read already, {len(left):,} are left"
+            )
         if left:
             _read_and_write(left, folder, weights, job, options)
         complete = _summarize(folder, [image.name for image in images])
@@ -80,7 +86,9 @@ def _check_ray(options: argparse.Namespace) -> None:
     if not options.out:
         raise ValueError("--engine ray needs --out FOLDER, which the results go to")
     if options.format not in (None, "parquet", "jsonl"):
-        raise ValueError(f"--engine ray writes --format parquet or jsonl, found {options.format}")
+        raise ValueError(
+            f"--engine ray writes --format parquet or jsonl, found {options.format}"
+        )
     if "-" in options.paths:
         raise ValueError("--engine ray reads no standard input; name files or folders")
     if options.device not in _DEVICES:
@@ -97,10 +105,14 @@ def _check_ray(options: argparse.Namespace) -> None:
     out = Path(options.out).resolve()
     for path in map(Path, options.paths):
         if path.is_dir() and out.is_relative_to(path.resolve()):
-            raise ValueError(f"--out lies in {path}, which is read; give one outside it")
+            raise ValueError(
+                f"--out lies in {path}, which is read; give one outside it"
+            )
     for package in ("ray", "pyarrow"):
         if find_spec(package) is None:
-            raise ValueError(f"--engine ray needs {package}, run: {install_hint('ray')}")
+            raise ValueError(
+                f"--engine ray needs {package}, run: {install_hint('ray')}"
+            )
 
 
 def _read_and_write(
@@ -120,7 +132,10 @@ def _read_and_write(
 
     began = time.monotonic()
     count = 0
-    with noticing_interrupts() as interrupted, console.Progress(len(images)) as progress:
+    with (
+        noticing_interrupts() as interrupted,
+        console.Progress(len(images)) as progress,
+    ):
         try:
             started = ray_workers(options.ray_address, options.device, options.workers)
             with started as workers:
@@ -151,9 +166,13 @@ def _summarize(folder: "OutputFolder", names: "Sequence[str]") -> bool:
     done = folder.done()
     unreadable = sum(not is_readable for is_readable in done.values())
     missing = sum(utf8(name) not in done for name in names)
-    console.write(f"{folder.path}: {len(done):,} images, {unreadable:,} of them unreadable")
+    console.write(
+        f"{folder.path}: {len(done):,} images, {unreadable:,} of them unreadable"
+    )
     if missing:
         console.warn(f"{missing:,} images are not read; the same command resumes")
     if unreadable:
-        console.warn(f"{unreadable:,} images could not be read; error says why in their lines")
+        console.warn(
+            f"{unreadable:,} images could not be read; error says why in their lines"
+        )
     return not missing and not unreadable

@@ -40,7 +40,9 @@ class OutputFolder:
         if record.exists():
             _compare(record, settings)
         elif _holds_files(path):
-            raise ValueError(f"{path} holds other files; give an empty or a new folder as --out")
+            raise ValueError(
+                f"{path} holds other files; give an empty or a new folder as --out"
+            )
         else:
             with write_atomically(record) as temporary:
                 content = json.dumps(settings, indent=2) + "\n"

@@ -127,7 +127,9 @@ def choose_workers(
             f"no device {device!r} among {cpus} CPUs and {gpus} GPUs; use --device auto or cpu"
         )
     if count is not None and count > most:
-        raise ValueError(f"--workers {count} is more than the {most} of type {device} there are")
+        raise ValueError(
+            f"--workers {count} is more than the {most} of type {device} there are"
+        )
     threads = max(1, min(_MOST_DECODERS, cpus // gpus)) if device == "cuda" else asked
     return Workers(count or most, device, threads)
 
@@ -150,7 +152,9 @@ def read_parts(
     attempts = ray.remote(Attempts).options(num_cpus=0).remote()
     try:
         # One block each: results come part by part, and a worker that dies loses one part.
-        dataset = ray.data.from_items(parts, override_num_blocks=len(parts)).map_batches(
+        dataset = ray.data.from_items(
+            parts, override_num_blocks=len(parts)
+        ).map_batches(
             PartReader,
             batch_size=1,
             batch_format="pyarrow",

@@ -29,7 +29,13 @@ if TYPE_CHECKING:
     from vit_str.reading.pages.reader import PageReader
     from vit_str.reading.pages.results import OneFile, PageFolder
 
-FORMATS = {"text": ".txt", "jsonl": ".jsonl", "hocr": ".hocr", "tsv": ".tsv", "md": ".md"}
+FORMATS = {
+    "text": ".txt",
+    "jsonl": ".jsonl",
+    "hocr": ".hocr",
+    "tsv": ".tsv",
+    "md": ".md",
+}
 """What pages can be written as, and how the names of such files end."""
 
 _OF_ALL_FILES = (
@@ -100,10 +106,19 @@ def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     from vit_str.runtime.weights_choice import choose_weights
     from vit_str.runtime.weights_contents import resolve
 
-    chosen = [path for path in choose_weights(options.model, search_of(options)) if path]
+    chosen = [
+        path for path in choose_weights(options.model, search_of(options)) if path
+    ]
     plain = (
-        *("effort", "min_confidence", "pattern", "alphabet", "beams", "language"),
-        *("pages", "dpi", "text_layer"),
+        "effort",
+        "min_confidence",
+        "pattern",
+        "alphabet",
+        "beams",
+        "language",
+        "pages",
+        "dpi",
+        "text_layer",
     )
     return {
         "format": name,
@@ -132,13 +147,16 @@ class _Run:
         self._texts = texts
         self._overlays = overlays
         # Those that remember what their files were made from
-        self._folders = [each for each in (texts, overlays) if isinstance(each, PageFolder)]
+        self._folders = [
+            each for each in (texts, overlays) if isinstance(each, PageFolder)
+        ]
         self._began = time.monotonic()
         self._files = 0
         self._pages = 0
         self._words = 0
         self._kept = 0  # files that were read before
-        self._kept_counts: tuple[int, int] | None = (0, 0)  # their pages and words, if known
+        # Their pages and words, if known
+        self._kept_counts: tuple[int, int] | None = (0, 0)
         self.failures = 0
 
     def summary(self) -> str:
@@ -176,7 +194,9 @@ class _Run:
                     is_complete = False
                 if is_complete:
                     for folder, state in states:
-                        folder.note(state, self._pages - before[0], self._words - before[1])
+                        folder.note(
+                            state, self._pages - before[0], self._words - before[1]
+                        )
                 progress.advance()
 
     def _not_done(self, paths: list[str]) -> list[str]:
@@ -198,7 +218,9 @@ class _Run:
         waiting = [path for path in paths if path not in kept]
         stale = sum(texts.target(path).exists() for path in waiting)
         if stale:
-            console.warn(f"{stale:,} files are read again: they, or the options, have changed")
+            console.warn(
+                f"{stale:,} files are read again: they, or the options, have changed"
+            )
         return waiting
 
     def _keep(self, counts: Sequence[tuple[int, int] | None]) -> None:
@@ -213,7 +235,9 @@ class _Run:
         words += sum(words_of_file for _, words_of_file in known)
         self._kept_counts = pages, words
 
-    def _read_file(self, path: str, reader: "PageReader", progress: console.Progress) -> bool:
+    def _read_file(
+        self, path: str, reader: "PageReader", progress: console.Progress
+    ) -> bool:
         """Whether all pages of a file could be read."""
         from vit_str.reading.pages.pictures import page_of_text, pictures_in
         from vit_str.runtime.images import UnreadableImage
@@ -254,7 +278,11 @@ class _Run:
 
 
 def _write(
-    path: str, pages: "Mapping[int, Page]", name: str, target: Path | None, several: bool
+    path: str,
+    pages: "Mapping[int, Page]",
+    name: str,
+    target: Path | None,
+    several: bool,
 ) -> None:
     from vit_str.reading.pages.markdown import markdown
     from vit_str.reading.pages.output import hocr, page_row, tsv

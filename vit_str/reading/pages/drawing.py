@@ -15,14 +15,16 @@ from vit_str.runtime.limited_process import answer, limit_time, receive
 
 _POINTS_PER_INCH = 72
 _LONGEST = 50_000  # pixels of a side
-_SOFT_HYPHEN = 2  # as PDFium has one at the end of a line, without a sign that it ends there
+# As PDFium has one at the end of a line, without a sign that it ends there
+_SOFT_HYPHEN = 2
 _REGULAR, _BOLD = 400, 700  # weights of fonts
 _BOLD_NAMES = (b"bold", b"black", b"heavy", b"semib", b"demib")
 _LONGEST_NAME = 200  # bytes of the name of a font
 _NICENESS = 10  # of this process: reading goes first
 _THINNEST = 4.0  # points of a side; letters that can be read are larger
 _SMALLEST = 8  # pixels of a side of an image that may hold text
-_MOST_IMAGES = 20  # of a page, that are decoded once more to know whether they are damaged
+# Of a page, that are decoded once more to know whether they are damaged
+_MOST_IMAGES = 20
 
 
 def main() -> None:
@@ -52,7 +54,11 @@ def _page(page: Any, wanted: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     left_out = _left_out(page, picture)
     if left_out and not lines and _is_plain(picture):
         raise ValueError("its image is damaged, or of a kind that PDFium does not know")
-    return {"size": picture.size, "lines": lines, "left_out": left_out}, picture.tobytes()
+    return {
+        "size": picture.size,
+        "lines": lines,
+        "left_out": left_out,
+    }, picture.tobytes()
 
 
 def _holds(ranges: list[list[int | None]], number: int) -> bool:
@@ -62,7 +68,11 @@ def _holds(ranges: list[list[int | None]], number: int) -> bool:
 def _why_closed(reason: str, password: str | None) -> str:
     if "password" not in reason.lower():
         return f"a damaged or locked PDF file ({reason})"
-    return "not the password of this PDF file" if password else "locked, needs its --password"
+    return (
+        "not the password of this PDF file"
+        if password
+        else "locked, needs its --password"
+    )
 
 
 def _draw(page: Any, resolution: int, pixels: int) -> Any:
@@ -71,11 +81,15 @@ def _draw(page: Any, resolution: int, pixels: int) -> Any:
     if not min(width, height) >= _THINNEST:
         raise ValueError(f"it measures {width:.4g} x {height:.4g} points")
     scale = resolution / _POINTS_PER_INCH
-    scale = min(scale, (pixels / (width * height)) ** 0.5, _LONGEST / max(width, height))
+    scale = min(
+        scale, (pixels / (width * height)) ** 0.5, _LONGEST / max(width, height)
+    )
     return page.render(scale=scale).to_pil().convert("RGB")
 
 
-def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int], int]]]:
+def _lines(
+    page: Any, width: int, height: int
+) -> list[list[tuple[str, list[int], int]]]:
     """Lines of words that the file has as text.
 
     With left, top, right and bottom in pixels, and the weight of the font, such as 400 or 700.
@@ -93,7 +107,10 @@ def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int]
         letter = "-" if code == _SOFT_HYPHEN else chr(code)
         if code and letter.isprintable() and not letter.isspace():
             left, bottom, right, top = characters.get_charbox(index, loose=True)
-            corners += [_pixel(page, size, left, top), _pixel(page, size, right, bottom)]
+            corners += [
+                _pixel(page, size, left, top),
+                _pixel(page, size, right, bottom),
+            ]
             if not text:
                 weight = _weight(characters, index)
             text += letter
@@ -120,7 +137,9 @@ def _weight(characters: Any, index: int) -> int:
         return int(weight)
     name = ctypes.create_string_buffer(_LONGEST_NAME)
     flags = ctypes.c_int()
-    raw.FPDFText_GetFontInfo(characters.raw, index, name, _LONGEST_NAME, ctypes.byref(flags))
+    raw.FPDFText_GetFontInfo(
+        characters.raw, index, name, _LONGEST_NAME, ctypes.byref(flags)
+    )
     is_bold = any(each in name.value.lower() for each in _BOLD_NAMES)
     return _BOLD if is_bold else _REGULAR
 
@@ -143,12 +162,15 @@ def _left_out(page: Any, picture: Any) -> int:
     return left_out
 
 
-def _place_of(image: Any, page: Any, size: tuple[int, int]) -> tuple[int, int, int, int]:
+def _place_of(
+    image: Any, page: Any, size: tuple[int, int]
+) -> tuple[int, int, int, int]:
     """Left, top, right and bottom of an image in the picture of a page of some size."""
     width, height = size
     if image.level:  # inside a form, which has coordinates of its own
         return 0, 0, width, height
-    bounds = image.get_bounds if hasattr(image, "get_bounds") else image.get_pos  # pypdfium2 4
+    # Pypdfium2 4
+    bounds = image.get_bounds if hasattr(image, "get_bounds") else image.get_pos
     left, bottom, right, top = bounds()
     x1, y1 = _pixel(page, size, left, top)
     x2, y2 = _pixel(page, size, right, bottom)

@@ -13,7 +13,8 @@ from vit_str.reading.pages.page import Page, Word
 def text_quarters(words: Sequence[Word]) -> int:
     """By how many quarters text is turned to the right: what most of the words say."""
     turns = [
-        round(math.atan2(second[1] - first[1], second[0] - first[0]) / (math.pi / 2)) % 4
+        round(math.atan2(second[1] - first[1], second[0] - first[0]) / (math.pi / 2))
+        % 4
         for first, second, _, _ in (word.polygon for word in words)
     ]
     return max(set(turns), key=turns.count, default=0)
@@ -45,7 +46,8 @@ def as_read(page: Page) -> Page:
     )
     rules = tuple(moved(turn_points(np.array(rule), -quarters)) for rule in page.rules)
     blocks = tuple(
-        tuple(tuple(next(turned) for _ in line) for line in block) for block in page.blocks
+        tuple(tuple(next(turned) for _ in line) for line in block)
+        for block in page.blocks
     )
     return replace(page, width=width, height=height, blocks=blocks, rules=rules)
 

@@ -27,8 +27,12 @@ _MOST_PIXELS = 4096  # of a side of a strip
 def side_lengths(quadrilateral: Quadrilateral) -> tuple[float, float]:
     """Width and height: the mean of both sides along the text, and of those across."""
     top_left, top_right, bottom_right, bottom_left = quadrilateral
-    width = np.linalg.norm(top_right - top_left) + np.linalg.norm(bottom_right - bottom_left)
-    height = np.linalg.norm(bottom_left - top_left) + np.linalg.norm(bottom_right - top_right)
+    width = np.linalg.norm(top_right - top_left) + np.linalg.norm(
+        bottom_right - bottom_left
+    )
+    height = np.linalg.norm(bottom_left - top_left) + np.linalg.norm(
+        bottom_right - top_right
+    )
     return float(width) / 2, float(height) / 2
 
 
@@ -67,11 +71,14 @@ def leveling(quadrilaterals: Sequence[Quadrilateral]) -> Float[np.ndarray, "2 2"
     slopes = np.arctan2(widths[:, 1], widths[:, 0])
     order = np.argsort(slopes)
     lengths = np.cumsum(np.linalg.norm(widths, axis=1)[order])
-    angle = slopes[order][np.searchsorted(lengths, lengths[-1] / 2)]  # weighted by length
+    # Weighted by length
+    angle = slopes[order][np.searchsorted(lengths, lengths[-1] / 2)]
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
-def homography(source: Quadrilateral, target: Quadrilateral) -> Float[np.ndarray, "3 3"]:
+def homography(
+    source: Quadrilateral, target: Quadrilateral
+) -> Float[np.ndarray, "3 3"]:
     """The perspective map that takes four points to four others.
 
     Raises:
@@ -120,6 +127,8 @@ class Strip:
         """How much ink each pixel holds, see `ink_of`."""
         return ink_of(self.image)
 
-    def polygon(self, left: float, top: float, right: float, bottom: float) -> Quadrilateral:
+    def polygon(
+        self, left: float, top: float, right: float, bottom: float
+    ) -> Quadrilateral:
         """Where a box of the strip lies in the image."""
         return project(self._to_image, rectangle(left, top, right, bottom))

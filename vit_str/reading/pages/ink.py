@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 _FULL = 255  # ink
 _INKED = 0.4 * _FULL  # ink from which on a pixel is part of a letter
 _MOST_TRIMMED = 0.6  # at each side of a word, over the height of the line
-_BAND = 0.3, 0.6  # of the ink of the fullest rows: rows of small letters have more than that
+# Of the ink of the fullest rows: rows of small letters have more than that
+_BAND = 0.3, 0.6
 _FULLEST = 90  # percentile of rows
 _CAPITALS = 0.7  # height of small letters over that of capitals and digits
 
@@ -80,9 +81,13 @@ def _is_small(text: str) -> bool:
     return len(text) > 1 and 2 * sum(map(str.islower, text)) > len(text)
 
 
-def _letters(ink: "Ink", spans: Sequence[tuple[float, float]]) -> "Float[np.ndarray, 'row column']":
+def _letters(
+    ink: "Ink", spans: Sequence[tuple[float, float]]
+) -> "Float[np.ndarray, 'row column']":
     """The columns of some words, their ink from 0 to 1."""
-    parts = [ink[:, max(0, round(left)) : max(0, round(right))] for left, right in spans]
+    parts = [
+        ink[:, max(0, round(left)) : max(0, round(right))] for left, right in spans
+    ]
     return np.concatenate([ink[:, :0], *parts], 1).astype(np.float32) / _FULL
 
 

@@ -98,7 +98,9 @@ def _without_tables(block: list[list[int]], tables: int) -> Iterator[list[list[i
         yield part
 
 
-def _rows_of_table(words: Sequence[tuple[Word, BoxArray]], grid: Grid) -> list[list[Word]]:
+def _rows_of_table(
+    words: Sequence[tuple[Word, BoxArray]], grid: Grid
+) -> list[list[Word]]:
     boxes = [tuple(box) for _, box in words]
     rows = (list(chain.from_iterable(cells)) for cells in grid.cells(boxes))
     return [[words[index][0] for index in row] for row in rows if row]
@@ -183,7 +185,9 @@ def _without_first(
     return lines[:0], columns
 
 
-def _in_bands(sides: np.ndarray, columns: list[np.ndarray], across: np.ndarray) -> list[np.ndarray]:
+def _in_bands(
+    sides: np.ndarray, columns: list[np.ndarray], across: np.ndarray
+) -> list[np.ndarray]:
     """Parts of columns above, between and below the lines across them, and those, from the top."""
     middles = sides[:, 1] + sides[:, 3]
     across = across[np.argsort(middles[across], kind="stable")]
@@ -196,7 +200,9 @@ def _in_bands(sides: np.ndarray, columns: list[np.ndarray], across: np.ndarray) 
     return [part for part in parts if len(part)]
 
 
-def _cut(sides: np.ndarray, chosen: np.ndarray, axis: int, gap: float) -> list[np.ndarray]:
+def _cut(
+    sides: np.ndarray, chosen: np.ndarray, axis: int, gap: float
+) -> list[np.ndarray]:
     """Groups of boxes between which a band of at least ``gap`` pixels is white."""
     order = chosen[np.argsort(sides[chosen, axis], kind="stable")]
     reach = np.maximum.accumulate(sides[order, axis + 2])

@@ -23,7 +23,9 @@ _RUNNING_TEXT = 4  # words of a line from which on a column may be one of runnin
 _LINES_OF_TEXT = 5  # of a column of running text, at least
 
 
-def level_grids(rules: Sequence[Box], words: Sequence[Sides], near: float) -> Iterator[Grid]:
+def level_grids(
+    rules: Sequence[Box], words: Sequence[Sides], near: float
+) -> Iterator[Grid]:
     """Tables whose level rules begin and end at the same places.
 
     Args:
@@ -78,7 +80,10 @@ def _stacks(rules: Sequence[Box], near: float) -> list[list[Box]]:
     for rule in sorted(rules, key=lambda box: box.top):
         for stack in stacks:
             last = stack[-1]
-            if abs(rule.left - last.left) < near and abs(rule.right - last.right) < near:
+            if (
+                abs(rule.left - last.left) < near
+                and abs(rule.right - last.right) < near
+            ):
                 if rule.top - last.bottom > near / 2:  # else it is one double rule
                     stack.append(rule)
                 break
@@ -109,7 +114,9 @@ def _columns(bands: Sequence[_Band], words: Sequence[Sides]) -> list[float]:
         middle = (reach + left) / 2
         white = left - reach
         is_wide = white >= narrowest_gap(len(lines)) * height
-        if is_wide or (white >= ALIGNED_GAP * height and is_aligned(lines, middle, height)):
+        if is_wide or (
+            white >= ALIGNED_GAP * height and is_aligned(lines, middle, height)
+        ):
             middles.append(middle)
         reach = max(reach, right)
     return middles
@@ -158,7 +165,9 @@ def _most_filled(band: _Band, words: Sequence[Sides], gaps: Sequence[float]) -> 
     return max((len(_cells(line, words, gaps)) for line in lines), default=0)
 
 
-def _is_running_text(bands: Sequence[_Band], words: Sequence[Sides], gaps: Sequence[float]) -> bool:
+def _is_running_text(
+    bands: Sequence[_Band], words: Sequence[Sides], gaps: Sequence[float]
+) -> bool:
     """Whether two of the columns or more are such as those of an article."""
     for band in bands:
         counts: dict[int, list[int]] = {}
@@ -175,7 +184,9 @@ def _is_running_text(bands: Sequence[_Band], words: Sequence[Sides], gaps: Seque
     return False
 
 
-def _ends_of_rows(band: _Band, words: Sequence[Sides], gaps: Sequence[float]) -> Iterator[float]:
+def _ends_of_rows(
+    band: _Band, words: Sequence[Sides], gaps: Sequence[float]
+) -> Iterator[float]:
     """Middles between the rows of a band: its lines but those that go on with cells above them."""
     edges = [*gaps, max((words[number][2] for number in band.inside), default=0.0)]
     lines = lines_of(band.inside, words)

@@ -4,7 +4,14 @@ import re
 from collections.abc import Sequence
 
 from vit_str.reading.pages.page import Page, Word
-from vit_str.reading.pages.structure import Heading, Item, Paragraph, Part, Running, parts_of
+from vit_str.reading.pages.structure import (
+    Heading,
+    Item,
+    Paragraph,
+    Part,
+    Running,
+    parts_of,
+)
 from vit_str.reading.pages.tables import Row, Table
 
 

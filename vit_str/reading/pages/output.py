@@ -18,12 +18,23 @@ _DIGITS = 6  # of confidences, after the point
 _BELOW = frozenset("gjpqyQ,;()[]{}|/@$çþß§")  # what may reach below the line
 _DESCENT = 0.2  # of the height of a word is below its line
 _TSV_COLUMNS = (
-    *("level", "page_num", "block_num", "par_num", "line_num", "word_num"),
-    *("left", "top", "width", "height", "conf", "text"),
+    "level",
+    "page_num",
+    "block_num",
+    "par_num",
+    "line_num",
+    "word_num",
+    "left",
+    "top",
+    "width",
+    "height",
+    "conf",
+    "text",
 )
 _LEVELS = 5  # page, block, paragraph, line and word
 _LABEL_HEIGHT = 13  # pixels of the texts of overlays
-_LABEL_COLOR = (255, 255, 255, 110)  # behind them, of 255 parts of which the last are opaque
+# Behind them, of 255 parts of which the last are opaque
+_LABEL_COLOR = (255, 255, 255, 110)
 _LINE_COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b")
 
 
@@ -61,7 +72,9 @@ def _character(character: Character) -> dict[str, Any]:
 
 
 def hocr(
-    name: str, pages: Mapping[int, Page], title_of: Callable[[Sequence[Word]], str] | None = None
+    name: str,
+    pages: Mapping[int, Page],
+    title_of: Callable[[Sequence[Word]], str] | None = None,
 ) -> str:
     """An hOCR 1.2 document with what Tesseract's has, which tools for searchable PDF files take.
 
@@ -71,7 +84,9 @@ def hocr(
         title_of: says where a line lies; its box and baseline if None.
     """
     title_of = title_of or line_title
-    written = (_hocr_page(number, name, page, title_of) for number, page in pages.items())
+    written = (
+        _hocr_page(number, name, page, title_of) for number, page in pages.items()
+    )
     body = "\n".join(written)
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" \
@@ -102,9 +117,12 @@ def _hocr_page(
         parts.append(f'<p class="ocr_par" id="par_{number}_{b}" title="{bbox}">')
         for n, line in enumerate(block, 1):
             title = title_of(line)
-            parts.append(f'<span class="ocr_line" id="line_{number}_{b}_{n}" title="{title}">')
+            parts.append(
+                f'<span class="ocr_line" id="line_{number}_{b}_{n}" title="{title}">'
+            )
             parts += [
-                _hocr_word(f"word_{number}_{b}_{n}_{w}", word) for w, word in enumerate(line, 1)
+                _hocr_word(f"word_{number}_{b}_{n}_{w}", word)
+                for w, word in enumerate(line, 1)
             ]
             parts.append("</span>")
         parts += ["</p>", "</div>"]
@@ -163,7 +181,10 @@ def tsv(pages: Mapping[int, Page]) -> str:
     lines = ["\t".join(_TSV_COLUMNS)]
 
     def add(
-        numbers: Sequence[int], words: Sequence[Word], confidence: float = -1, text: str = ""
+        numbers: Sequence[int],
+        words: Sequence[Word],
+        confidence: float = -1,
+        text: str = "",
     ) -> None:
         left, top, right, bottom = _pixels(words)
         level = len(numbers)

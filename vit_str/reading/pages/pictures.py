@@ -36,7 +36,9 @@ from vit_str.runtime.machine import install_hint
 PAGE_SUFFIXES = (*SUFFIXES, ".pdf")
 _PIXELS = 16_000_000
 """Most pixels of a drawn page, as of other pictures: larger ones are drawn smaller."""
-_RANGE = re.compile(r"(?P<first>[1-9]\d{0,8})(?P<dash>-(?P<last>[1-9]\d{0,8})?)?", re.ASCII)
+_RANGE = re.compile(
+    r"(?P<first>[1-9]\d{0,8})(?P<dash>-(?P<last>[1-9]\d{0,8})?)?", re.ASCII
+)
 _DRAWING_PROGRAM = Path(__file__).with_name("drawing.py")
 
 
@@ -145,7 +147,9 @@ def _pictures_of(
             yield UnreadableImage(path, reason)
 
 
-def _picture_of(header: dict[str, Any], pixels: bytes, path: str) -> Image.Image | UnreadableImage:
+def _picture_of(
+    header: dict[str, Any], pixels: bytes, path: str
+) -> Image.Image | UnreadableImage:
     if "error" in header:
         return UnreadableImage(path, header["error"])
     picture = Image.frombytes("RGB", tuple(header["size"]), pixels)
@@ -162,7 +166,9 @@ def page_of_text(picture: Image.Image) -> Page | None:
         return None
     rules = find_rules(picture)
     word_boxes = [[np.array(word.box) for word in line] for line in lines]
-    line_boxes = [np.r_[np.min(boxes, 0)[:2], np.max(boxes, 0)[2:]] for boxes in word_boxes]
+    line_boxes = [
+        np.r_[np.min(boxes, 0)[:2], np.max(boxes, 0)[2:]] for boxes in word_boxes
+    ]
     sides = [word.box for word in chain.from_iterable(lines)]
     tables = grids(rules, max(picture.size), sides)
     blocks = arranged(lines, line_boxes, word_boxes, tables)

@@ -145,13 +145,19 @@ def _span(piece: Piece) -> tuple[float, float]:
     return trimmed(piece.strip.ink, left + beside, right - beside)
 
 
-def _on_page(strip: Strip, character: Character, left: float, right: float) -> Character:
+def _on_page(
+    strip: Strip, character: Character, left: float, right: float
+) -> Character:
     """A character with its box on the page, no farther than its word reaches in the strip."""
     if character.box is None:
         return character
     x1, y1, x2, y2 = character.box
-    polygon = strip.polygon(min(max(x1, left), right), y1, max(min(x2, right), left), y2)
-    return replace(character, box=Box(*polygon.min(0).tolist(), *polygon.max(0).tolist()))
+    polygon = strip.polygon(
+        min(max(x1, left), right), y1, max(min(x2, right), left), y2
+    )
+    return replace(
+        character, box=Box(*polygon.min(0).tolist(), *polygon.max(0).tolist())
+    )
 
 
 def joined(left: Reading, right: Reading) -> Reading:

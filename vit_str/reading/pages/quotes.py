@@ -71,4 +71,6 @@ def _joined(characters: Sequence[Character], mark: str) -> Character:
     if not boxes:
         return Character(mark, confidence)
     left, top, right, bottom = zip(*boxes, strict=True)
-    return Character(mark, confidence, Box(min(left), min(top), max(right), max(bottom)))
+    return Character(
+        mark, confidence, Box(min(left), min(top), max(right), max(bottom))
+    )

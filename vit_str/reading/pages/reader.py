@@ -25,7 +25,14 @@ from vit_str.reading.pages.geometry import (
 )
 from vit_str.reading.pages.layout import arranged
 from vit_str.reading.pages.page import Page, Rule, Word
-from vit_str.reading.pages.pieces import Piece, Read, joined, whole, words_of, words_on_page
+from vit_str.reading.pages.pieces import (
+    Piece,
+    Read,
+    joined,
+    whole,
+    words_of,
+    words_on_page,
+)
 from vit_str.reading.pages.quotes import with_low_quotes
 from vit_str.reading.pages.rules import find_rules, grids
 from vit_str.runtime import Reader, Reading, Search
@@ -33,14 +40,21 @@ from vit_str.runtime.engine import open_engine
 from vit_str.runtime.images import load_image, load_pages, source_name
 from vit_str.runtime.one_script import with_one_script
 from vit_str.runtime.readings import per_character
-from vit_str.runtime.weights_choice import DOUBTFUL, choose_weights, is_surer, lines_of, once
+from vit_str.runtime.weights_choice import (
+    DOUBTFUL,
+    choose_weights,
+    is_surer,
+    lines_of,
+    once,
+)
 
 MINIMUM_CONFIDENCE = 0.8
 """Geometric mean of the characters of a word: long words have more places to be wrong in."""
 _PRINT = 40  # words from which on a picture is one of print, not of signs
 _SENTENCE = 3  # words of a line of print from which on they are judged together
 _LONG = 1.5  # length over height from which the direction of a line shows in its shape
-_CROP_HEIGHT = 300  # pixels up to which a flat picture may be a crop of a line that fills it
+# Pixels up to which a flat picture may be a crop of a line that fills it
+_CROP_HEIGHT = 300
 _SPECK = 0.25
 """Share of the height of such a picture up to which what is found is no line, but a speck."""
 _SAMPLE = 6  # lines that are read both ways up to find out how a page was turned
@@ -149,7 +163,9 @@ class PageReader:
     ) -> tuple[list[_Line], int]:
         """All lines, and the quarter turns to the right of the text on the page."""
         lines, direction, readers = self._read_longest(image, found)
-        lines = [line for line in lines if not _runs_across(line.quadrilateral, direction)]
+        lines = [
+            line for line in lines if not _runs_across(line.quadrilateral, direction)
+        ]
         done = {id(line.quadrilateral) for line in lines}
         rest = [q for q in found if id(q) not in done]
         along = [q for q in rest if not _runs_across(q, direction)]
@@ -232,7 +248,9 @@ class PageReader:
         renewed = list(lines)
         is_print = _is_print(lines)
         for readers in dict.fromkeys(line.readers for line in lines):
-            places = [place for place, line in enumerate(lines) if line.readers is readers]
+            places = [
+                place for place, line in enumerate(lines) if line.readers is readers
+            ]
             reader = readers.words
             if reader is None:
                 continue
@@ -243,7 +261,9 @@ class PageReader:
                 renewed[place] = line
         return renewed
 
-    def _words_again(self, reader: Reader, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
+    def _words_again(
+        self, reader: Reader, lines: Sequence[_Line], boxes: bool
+    ) -> list[_Line]:
         words = list(chain.from_iterable(line.words for line in lines))
         doubtful = [piece for piece, reading in words if _is_doubtful(reader, reading)]
         again = iter(_read_pieces(reader, doubtful, boxes))
@@ -288,18 +308,26 @@ class PageReader:
         return sure
 
     def _arrange(
-        self, lines: Sequence[_Line], direction: int, rules: Sequence[Rule], longer_side: int
+        self,
+        lines: Sequence[_Line],
+        direction: int,
+        rules: Sequence[Rule],
+        longer_side: int,
     ) -> tuple[tuple[tuple[Word, ...], ...], ...]:
         """Words of the lines in reading order."""
         lines = [line for line in lines if line.words]
-        turned = [upright(turn_points(line.quadrilateral, -direction)) for line in lines]
+        turned = [
+            upright(turn_points(line.quadrilateral, -direction)) for line in lines
+        ]
         level = leveling(turned)
 
         def leveled(points: Any) -> Any:
             return turn_points(np.array(points), -direction) @ level
 
         words = [words_on_page(line.words) for line in lines]
-        word_boxes = [[_box_of(leveled(word.polygon)) for word in of_line] for of_line in words]
+        word_boxes = [
+            [_box_of(leveled(word.polygon)) for word in of_line] for of_line in words
+        ]
         sides = [tuple(box) for box in chain.from_iterable(word_boxes)]
         blocks = arranged(
             lines=words,
@@ -309,7 +337,9 @@ class PageReader:
         )
         return tuple(map(self._with_marks, blocks))
 
-    def _with_marks(self, rows: Sequence[Sequence[Word]]) -> tuple[tuple[Word, ...], ...]:
+    def _with_marks(
+        self, rows: Sequence[Sequence[Word]]
+    ) -> tuple[tuple[Word, ...], ...]:
         """Rows of words, with quotation marks that readers have no signs for."""
         words = list(chain.from_iterable(rows))
         if not self.reader.is_constrained:  # to texts without such marks
@@ -408,11 +438,14 @@ def load_page(
         engine = open_engine(path, device, backend)
         reads_lines = bool(engine.model.preprocessing.width_step)
         if reads_lines:
-            own_effort = None if effort == "fast" else effort  # they are what "fast" reads with
+            # They are what "fast" reads with
+            own_effort = None if effort == "fast" else effort
             return PageReaders(Reader(engine, effort=own_effort, search=search), None)
         lines = Reader(open_engine(lines_of(path), device, backend))
         return PageReaders(lines, Reader(engine, effort=effort, search=search))
 
     own = open_readers(chosen.first)
     other = partial(open_readers, chosen.other) if chosen.other else None
-    return PageReader(own.words or own.lines, None, own.lines, minimum_confidence, other)
+    return PageReader(
+        own.words or own.lines, None, own.lines, minimum_confidence, other
+    )

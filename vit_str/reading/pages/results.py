@@ -12,7 +12,8 @@ from typing import Any
 from vit_str.files import shortened
 
 _RECORD = ".vit-str-pages.jsonl"
-_LONGEST_NAME = 200  # bytes, which leave room for the number of a page, the suffix and `.partial`
+# bytes, which leave room for the number of a page, the suffix and `.partial`
+_LONGEST_NAME = 200
 
 
 class OneFile:
@@ -37,7 +38,9 @@ class PageFolder:
         self._suffix = suffix
         self._options = dict(options)
         self._known = {row["source"]: row for row in self._rows()}
-        self._names = {_seen(row["name"]): source for source, row in self._known.items()}
+        self._names = {
+            _seen(row["name"]): source for source, row in self._known.items()
+        }
 
     def name(self, source: str) -> str:
         """What a picture is called in folders of results: as its file, if no other is.
@@ -70,7 +73,9 @@ class PageFolder:
     def is_done(self, source: str) -> bool:
         """Whether its text is there, and still what would be written now."""
         known = self._known.get(os.path.abspath(source), {})
-        is_same = all(known.get(key) == value for key, value in self.state(source).items())
+        is_same = all(
+            known.get(key) == value for key, value in self.state(source).items()
+        )
         return is_same and self.target(source).exists()
 
     def counts(self, source: str) -> tuple[int, int] | None:
@@ -89,7 +94,8 @@ class PageFolder:
             self.record.open(encoding="utf-8", errors="replace") as lines,
         ):
             for line in lines:
-                with suppress(ValueError, TypeError, KeyError, RecursionError):  # cut by a kill
+                # Cut by a kill
+                with suppress(ValueError, TypeError, KeyError, RecursionError):
                     row = json.loads(line)
                     yield {"source": row["source"], "name": row["name"]} | row
 

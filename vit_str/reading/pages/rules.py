@@ -22,9 +22,11 @@ _WINDOW = 31  # pixels around one that it is compared with
 _DARKER = 12  # shades of 255 by which ink is darker than their mean, at least
 _STEEPEST = 0.1  # rise over run up to which a rule counts as level
 _NEAR = 1 / 120  # over the longer side of the page: rules so near to each other meet
-_TOUCHES = 1 / 250  # over the longer side of the picture: so near a short rule ends at others
+# Over the longer side of the picture: so near a short rule ends at others
+_TOUCHES = 1 / 250
 _FEWEST_CELLS = 4
-_RULED = 0.5  # share of the side of a cell that rules cover; merged cells have less between them
+# Share of the side of a cell that rules cover; merged cells have less between them
+_RULED = 0.5
 
 
 def find_rules(image: Image.Image) -> tuple[Rule, ...]:
@@ -54,7 +56,8 @@ def find_rules(image: Image.Image) -> tuple[Rule, ...]:
     rules = _between_others(level, upright, max(size))
     rules += map(_transposed, _between_others(upright, level, max(size)))
     return tuple(
-        ((x1 / scale, y1 / scale), (x2 / scale, y2 / scale)) for (x1, y1), (x2, y2) in rules
+        ((x1 / scale, y1 / scale), (x2 / scale, y2 / scale))
+        for (x1, y1), (x2, y2) in rules
     )
 
 
@@ -63,7 +66,9 @@ def _transposed(rule: Rule) -> Rule:
     return (y1, x1), (y2, x2)
 
 
-def _between_others(rules: Sequence[Rule], across: Sequence[Rule], side: int) -> list[Rule]:
+def _between_others(
+    rules: Sequence[Rule], across: Sequence[Rule], side: int
+) -> list[Rule]:
     """Rules that are long, or run from one long rule across them to another, as beside a low cell.
 
     Args:
@@ -76,7 +81,8 @@ def _between_others(rules: Sequence[Rule], across: Sequence[Rule], side: int) ->
 
     def ends_at_one(x: float, y: float) -> bool:
         return any(
-            abs(x - (x1 + (x2 - x1) * (y - y1) / (y2 - y1))) <= near and y1 - near <= y <= y2 + near
+            abs(x - (x1 + (x2 - x1) * (y - y1) / (y2 - y1))) <= near
+            and y1 - near <= y <= y2 + near
             for (x1, y1), (x2, y2) in long
         )
 
@@ -115,7 +121,9 @@ def _level_rules(ink: np.ndarray, side: int) -> Iterator[Rule]:
             yield (left, top + ends[0]), (left + width - 1, top + ends[1])
 
 
-def grids(rules: Sequence[Rule], side: float, words: Sequence[Sides] = ()) -> list[Grid]:
+def grids(
+    rules: Sequence[Rule], side: float, words: Sequence[Sides] = ()
+) -> list[Grid]:
     """Tables between level rules that meet upright ones, or between level rules alone.
 
     Args:
@@ -203,7 +211,9 @@ def _by_place(
     return found
 
 
-def _is_ruled(spans: Sequence[tuple[float, float]], low: float, high: float, near: float) -> bool:
+def _is_ruled(
+    spans: Sequence[tuple[float, float]], low: float, high: float, near: float
+) -> bool:
     """Whether rules cover a side of a cell; one that is too short to tell counts as covered."""
     covered = sum(max(0.0, min(high, end) - max(low, start)) for start, end in spans)
     return high - low < 2 * near or covered >= _RULED * (high - low)
@@ -218,7 +228,9 @@ def _that_meet(boxes: Sequence[Box], near: float) -> list[list[Box]]:
     """Groups of boxes of which each meets another one of its group."""
     groups: list[list[Box]] = []
     for box in boxes:
-        met = [group for group in groups if any(_meet(box, other, near) for other in group)]
+        met = [
+            group for group in groups if any(_meet(box, other, near) for other in group)
+        ]
         groups = [group for group in groups if group not in met]
         groups.append([box, *chain.from_iterable(met)])
     return groups

@@ -22,8 +22,10 @@ _HEADING = 1.15  # size of a heading over that of the text
 _HEAVIER = 1.1  # weight of a heading over that of the text
 _BOLD = 1.22  # weight of a bold line over that of the text
 _LEAST_OF_BOLD = 0.93  # size of a bold heading over that of the text
-_SAME_LEVEL = 0.9  # share of the size of the largest heading of a level that all of it have
-_LEAST_OF_LEVEL = 0.85  # the same of headings whose strokes are as wide: these are told better
+# Share of the size of the largest heading of a level that all of it have
+_SAME_LEVEL = 0.9
+# The same of headings whose strokes are as wide: these are told better
+_LEAST_OF_LEVEL = 0.85
 _SAME_STROKES = 0.95
 _LOWEST_LEVEL = 6
 _LONGEST_HEADING = 16  # words of a line
@@ -32,19 +34,24 @@ _PRINT = 0.94  # confidence of the characters of a printed heading, at least
 _COLUMN = 1.5  # white between two columns
 _MOST_COLUMNS = 2  # such white: one may be behind the number of a heading
 _OTHER_SIZE = 0.86  # share of the size of a row that the next of its paragraph has
-_OTHER_SIZE_IN_DOUBT = 0.7  # the same of few letters, whose size is hard to tell, and in a sentence
+# The same of few letters, whose size is hard to tell, and in a sentence
+_OTHER_SIZE_IN_DOUBT = 0.7
 _FEW_LETTERS = 8
 _PARAGRAPH_GAP = 0.3  # more white between paragraphs than between most lines
 _INDENT = 3.0  # that the first line of a paragraph may have
 _NARROW = 0.8  # share of the width of most of the text that other blocks of it have
-_RAGGED = 0.5  # by how much lines that are set to the right begin at other places, at least
+# By how much lines that are set to the right begin at other places, at least
+_RAGGED = 0.5
 _FITS = 0.7  # white that is left beside the next word where it would have fitted
-_MARGIN = 0.075  # share of the height of a page at its top and bottom where running text may be
+# Share of the height of a page at its top and bottom where running text may be
+_MARGIN = 0.075
 _RUNNING_GAP = 1.5  # white between running text and the page
 _LONGEST_RUNNING = 14  # words
 _LONG_ROW = 5  # words
 _SENTENCE_ENDS = (".", "!", "?", ":")
-_CAPTION = re.compile(r"(?:fig(?:ure|ura)?|abb(?:ildung)?|tab(?:le|elle|leau|la)?)\.?$", re.I)
+_CAPTION = re.compile(
+    r"(?:fig(?:ure|ura)?|abb(?:ildung)?|tab(?:le|elle|leau|la)?)\.?$", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +162,9 @@ class _Type:
         """Of a heading that is larger than the text; 0 for all others."""
         if not self.is_larger(row):
             return 0
-        return next(n for n, type_ in enumerate(self.levels, 1) if _is_of_level(row, *type_))
+        return next(
+            n for n, type_ in enumerate(self.levels, 1) if _is_of_level(row, *type_)
+        )
 
 
 def _is_of_level(row: Row, size: float, weight: float) -> bool:
@@ -193,7 +202,9 @@ def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
     ruled = _ruled(sheet)
     running = _running(sheet, text) - set(ruled)
     tables = dict(_unruled(sheet, running | set(ruled), text))
-    in_tables = {place for chosen, _ in tables.values() for place in chosen} | set(ruled)
+    in_tables = {place for chosen, _ in tables.values() for place in chosen} | set(
+        ruled
+    )
     edges = _edges(sheet, in_tables | running, text)
     waiting: list[int] = []  # rows of text that are no part yet
     for place in range(len(sheet.rows)):
@@ -211,7 +222,9 @@ def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
     yield from _texts(sheet, waiting, text, edges)
 
 
-def _edges(sheet: _Sheet, others: set[int], text: _Type) -> dict[int, tuple[float, float]]:
+def _edges(
+    sheet: _Sheet, others: set[int], text: _Type
+) -> dict[int, tuple[float, float]]:
     """Where the text of each block begins, and where it ends, or could end.
 
     A block that is much narrower than most of the text, as an address, has as much room as that.
@@ -277,9 +290,13 @@ def _running(sheet: _Sheet, text: _Type) -> set[int]:
     """Rows at the top and the bottom of a page that are apart from its text."""
     rows = sheet.rows
     found: set[int] = set()
-    order = sorted(range(len(rows)), key=lambda place: rows[place].top + rows[place].bottom)
+    order = sorted(
+        range(len(rows)), key=lambda place: rows[place].top + rows[place].bottom
+    )
     for is_top, from_edge in ((True, order), (False, order[::-1])):
-        beside = [place for place in from_edge if _are_beside(rows[place], rows[from_edge[0]])]
+        beside = [
+            place for place in from_edge if _are_beside(rows[place], rows[from_edge[0]])
+        ]
         rest = [rows[place] for place in from_edge if place not in beside]
         if not rest:
             continue
@@ -289,7 +306,9 @@ def _running(sheet: _Sheet, text: _Type) -> set[int]:
             is_at_edge = max(row.bottom for row in chosen) < _MARGIN * sheet.page.height
         else:
             apart = min(row.top for row in chosen) - max(row.bottom for row in rest)
-            is_at_edge = min(row.top for row in chosen) > (1 - _MARGIN) * sheet.page.height
+            is_at_edge = (
+                min(row.top for row in chosen) > (1 - _MARGIN) * sheet.page.height
+            )
         is_small = not any(map(text.is_larger, chosen))
         is_short = sum(len(row.words) for row in chosen) <= _LONGEST_RUNNING
         if is_at_edge and is_small and is_short and apart > _RUNNING_GAP * text.height:
@@ -302,7 +321,10 @@ def _are_beside(first: Row, second: Row) -> bool:
 
 
 def _texts(
-    sheet: _Sheet, places: Sequence[int], text: _Type, edges: Mapping[int, tuple[float, float]]
+    sheet: _Sheet,
+    places: Sequence[int],
+    text: _Type,
+    edges: Mapping[int, tuple[float, float]],
 ) -> Iterator[Heading | Paragraph | Item]:
     """Headings, paragraphs and items of lists that rows in a row make.
 

@@ -27,12 +27,14 @@ _ALIGNED = 0.25  # by how much the places differ at most
 _FEWEST_ALIGNED = 3  # rows with words on both sides
 _MOST_APART = 3.5  # white between two rows of a table
 _TIGHT = 0.45  # white between the lines of one cell, at most
-_OTHER_TABLE = 1.5  # times the white between rows: other columns below that are another table
+# Times the white between rows: other columns below that are another table
+_OTHER_TABLE = 1.5
 _WIDER = 1.8  # times the white between words of a cell is that between columns
 _WHITE_IN_CELL = 1.2  # between two words of a cell that covers several columns, at most
 _ROOM = 0.3  # white before a word that a line had no room for
 _TEXT = 3  # words of a line that the next one of its cell goes on with, at least
-_LOOSER = 1.6  # times that between rows that are lines of one cell is that between other rows
+# Times that between rows that are lines of one cell is that between other rows
+_LOOSER = 1.6
 
 
 _MARK = re.compile(r"[-–—•·°*+▪■●○□→✓]|\(?(?:\d{1,3}|[a-z])[.)]|\(?[A-Z]\)")
@@ -154,10 +156,16 @@ def _table_from(rows: Sequence[Row]) -> tuple[int, Table | None]:
     gaps = kept.gaps(max(least, _WIDER * space))
     if gaps:
         aligned = kept.gaps(ALIGNED_GAP * height)
-        gaps += [gap for gap in aligned if gap not in gaps and is_aligned(boxes, gap, height)]
+        gaps += [
+            gap for gap in aligned if gap not in gaps and is_aligned(boxes, gap, height)
+        ]
         gaps.sort()
     cells = [_cells(row.words, gaps) for row in chosen]
-    if not gaps or sum(sum(map(bool, of_row)) > 1 for of_row in cells) < 2 or _is_list(cells):
+    if (
+        not gaps
+        or sum(sum(map(bool, of_row)) > 1 for of_row in cells) < 2
+        or _is_list(cells)
+    ):
         return 0, None
     return count, Table(tuple(_with_lines_of_cells(chosen, cells)))
 
@@ -209,9 +217,14 @@ def is_aligned(lines: Sequence[Sequence[Sides]], gap: float, height: float) -> b
     starts = [
         min(box[0] for box in line if box[0] > gap)
         for line in lines
-        if min((box[0] for box in line), default=gap) < gap < max(box[0] for box in line)
+        if min((box[0] for box in line), default=gap)
+        < gap
+        < max(box[0] for box in line)
     ]
-    return len(starts) >= _FEWEST_ALIGNED and max(starts) - min(starts) <= _ALIGNED * height
+    return (
+        len(starts) >= _FEWEST_ALIGNED
+        and max(starts) - min(starts) <= _ALIGNED * height
+    )
 
 
 def continues_cell(
@@ -229,7 +242,10 @@ def continues_cell(
 
     def had_no_room(column: int) -> bool:
         last, first = above[column][-1], below[column][0]
-        return last[2] + (first[2] - first[0]) + _ROOM * (first[3] - first[1]) > edges[column]
+        return (
+            last[2] + (first[2] - first[0]) + _ROOM * (first[3] - first[1])
+            > edges[column]
+        )
 
     is_beside = len(below) < len(above) and set(below) <= set(above)
     is_text = any(len(above[column]) >= _TEXT for column in below if column in above)
@@ -239,7 +255,9 @@ def continues_cell(
 def _is_list(rows: Sequence[Sequence[Cell]]) -> bool:
     """Whether the first column holds the marks of the items of a list."""
     marks = [row[0] for row in rows if row[0]]
-    return len(rows[0]) == 2 and all(len(cell) == 1 and is_mark(cell[0].text) for cell in marks)
+    return len(rows[0]) == 2 and all(
+        len(cell) == 1 and is_mark(cell[0].text) for cell in marks
+    )
 
 
 def is_mark(text: str) -> bool:
@@ -265,7 +283,9 @@ def _with_lines_of_cells(
             and loosest > _LOOSER * max(distance, 1.0)
         )
         if is_line:
-            joined[-1] = [above + below for above, below in zip(joined[-1], of_row, strict=True)]
+            joined[-1] = [
+                above + below for above, below in zip(joined[-1], of_row, strict=True)
+            ]
         else:
             joined.append(list(of_row))
     return [tuple(row) for row in joined]
@@ -303,10 +323,14 @@ class Grid:
         for index, (row, column) in enumerate(places):
             whole = self.merged[row][column] if self.merged else (row, column)
             wholes.setdefault(whole, []).append(index)
-        rows: list[list[list[int]]] = [[[] for _ in self.columns[1:]] for _ in self.rows[1:]]
+        rows: list[list[list[int]]] = [
+            [[] for _ in self.columns[1:]] for _ in self.rows[1:]
+        ]
         for (row, column), inside in wholes.items():
             lines = lines_of(inside, boxes)
-            is_parted = any(_is_parted([boxes[index] for index in line]) for line in lines)
+            is_parted = any(
+                _is_parted([boxes[index] for index in line]) for line in lines
+            )
             for index in [index for line in lines for index in line]:
                 rows[row][places[index][1] if is_parted else column].append(index)
         return rows
@@ -324,7 +348,9 @@ class Grid:
         columns = [n for n in range(len(places[0])) if any(row[n] for row in places)]
         return Table(
             tuple(
-                tuple(tuple(words[index] for index in row[column]) for column in columns)
+                tuple(
+                    tuple(words[index] for index in row[column]) for column in columns
+                )
                 for row in places
                 if any(row)
             )
@@ -339,7 +365,10 @@ def _middle(box: Sides) -> tuple[float, float]:
 def _is_parted(line: Sequence[Sides]) -> bool:
     """Whether white as between columns is between some of the boxes of a line."""
     height = median(box[3] - box[1] for box in line)
-    return any(after[0] - before[2] > _WHITE_IN_CELL * height for before, after in pairwise(line))
+    return any(
+        after[0] - before[2] > _WHITE_IN_CELL * height
+        for before, after in pairwise(line)
+    )
 
 
 def lines_of(cell: Sequence[int], boxes: Sequence[Sides]) -> list[list[int]]:
