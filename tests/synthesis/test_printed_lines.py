@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from fontTools import subset
 
 from vit_str.runtime.charset import PADDING, charset_of
 from vit_str.synthesis.glyphs import GlyphAtlas
@@ -70,3 +71,15 @@ def test_a_gap_grows_until_the_line_is_full(lines):
         batch = lines.render([f"A{GAP}B"] * 4, 512, seed, difficulty=0.0)
         rights.append(batch.boxes[:, 2, 2])
     assert torch.cat(rights).median() > 256
+
+
+def test_a_font_without_the_letters_is_no_typewriter(matplotlib_fonts, tmp_path):
+    accents = tmp_path / "Accents.ttf"
+    source = matplotlib_fonts / "DejaVuSans.ttf"
+    subset.main([str(source), "--unicodes=00C0-017F", f"--output-file={accents}"])
+    atlas = GlyphAtlas.build([source, accents], CHARSET)[0]
+    assert len(atlas) == 2
+    lines = TextLineRenderer(atlas, LineTexts(CHARSET, Lexicon(CHARSET)), widest=320)
+    for seed in range(8):
+        batch = lines.render(["Total"] * 4, 256, seed, difficulty=0.0)
+        assert (batch.images.float().flatten(1).std(1) > 10).all()

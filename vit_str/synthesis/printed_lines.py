@@ -268,4 +268,6 @@ def _monospaced(atlas: GlyphAtlas) -> list[int]:
         return everything
     advances = atlas.advances[:, letters]
     is_even = advances.amax(1) - advances.amin(1) < 1
-    return is_even.nonzero()[:, 0].tolist() or everything
+    # Files of accented letters alone have none of them, and no advance for any.
+    has_all = atlas.is_correct[:, letters].all(1)
+    return (is_even & has_all).nonzero()[:, 0].tolist() or everything
