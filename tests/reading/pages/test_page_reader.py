@@ -172,6 +172,18 @@ def test_words_of_print_are_read_without_other_views(draw, count, effort, expect
     assert {word.text for word in page.words} == {expected}
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [("ſie wußten es", "ſie"), ("ſie sangen es als eins", "w"), ("das Haus", "w")],
+)
+def test_print_with_the_long_s_is_for_the_reader_of_lines(draw, line, expected):
+    image, detector = draw([line])
+    words = reader_of_words("w", effort=None)
+    doubtful = cast(Reader, LineReader([line], confidence=0.5))
+    page = PageReader(cast(Reader, words), detector, doubtful, 0.0).read(image)
+    assert page.words[0].text == expected
+
+
 class CyrillicReader(LineReader):
     """Reads Cyrillic and ASCII; its page is that of another reader."""
 

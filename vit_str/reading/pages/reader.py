@@ -55,6 +55,8 @@ _SENTENCE = 3  # words of a line of print from which on they are judged together
 _LONG = 1.5  # length over height from which the direction of a line shows in its shape
 # Pixels up to which a flat picture may be a crop of a line that fills it
 _CROP_HEIGHT = 300
+_LONG_S = 0.2
+"""Share of the letters s from which on print is that of books of before 1900, which have half."""
 _SPECK = 0.25
 """Share of the height of such a picture up to which what is found is no line, but a speck."""
 _SAMPLE = 6  # lines that are read both ways up to find out how a page was turned
@@ -99,7 +101,8 @@ class PageReader:
     Lines are read as a whole, which says where their words are. What a reader of lines doubts, a
     reader of words looks at too, and the surer of both is kept. In pictures of 40 words and more,
     which are print, it does so without other views of the words, unless its effort is "careful":
-    these take a quarter of the time, and help with perspective and blur.
+    these take a quarter of the time, and help with perspective and blur. Print with the long s,
+    such as Fraktur, is left as the reader of lines reads it.
 
     Args:
         reader: reads words; or lines, which are then left as it reads them.
@@ -246,6 +249,8 @@ class PageReader:
     def _look_again(self, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
         """Lines whose doubtful words are as the surer of both of its readers reads them."""
         renewed = list(lines)
+        if _is_old_print(lines) and not self.reader.is_constrained:
+            return renewed
         is_print = _is_print(lines)
         for readers in dict.fromkeys(line.readers for line in lines):
             places = [
@@ -356,6 +361,16 @@ def _box_of(points: np.ndarray) -> np.ndarray:
 def _is_print(lines: Sequence[_Line]) -> bool:
     """Whether a picture holds as many words as a page of print, and is no photograph of signs."""
     return sum(len(line.words) for line in lines) >= _PRINT
+
+
+def _is_old_print(lines: Sequence[_Line]) -> bool:
+    """Whether a picture is of the time of the long s, and may be Fraktur.
+
+    Readers of words have seen little of that, and are surely wrong: k is f to them, and S is G.
+    """
+    text = " ".join(reading.text for line in lines for reading in line.readings)
+    long = text.count("ſ")
+    return long > _LONG_S * (long + text.count("s"))
 
 
 def _surest(own: Sequence[_Line], other: Sequence[_Line]) -> list[_Line]:
