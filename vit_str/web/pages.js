@@ -28,6 +28,7 @@ const SPECK = 0.25; // of the height of such a picture, up to which what is foun
 const SAMPLE = 6; // lines that are read both ways up to find out how a page was turned
 const SURE = 0.95; // confidence from which on the other way up is not tried
 const DOUBTFUL = 0.98; // confidence below which a reader of words looks at a word too
+const LONG_S = 0.2; // of the letters s, from which on print is that of books of before 1900
 const HEADSTART = 1.1; // times the confidence of the reader of words, which knows signs better
 
 /** The reader of the page; `report` is called with the share of the model that is loaded. */
@@ -115,6 +116,7 @@ class PageReader extends BrowserReader {
 
   /** Have the reader of words look at doubtful words, and keep what is surer. */
   async lookAgain(reader, lines, language, report) {
+    if (isOldPrint(lines)) return; // readers of words have seen little of that
     const words = lines.flatMap((line) => line.words);
     const doubtful = words.filter((word) => perCharacter([word]) < DOUBTFUL);
     const rounds = isPrint(lines) ? [] : undefined; // of other views
@@ -138,6 +140,15 @@ function writeInOneScript({ words }, reader, language) {
     const characters = word.reading.characters.map((each, i) => ({ ...each, character: text[i] }));
     word.reading = { ...word.reading, text: text.join(""), characters };
   }
+}
+
+/** Whether a picture is of the time of the long s, and may be Fraktur. */
+function isOldPrint(lines) {
+  const texts = lines.flatMap((line) => line.words.map(({ reading }) => reading.text));
+  const letters = [...texts.join("")];
+  const long = letters.filter((letter) => letter === "ſ").length;
+  const round = letters.filter((letter) => letter === "s").length;
+  return long > LONG_S * (long + round);
 }
 
 /** Whether a picture is a crop of one upright line, of which no more than specks were found. */
