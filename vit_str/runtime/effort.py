@@ -1,7 +1,7 @@
 """How much work a reading may take: beams, thresholds of confidence, and what ``effort`` means.
 
-All numbers here trade time for accuracy. Limits and beams were chosen on rendered words
-(``benchmarks/rereading.py``), views on real ones.
+All numbers here trade time for accuracy. Beams were chosen on rendered words
+(``benchmarks/rereading.py``), limits and views on real ones.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from vit_str.runtime.test_time_augmentation import View
 if TYPE_CHECKING:
     from vit_str.runtime.interface import Model
 
-DOUBTFUL = 0.8
+DOUBTFUL = 0.9
 """Confidence below which reading again mends more than it spoils; weights may say another."""
 
 CONSTRAINED_BEAMS = 5
@@ -75,8 +75,8 @@ class RereadingOptions:
     """
 
     doubtful: float = DOUBTFUL
-    doubtful_after_prior: float = 0.5
-    doubtful_after_views: float = 0.3
+    doubtful_after_prior: float = 0.7
+    doubtful_after_views: float = 0.5
     rounds: tuple[tuple[View, ...], ...] = ROUNDS_OF_VIEWS
     beams: int = 6
     margin: float = 5.0
