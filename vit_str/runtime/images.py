@@ -324,6 +324,11 @@ def reported_in_one_line(name: str) -> Iterator[None]:
         raise UnreadableImage(name, "does not fit into memory; scale it down") from None
     # Damage makes Pillow raise anything: SyntaxError, struct.error, ...
     except Exception as error:
+        if (
+            isinstance(error, OSError) and error.strerror
+        ):  # of the system, not of Pillow
+            reason = f"cannot be opened ({error.strerror}); check the path and its disk"
+            raise UnreadableImage(name, reason) from None
         detail = one_line(str(error)) or type(error).__name__
         reason = f"damaged or cut short ({detail}); save or download it again"
         raise UnreadableImage(name, reason) from error
