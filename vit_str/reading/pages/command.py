@@ -14,6 +14,7 @@ from vit_str import console
 from vit_str.console import one_line
 from vit_str.files import exclusive, write_atomically
 from vit_str.reading.options import (
+    STANDARD_INPUT,
     input_groups,
     leading_to_files,
     load_page_reader,
@@ -57,6 +58,8 @@ def run_pages(options: argparse.Namespace) -> int:
     name = options.format or _format_of(options.out) or "text"
     if name not in FORMATS:
         raise ValueError(f"--page writes --format {', '.join(FORMATS)}, found {name}")
+    if STANDARD_INPUT in options.paths:
+        raise ValueError("--page reads no standard input; give a file")
     groups = leading_to_files(input_groups(options, PAGE_SUFFIXES))
     if groups is None:
         return 2

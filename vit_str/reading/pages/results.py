@@ -32,6 +32,10 @@ class PageFolder:
     """A folder with a file for each picture, and a record of what each of them was made from."""
 
     def __init__(self, path: Path, suffix: str, options: Mapping[str, Any]) -> None:
+        if path.exists() and not path.is_dir():
+            raise ValueError(
+                f"{path} is a file; give a folder, which gets a file for each picture"
+            )
         path.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.record = path / _RECORD
