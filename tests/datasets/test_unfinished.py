@@ -268,3 +268,11 @@ def test_a_report_goes_on(tmp_path, words_of):
     assert second.counts == whole.counts
     assert list(second.table()) == list(whole.table())
     assert (tmp_path / "cut.tsv").read_bytes() == (tmp_path / "whole.tsv").read_bytes()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full disk of Linux")
+def test_a_full_disk_names_the_note(tmp_path):
+    note_of(tmp_path / "words").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as raised:
+        Unfinished(note_of(tmp_path / "words"), MADE_WITH)
+    assert raised.value.filename == str(note_of(tmp_path / "words"))
