@@ -102,8 +102,8 @@ def test_a_file_is_checked_by_its_name(tmp_path, monkeypatch):
         check_writable(tmp_path / "new")
     assert raised.value.filename == str(tmp_path / "new")
 
-    def refuse(dir):
-        raise OSError(errno.EROFS, "Read-only file system", f"{dir}/tmpq3ngpsil")
+    def refuse(**folder):
+        raise OSError(errno.EROFS, "Read-only file system", f"{folder}, a file")
 
     monkeypatch.setattr(files, "TemporaryFile", refuse)
     with pytest.raises(OSError, match="Read-only") as raised:

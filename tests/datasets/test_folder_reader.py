@@ -187,17 +187,6 @@ def test_files_that_are_larger_than_any_image_are_not_read(folder, monkeypatch):
         assert str(found).endswith("cannot be read (larger than 2 million bytes)")
 
 
-def test_files_that_are_larger_than_any_image_are_not_read(folder, monkeypatch):
-    monkeypatch.setattr(images, "MAX_BYTES", 2_000_000)
-    with (folder / "a.png").open("r+b") as file:
-        file.truncate(2_000_001)
-    (folder / "labels.tsv").write_text("a.png\tone\n")
-    for source in (FolderReader(folder), NamedImagesReader(folder)):
-        found = source[0]
-        assert isinstance(found, Skipped)
-        assert str(found).endswith("cannot be read (larger than 2 million bytes)")
-
-
 @pytest.mark.parametrize("first", ['"path,text', f"path,{'x' * 200_000}"])
 def test_a_first_line_that_is_no_csv(first, folder):
     (folder / "labels.csv").write_text(f"{first}\na.png,fine\n")

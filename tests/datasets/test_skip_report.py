@@ -26,7 +26,7 @@ def test_a_report_replaces_a_report_and_nothing_else(tmp_path):
     """As ``--report labels.tsv`` would the labels."""
     labels = tmp_path / "labels.tsv"
     labels.write_text("a.png\tone\n")
-    with pytest.raises(ValueError, match="labels.tsv: there already, and no report"):
+    with pytest.raises(ValueError, match=r"labels\.tsv: there already, and no report"):
         SkipReport(labels)
     assert labels.read_text() == "a.png\tone\n"
     path = tmp_path / "skipped.tsv"
