@@ -193,7 +193,7 @@ def test_a_sparse_file_of_a_terabyte_takes_no_memory(tmp_path, words_of):
     for source in (TarReader(path), TarStream(packed)):
         first, *others = source
         assert str(first) == (
-            f"{source.path.name}/holes: image cannot be read (larger than 536 million bytes)"
+            f"{source.path.name}/holes: image cannot be read (larger than 268 million bytes)"
         )
         assert [type(word) for word in others] == 3 * [LabeledWord]
 

@@ -272,7 +272,12 @@ def test_a_report_goes_on(tmp_path, words_of):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full disk of Linux")
 def test_a_full_disk_names_the_note(tmp_path):
-    note_of(tmp_path / "words").symlink_to("/dev/full")
-    with pytest.raises(OSError, match="No space left") as raised:
-        Unfinished(note_of(tmp_path / "words"), MADE_WITH)
-    assert raised.value.filename == str(note_of(tmp_path / "words"))
+    path = note_of(tmp_path / "words")
+    note = Unfinished(path, MADE_WITH)
+    note._file.close()
+    with (
+        open("/dev/full", "ab", buffering=0) as note._file,
+        pytest.raises(OSError, match="No space left") as raised,
+    ):
+        note._append({})
+    assert raised.value.filename == str(path)

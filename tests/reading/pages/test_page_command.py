@@ -75,6 +75,15 @@ def test_a_pdf_file_is_one_under_any_name(picture, run):
     assert (code, out.split()[0]) == (0, "Museum")
 
 
+def test_overlays_are_not_among_the_pictures(picture, run):
+    """They would be read the next time."""
+    for overlay in (picture.parent, picture.parent / "seen"):
+        code, out, err = run("read", "--page", picture.parent, "--overlay", overlay)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert f"--overlay lies in {picture.parent}, which is read" in err
+        assert picture.parent == overlay or not overlay.exists()
+
+
 def test_pages_do_not_come_through_standard_input(run):
     code, out, err = run("read", "--page", "-")
     assert (code, out, err.count("\n")) == (2, "", 1)

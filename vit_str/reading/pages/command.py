@@ -60,6 +60,7 @@ def run_pages(options: argparse.Namespace) -> int:
         raise ValueError(f"--page writes --format {', '.join(FORMATS)}, found {name}")
     if STANDARD_INPUT in options.paths:
         raise ValueError("--page reads no standard input; give a file")
+    _check_overlay(options)
     groups = leading_to_files(input_groups(options, PAGE_SUFFIXES))
     if groups is None:
         return 2
@@ -90,6 +91,18 @@ def run_pages(options: argparse.Namespace) -> int:
     if texts:
         console.write(f"{texts.path}: {run.summary()}")
     return 1 if run.failures or problems else 0
+
+
+def _check_overlay(options: argparse.Namespace) -> None:
+    """Refuse overlays among the pictures: the next run would read them too."""
+    if not options.overlay:
+        return
+    overlay = Path(options.overlay).resolve()
+    for path in filter(os.path.isdir, options.paths):
+        if overlay.is_relative_to(Path(path).resolve()):
+            raise ValueError(
+                f"--overlay lies in {path}, which is read; give a folder outside it"
+            )
 
 
 def _format_of(out: str | None) -> str | None:
