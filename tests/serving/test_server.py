@@ -341,6 +341,14 @@ def test_bad_options(options, reason, run):
     assert reason in errors
 
 
+@pytest.mark.parametrize("folder", ["", "/nonexistent", __file__])
+def test_a_folder_for_numbers_that_is_none_is_refused(folder, monkeypatch, run):
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", folder)
+    code, _, errors = run("serve")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "PROMETHEUS_MULTIPROC_DIR is " in errors and "unset the variable" in errors
+
+
 def test_a_machine_has_no_room_for_a_million_processes(run, capsys):
     with pytest.raises(SystemExit):
         run("serve", "--workers", "1000000")

@@ -11,6 +11,7 @@ from vit_str.reading.options import add_model_arguments
 from vit_str.serving.limits import Limits
 
 _KEY = "VIT_STR_KEY"
+_NUMBERS = "PROMETHEUS_MULTIPROC_DIR"
 _MOST_WORKERS = 1024  # more than any machine has processors to use
 # Field of `Limits` -> option and what it is.
 _LIMITS = {
@@ -136,6 +137,16 @@ def _check_key(key: str | None) -> None:
         )
 
 
+def _check_numbers(folder: str | None) -> None:
+    """Refuse a folder for numbers, which programs of others may have set, that is none."""
+    if folder is None or (os.path.isdir(folder) and os.access(folder, os.W_OK)):
+        return
+    raise ValueError(
+        f"{_NUMBERS} is {folder!r}, where nothing can be written: make that folder, or unset "
+        "the variable"
+    )
+
+
 def run(options: argparse.Namespace) -> int:
     """Serve until a signal comes."""
     from vit_str.runtime.images import MAX_PIXELS
@@ -154,6 +165,8 @@ def run(options: argparse.Namespace) -> int:
             ) from None
     _check_names(options)
     _check_key(os.environ.get(_KEY))
+    if options.workers == 1:
+        _check_numbers(os.environ.get(_NUMBERS))
     settings = Settings(
         model=options.model,
         device=options.device,
