@@ -282,8 +282,7 @@ def _announce(settings: Settings, host: str, port: int) -> None:
     line = f"reading with {settings.model} at {url} (requests: {url}/docs)"
     try:
         console.write(line)
-    except (
-        OSError
-    ) as error:  # closed, or a full disk; requests are answered all the same
+    # Closed, or a full disk; requests are answered all the same
+    except OSError as error:
         console.drop_output()
         console.warn(f"{line}; standard output: {error.strerror}", "serve")
