@@ -66,15 +66,6 @@ def test_some_pages_of_a_file(picture, drawn, run):
     assert (code, out.split()[:2]) == (0, ["Museum", "station"])
 
 
-def test_a_pdf_file_is_one_under_any_name(picture, run):
-    pytest.importorskip("pypdfium2")
-    path = picture.with_name("download")
-    with Image.open(picture) as image:
-        image.save(path, "PDF")
-    code, out, _ = run("read", "--page", path)
-    assert (code, out.split()[0]) == (0, "Museum")
-
-
 def test_overlays_are_not_among_the_pictures(picture, run):
     """They would be read the next time."""
     for overlay in (picture.parent, picture.parent / "seen"):
