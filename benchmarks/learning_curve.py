@@ -27,9 +27,14 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from measuring import described_parser, table, write_json
 from power_law import Phase, Point, PowerLaw, fit_power_law
 
+from vit_str.console import reason_of
 from vit_str.reports.style import MUTED, figure, model_colors, plain, styled
 
 _METRIC = "/word_accuracy_36"
+_COLUMNS = ("step", "images", "learning_rate")  # of each log
+_NO_LOG = (
+    "not the log of a training; give the folder of a run, or metrics.csv in its log/"
+)
 _FULL = 0.999
 _TIMES = (2, 10)
 _LAWS: dict[str, tuple[bool, tuple[Phase, ...]]] = {
@@ -52,8 +57,8 @@ def main() -> int:
         files = chain.from_iterable(_files(place) for place in options.logs)
         rows = joined([read_leg(file) for file in files])
         curves = points(rows, _words(options.words), options.takeoff)
-    except (ValueError, OSError, KeyError) as error:
-        sys.stderr.write(f"learning_curve: {error}\n")
+    except (ValueError, OSError) as error:
+        sys.stderr.write(f"learning_curve: {reason_of(error)}\n")
         return 2
     laws = {}
     cells = []
@@ -206,18 +211,30 @@ def _files(place: Path) -> list[Path]:
 
 
 def read_leg(file: Path) -> list[dict[str, float]]:
-    """Rows of a log, without empty cells."""
-    with file.open(encoding="utf-8", newline="") as lines:
-        return [
-            {name: float(cell) for name, cell in row.items() if cell}
-            for row in csv.DictReader(lines)
-        ]
+    """Rows of a log, without empty cells; a ValueError if it is none."""
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            reader = csv.DictReader(lines, strict=True)
+            missing = [
+                name for name in _COLUMNS if name not in (reader.fieldnames or ())
+            ]
+            if missing:
+                raise ValueError(f"no column {', '.join(missing)}")
+            rows = [
+                {name: float(cell) for name, cell in row.items() if cell}
+                for row in reader
+            ]
+            if any("step" not in row for row in rows):
+                raise ValueError("a row without a step")
+    except (ValueError, TypeError, csv.Error) as error:
+        raise ValueError(f"{file}: {_NO_LOG} ({reason_of(error)})") from None
+    return rows
 
 
 def joined(legs: Sequence[list[dict[str, float]]]) -> list[dict[str, float]]:
     """Rows of all legs by step; what a leg did after the place where the next began is dropped."""
     rows: list[dict[str, float]] = []
-    for leg in legs:
+    for leg in filter(None, legs):  # one may have ended before its first row
         start = min(row["step"] for row in leg)
         rows = [row for row in rows if row["step"] < start] + leg
     return sorted(rows, key=lambda row: row["step"])

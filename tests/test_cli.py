@@ -257,7 +257,9 @@ def test_the_version_names_the_weights(run):
 def test_the_changelog_names_the_bundled_weights():
     digest = hashlib.sha256((BUNDLED / "tiny.safetensors").read_bytes()).hexdigest()
     changelog = (Path(__file__).parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
-    newest = changelog.split("\n## ")[1]
+    sections = changelog.split("\n## ")[1:]
+    # What is not released yet may come without new weights
+    newest = next(section for section in sections if "sha256:" in section)
     assert f"sha256:{digest}" in newest, (
         "write the hash of the bundled weights into CHANGELOG.md"
     )

@@ -1,11 +1,16 @@
+import errno
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+from vit_str import files
 from vit_str.console import one_line
 from vit_str.files import (
     check_folder,
+    check_writable,
     find_files,
     folder_to_fill,
     shortened,
@@ -21,6 +26,35 @@ def test_a_file_is_written_at_its_end_only(tmp_path):
         assert not path.exists()
     assert path.read_bytes() == b"first"
     assert os.listdir(path.parent) == ["figure.png"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on other systems")
+def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path):
+    (tmp_path / "there").mkdir()
+    for content in ("first", "second"):  # it leads nowhere, and then to a file
+        link = tmp_path / "link.txt"
+        if not link.is_symlink():
+            link.symlink_to("there/file.txt")
+        with write_atomically(link) as temporary:
+            assert temporary.parent.name == "there"
+            temporary.write_text(content)
+        assert link.is_symlink()
+        assert (tmp_path / "there" / "file.txt").read_text() == content
+    assert os.listdir(tmp_path / "there") == ["file.txt"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name")
+def test_a_pipe_stays_one(tmp_path):
+    """As a device does: to replace /dev/null would break the machine."""
+    pipe = tmp_path / "pipe.txt"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        taken = pool.submit(pipe.read_text)
+        with write_atomically(pipe) as temporary:
+            temporary.write_text("all of it")
+        assert taken.result(60) == "all of it"
+    assert pipe.is_fifo()
+    assert os.listdir(tmp_path) == ["pipe.txt"]
 
 
 def test_names_of_any_length_are_written(tmp_path):
@@ -62,6 +96,21 @@ def test_a_folder_is_checked_and_not_made(tmp_path):
     assert os.listdir(tmp_path) == ["file"]
 
 
+def test_a_file_is_checked_by_its_name(tmp_path, monkeypatch):
+    check_writable(tmp_path / "new" / "out.md")
+    with pytest.raises(IsADirectoryError) as raised:
+        check_writable(tmp_path / "new")
+    assert raised.value.filename == str(tmp_path / "new")
+
+    def refuse(**folder):
+        raise OSError(errno.EROFS, "Read-only file system", f"{folder}, a file")
+
+    monkeypatch.setattr(files, "TemporaryFile", refuse)
+    with pytest.raises(OSError, match="Read-only") as raised:
+        check_writable(tmp_path / "out.md")
+    assert raised.value.filename == str(tmp_path / "out.md")
+
+
 def test_an_error_names_the_file_that_was_asked_for(tmp_path):
     path = tmp_path / "gone" / "figure.png"
 
@@ -73,6 +122,22 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         write()
     assert caught.value.filename == str(path)
+
+
+def test_a_disk_that_cannot_be_written_is_named_by_the_file(tmp_path, monkeypatch):
+    """On one that is read-only, no file can be removed either, also none that is not there."""
+    path = tmp_path / "out.txt"
+
+    def refuse(self, *_, **__):
+        raise OSError(errno.EROFS, "Read-only file system", str(self))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with (
+        pytest.raises(OSError, match="Read-only") as raised,
+        write_atomically(path) as temporary,
+    ):
+        refuse(temporary)
+    assert raised.value.filename == str(path)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full disk of Linux")

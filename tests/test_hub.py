@@ -34,6 +34,20 @@ def test_the_card_of_the_bundled_weights_has_a_data_statement(tmp_path):
     assert "## Licence\n\napache-2.0" in card
 
 
+def test_files_of_others_are_not_replaced(tmp_path):
+    """As in the folder of a project, or of a model of another library."""
+    for name, content in (("README.md", b"# Mine\n"), ("model.safetensors", b"other")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / name).write_bytes(content)
+        with pytest.raises(ValueError, match=name):
+            hub.save_pretrained("tiny", folder)
+        assert [path.name for path in folder.iterdir()] == [name]
+        assert (folder / name).read_bytes() == content
+    for _ in range(2):  # our own are
+        assert hub.save_pretrained("tiny", tmp_path / "own").is_dir()
+
+
 def test_what_is_uploaded_comes_back(weights_path, tmp_path, monkeypatch):
     """The Hub is a folder here."""
     calls: list[Any] = []

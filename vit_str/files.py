@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 
 _LONGEST_NAME = 255  # bytes, of nearly all file systems
 # Errors that do not name the file that cannot be written.
@@ -21,7 +21,9 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
 
     The temporary file is hidden, in the same folder and with the same suffix, so that writers
     that go by the suffix know the format. Where its name would be too long, that of ``path`` is
-    shortened in it. Missing folders are created. After an error ``path`` is as it was before.
+    shortened in it. Missing folders are created. After an error ``path`` is as it was before. A
+    link stays, and what it leads to is replaced; into a pipe or a device, such as ``/dev/stdout``,
+    the content goes when all is written.
 
     >>> with write_atomically(path) as temporary:  # doctest: +SKIP
     ...     temporary.write_text("content")
@@ -31,22 +33,38 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    ending = f".{os.getpid()}.partial{path.suffix}"
-    begin = shortened(path.stem, _LONGEST_NAME - 1 - len(os.fsencode(ending)))
-    temporary = path.with_name(f".{begin}{ending}")
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with _copied_at_end(path) as temporary:
+            yield temporary
+        return
+    target = Path(os.path.realpath(path))
+    ending = f".{os.getpid()}.partial{target.suffix}"
+    begin = shortened(target.stem, _LONGEST_NAME - 1 - len(os.fsencode(ending)))
+    temporary = target.with_name(f".{begin}{ending}")
     try:
         yield temporary
         # On the disk, not only in the memory of the system
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
-        temporary.replace(path)
+        temporary.replace(target)
     except OSError as error:
         # The temporary file is nobody's business; a full disk names none, or what is read.
         if error.errno in _FULL or error.filename == str(temporary):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # of a disk that is read-only: there is none
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _copied_at_end(path: Path) -> Iterator[Path]:
+    """A temporary file elsewhere, for what must not be replaced: a pipe or a device."""
+    with TemporaryDirectory() as folder:
+        temporary = Path(folder, path.name)
+        yield temporary
+        with temporary.open("rb") as source, path.open("wb") as target:
+            shutil.copyfileobj(source, target)
 
 
 @contextmanager
@@ -131,20 +149,26 @@ def escaped_name(name: str) -> str:
 
 
 def check_writable(path: Path) -> None:
-    """Make the folder of a file that is to be written; an OSError if nothing can be written there.
+    """Make the folder of a file that is to be written; an OSError if it cannot be written there.
 
     For what takes long, so that it is known before.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryFile(dir=path.parent):
-        return
+    _check_new_files(path.parent, path)
 
 
 def check_folder(path: Path) -> None:
     """Raise an OSError if nothing can be written to a folder; one that is missing is not made."""
     nearest = next(each for each in (path, *path.absolute().parents) if each.exists())
+    _check_new_files(nearest, path)
+
+
+def _check_new_files(folder: Path, path: Path) -> None:
+    """Raise an OSError that names a path if no file can be made in a folder."""
     try:
-        with TemporaryFile(dir=nearest):
+        with TemporaryFile(dir=folder):
             return
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None

@@ -21,9 +21,12 @@ from vit_str.runtime.weights_contents import (
     PRETRAINED,
     Contents,
     load_contents,
+    read_metadata,
     resolve,
 )
 
+_LIBRARY = "library_name: vit-str"  # by which a card of ours is known
+_CARD_NAME = "README.md"
 _CARD = """\
 ---
 license: {licence}
@@ -97,7 +100,8 @@ def save_pretrained(
 
     Args:
         weights: as ``vit_str.load`` takes them, but for exported models.
-        folder: made if it is missing; what else is in it stays.
+        folder: made if it is missing; what else is in it stays, and a model and a card of this
+            project are replaced.
         licence: of these weights, as the Hub names it.
         name: of the model; that of the folder if None.
 
@@ -105,14 +109,15 @@ def save_pretrained(
         The folder.
 
     Raises:
-        ValueError: the weights cannot be used.
+        ValueError: the weights cannot be used, or a model or README of others is there.
     """
     source = resolve(weights)
     folder = Path(folder)
+    _refuse_others(folder)
     card = _card(load_contents(source), name or folder.resolve().name, licence)
     with write_atomically(folder / PRETRAINED) as temporary:
         shutil.copyfile(source, temporary)
-    with write_atomically(folder / "README.md") as temporary:
+    with write_atomically(folder / _CARD_NAME) as temporary:
         temporary.write_text(card, encoding="utf-8")
     return folder
 
@@ -150,6 +155,18 @@ def push_to_hub(
             commit_message=f"Upload weights with vit-str {vit_str.__version__}",
         )
     return str(commit)
+
+
+def _refuse_others(folder: Path) -> None:
+    """Raise a ValueError if a file that is not of this project would be replaced."""
+    card = folder / _CARD_NAME
+    if card.is_file() and _LIBRARY not in card.read_text("utf-8", "replace"):
+        raise ValueError(
+            f"{card}: there already, and no card of vit-str; give another folder"
+        )
+    weights = folder / PRETRAINED
+    if weights.is_file():
+        read_metadata(weights)
 
 
 def _hub() -> Any:

@@ -7,6 +7,8 @@ import pytest
 
 from vit_str.datasets import LabeledWord, Reason, Skipped, open_words
 from vit_str.datasets.folder import FolderReader
+from vit_str.datasets.named_images import NamedImagesReader
+from vit_str.runtime import images
 
 NAMES = ("a.png", "more words/b 2.png", "더.png")
 
@@ -172,6 +174,17 @@ def test_names_that_are_too_long_are_of_no_file(folder):
     (folder / "labels.tsv").write_text("x" * 300 + ".png\ttoo long\na.png\tfine\n")
     first, second = FolderReader(folder)
     assert first.reason == Reason.MISSING and second.label == "fine"
+
+
+def test_files_that_are_larger_than_any_image_are_not_read(folder, monkeypatch):
+    monkeypatch.setattr(images, "MAX_BYTES", 2_000_000)
+    with (folder / "a.png").open("r+b") as file:
+        file.truncate(2_000_001)
+    (folder / "labels.tsv").write_text("a.png\tone\n")
+    for source in (FolderReader(folder), NamedImagesReader(folder)):
+        found = source[0]
+        assert isinstance(found, Skipped)
+        assert str(found).endswith("cannot be read (larger than 2 million bytes)")
 
 
 @pytest.mark.parametrize("first", ['"path,text', f"path,{'x' * 200_000}"])

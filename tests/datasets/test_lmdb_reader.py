@@ -99,6 +99,29 @@ def test_what_is_no_such_database(tmp_path):
         LmdbReader(tmp_path)
 
 
+@pytest.mark.parametrize("count", [b"x", b"", b"-1", b"4", b"9" * 17, b"9" * 5000])
+def test_a_count_that_cannot_be_is_refused(count, tmp_path, words_of):
+    """One of 10 ** 17 words would be looked for until the end of days."""
+    path = tmp_path / "words"
+    make(path, values_of(words_of(1)) | {b"num-samples": count})
+    with pytest.raises(ValueError, match=r"words: num-samples is b'.*make it again"):
+        LmdbReader(path)
+
+
+def test_a_damaged_page_costs_its_word(tmp_path, words_of, monkeypatch):
+    make(tmp_path / "words", values_of(words_of(2)))
+    source = LmdbReader(tmp_path / "words")
+
+    class Damaged:
+        def begin(self) -> None:
+            raise lmdb.CorruptedError("a page")
+
+    monkeypatch.setattr(source, "_environment", Damaged())
+    found = source[0]
+    assert isinstance(found, Skipped) and found.reason == Reason.DAMAGED
+    assert "copy it again" in found.detail
+
+
 def test_a_database_that_is_cut_is_refused(tmp_path, words_of):
     """The library would map what is no longer there and end the process by a signal."""
     make(tmp_path, values_of(words_of(400)))

@@ -1,5 +1,7 @@
 """Counts and lists of what was left out."""
 
+import pytest
+
 from vit_str.datasets import Reason, Skipped, SkipReport
 
 
@@ -18,6 +20,20 @@ def test_counts_and_the_file_are_complete_and_lists_are_short(tmp_path):
         "1,500  image too small  0.png 3 x 9 pixels",
         "    1  image missing    x.png",
     ]
+
+
+def test_a_report_replaces_a_report_and_nothing_else(tmp_path):
+    """As ``--report labels.tsv`` would the labels."""
+    labels = tmp_path / "labels.tsv"
+    labels.write_text("a.png\tone\n")
+    with pytest.raises(ValueError, match=r"labels\.tsv: there already, and no report"):
+        SkipReport(labels)
+    assert labels.read_text() == "a.png\tone\n"
+    path = tmp_path / "skipped.tsv"
+    path.touch()
+    for _ in range(2):
+        SkipReport(path).close()
+        assert path.read_text() == "name\treason\tdetail\n"
 
 
 def test_nothing_left_out():

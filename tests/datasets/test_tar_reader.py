@@ -178,6 +178,26 @@ def test_an_archive_that_is_cut_or_damaged_is_refused(tmp_path, words_of):
             len(TarReader(tmp_path / "bad.tar"))
 
 
+def test_a_sparse_file_of_a_terabyte_takes_no_memory(tmp_path, words_of):
+    """GNU tar stores files with holes without them: such an archive has some kilobytes."""
+    path = make(tmp_path / "words.tar", files_of(words_of(3)))
+    header = tarfile.TarInfo("holes.png")
+    header.type = tarfile.GNUTYPE_SPARSE
+    block = bytearray(header.tobuf(tarfile.GNU_FORMAT))
+    block[483:495] = b"\x80" + (1 << 40).to_bytes(11, "big")  # the size with holes
+    total, _ = tarfile.calc_chksums(block)  # type: ignore[attr-defined]
+    block[148:156] = b"%06o\0 " % total
+    path.write_bytes(block + path.read_bytes())
+    packed = tmp_path / "packed.tar.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    for source in (TarReader(path), TarStream(packed)):
+        first, *others = source
+        assert str(first) == (
+            f"{source.path.name}/holes: image cannot be read (larger than 268 million bytes)"
+        )
+        assert [type(word) for word in others] == 3 * [LabeledWord]
+
+
 @pytest.mark.parametrize("kind", ["tar.gz", "tgz", "tar.bz2", "tar.xz"])
 def test_compressed_archives(kind, tmp_path, words_of):
     words = words_of(9)

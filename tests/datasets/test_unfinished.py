@@ -268,3 +268,16 @@ def test_a_report_goes_on(tmp_path, words_of):
     assert second.counts == whole.counts
     assert list(second.table()) == list(whole.table())
     assert (tmp_path / "cut.tsv").read_bytes() == (tmp_path / "whole.tsv").read_bytes()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full disk of Linux")
+def test_a_full_disk_names_the_note(tmp_path):
+    path = note_of(tmp_path / "words")
+    note = Unfinished(path, MADE_WITH)
+    note._file.close()
+    with (
+        open("/dev/full", "ab", buffering=0) as note._file,
+        pytest.raises(OSError, match="No space left") as raised,
+    ):
+        note._append({})
+    assert raised.value.filename == str(path)

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -132,6 +133,39 @@ def test_unreadable_images_have_a_record(model, words, run):
     assert bad["text"] is bad["confidence"] is None
     assert rows[str(missing)]["error"] == "no such file; check the path"
     assert "error" not in rows[str(words / "a.png")]
+
+
+def test_results_are_not_written_over_what_is_read(model, words, tmp_path, run):
+    """As ``--out *.png`` asks for, which a shell makes ``--out a.png b.png``."""
+    image = words / "a.png"
+    plain = tmp_path / "scan"  # without a suffix
+    listed = tmp_path / "list.txt"
+    listed.write_text(str(image))
+    shutil.copy(image, plain)
+    before = image.read_bytes()
+    for arguments, reason in (
+        (["--out", image, words / "b.jpg"], "the name of an image"),
+        ([plain, "--out", plain], "is read itself"),
+        (["--files-from", listed, "--out", listed], "is read itself"),
+        ([image, "--lexicon", listed, "--out", listed], "is read itself"),
+        ([image, "--out", "-"], "leave it out to print"),
+        ([image, "--out", ""], "leave it out to print"),
+        ([image, "--out", tmp_path], "is a folder; give a file"),
+    ):
+        code, out, err = run("read", *arguments, *model)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert reason in err
+    assert image.read_bytes() == plain.read_bytes() == before
+    assert listed.read_text() == str(image)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on other systems")
+def test_what_the_system_refuses_is_not_called_damaged(model, tmp_path, run):
+    loop = tmp_path / "loop.png"
+    loop.symlink_to(loop)
+    code, out, err = run("read", loop, *model)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "loop.png: cannot be opened (" in err and "check the path" in err
 
 
 def test_out_and_files_from(model, words, tmp_path, run):

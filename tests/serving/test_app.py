@@ -168,12 +168,13 @@ def test_attention_covers_the_picture(runs_down, site, word):
         (422, "one", "?language=xx", {}, "language must be none, of be, bg, "),
         (422, "one", "?language=en*0", {}, "a language has a share of 1 or more"),
         (422, "one", "?language=en%2Bfr*0", {}, "found 'fr*0'"),
+        (422, "one", "?language=en+fr*0", {}, "found 'fr*0'"),  # a space in a query
         (
             422,
             "one",
             "?language=/etc/passwd",
             {},
-            "language: String should match pattern",
+            "language: give codes such as en, en+fr or en*8+de, or none, found '/etc",
         ),
     ],
 )

@@ -1,3 +1,4 @@
+import io
 import os
 import random
 import signal
@@ -8,12 +9,15 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from types import SimpleNamespace
 
 import httpx
 import pytest
 
 from vit_str.runtime.machine import install_hint
-from vit_str.serving.server import STARTING
+from vit_str.serving.server import STARTING, _announce
+
+_LARGE = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n"  # 1.4 MB
 
 
 class Server:
@@ -196,6 +200,41 @@ def test_connections_without_a_request_are_closed(word):
         assert server.read(word("a")).status_code == 200
 
 
+def test_who_does_not_take_answers_is_left():
+    """Else a client that never reads holds a connection for ever."""
+    with running("--receive-deadline", "1") as server, asking(server, 20) as slow:
+        wait_for(lambda: is_closed(slow))
+
+
+def test_a_client_that_takes_answers_slowly_gets_all():
+    with running("--receive-deadline", "1") as server, asking(server, 1) as slow:
+        received = 0
+        with suppress(TimeoutError):
+            slow.settimeout(5)
+            while found := slow.recv(1 << 15):
+                received += len(found)
+                time.sleep(0.02)
+        assert received > 1_000_000
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Whether what is sent is refused, seen without taking what has come."""
+    try:
+        return not connection.send(b"G")
+    except ConnectionError:
+        return True
+
+
+def asking(server: Server, count: int) -> socket.socket:
+    """A connection with requests for large files, whose answers wait to be taken."""
+    slow = socket.socket()
+    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 12)
+    slow.settimeout(20)
+    slow.connect(("127.0.0.1", server.port))
+    slow.sendall(count * _LARGE)
+    return slow
+
+
 def test_workers_end_when_their_parent_is_killed():
     with running("--workers", "2") as server:
         wait_for(lambda: len(server.children()) == 2)
@@ -279,6 +318,10 @@ def test_forwarded_addresses_are_believed_only_of_a_proxy(options):
             ["--port", "0", "--proxy", "nginx"],
             "--proxy takes an address such as 127.0.0.1",
         ),
+        (["--cors", "example.com"], "--cors takes an origin such as https://"),
+        (["--cors", "https://example.com/page"], "--cors takes an origin"),
+        (["--allow-host", "https://example.com"], "--allow-host takes a name"),
+        (["--allow-host", "example.com:8000"], "--allow-host takes a name"),
     ],
 )
 def test_bad_options(options, reason, run):
@@ -298,10 +341,50 @@ def test_bad_options(options, reason, run):
     assert reason in errors
 
 
+@pytest.mark.parametrize("folder", ["", "/nonexistent", __file__])
+def test_a_folder_for_numbers_that_is_none_is_refused(folder, monkeypatch, run):
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", folder)
+    code, _, errors = run("serve")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "PROMETHEUS_MULTIPROC_DIR is " in errors and "unset the variable" in errors
+
+
+def test_a_machine_has_no_room_for_a_million_processes(run, capsys):
+    with pytest.raises(SystemExit):
+        run("serve", "--workers", "1000000")
+    assert "below 1,025, found '1000000'" in capsys.readouterr().err
+
+
 def test_short_keys_are_refused(monkeypatch, run):
     monkeypatch.setenv("VIT_STR_KEY", "short")
     code, _, errors = run("serve")
     assert (code, "short" in errors.replace("shorter", "")) == (2, False)
+
+
+@pytest.mark.parametrize(
+    "key", [" secret secret", "secret-secret\n", "secret\udcffsecret"]
+)
+def test_keys_that_no_request_can_carry_are_refused(key, monkeypatch, run):
+    monkeypatch.setenv("VIT_STR_KEY", key)
+    code, _, errors = run("serve")
+    assert (code, errors.count("\n"), "secret" in errors) == (2, 1, False)
+    assert "which no request can carry" in errors
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full disk of Linux")
+def test_it_answers_where_its_line_cannot_be_printed(monkeypatch, capfd):
+    with (
+        open("/dev/full", "wb", buffering=0) as full,
+        io.TextIOWrapper(full, write_through=True) as text,
+        socket.create_server(("127.0.0.1", 0)) as there,
+    ):
+        monkeypatch.setattr("sys.stdout", text)
+        settings = SimpleNamespace(model="tiny")
+        _announce(settings, "127.0.0.1", there.getsockname()[1])
+    errors = capfd.readouterr().err
+    assert errors.count("\n") == 1
+    assert "reading with tiny at http://127.0.0.1:" in errors
+    assert "No space left on device" in errors
 
 
 def test_without_the_extra(monkeypatch, run):

@@ -1,6 +1,7 @@
 """Checkpoints are written atomically; damaged, foreign and hostile ones end in one line."""
 
 import errno
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,15 @@ from typing import Any
 import pytest
 import torch
 
-from vit_str.files import exclusive
+from vit_str.files import exclusive, write_atomically
 from vit_str.synthesis.glyphs import GlyphAtlas
-from vit_str.training.checkpoints import CannotStart, CheckpointFiles
+from vit_str.training.checkpoints import (
+    LAST,
+    PREVIOUS,
+    CannotStart,
+    CheckpointFiles,
+    _link,
+)
 from vit_str.training.cli import main
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -149,3 +156,15 @@ def test_what_does_not_fit_is_refused_before_fonts_are_drawn(run, capsys, monkey
     (folder / "file").touch()
     assert main([*config, "--folder", str(folder / "file" / "run")]) == 1
     assert "Not a directory" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on other systems")
+def test_behind_a_link_the_one_before_is_kept_too(tmp_path):
+    (tmp_path / "elsewhere.ckpt").write_text("first")
+    last, previous = tmp_path / LAST, tmp_path / PREVIOUS
+    last.symlink_to("elsewhere.ckpt")
+    with write_atomically(last) as temporary:
+        temporary.write_text("second")
+        _link(last, previous)
+    assert last.is_symlink()
+    assert (last.read_text(), previous.read_text()) == ("second", "first")

@@ -58,6 +58,12 @@ def test_durations(given, meant):
     assert duration(given) == meant
 
 
+@pytest.mark.parametrize("given", ["9999999999d", "9999999999:00:00:00"])
+def test_a_duration_without_end_is_told(given):
+    with pytest.raises(ValueError, match=f"max_time {given} is longer"):
+        duration(given)
+
+
 def test_a_command_without_a_configuration_is_one_line(capsys):
     with pytest.raises(SystemExit) as stopped:
         main([])

@@ -16,6 +16,7 @@ from vit_str.datasets.source import (
     Skipped,
     WordSource,
     continued,
+    read_image_file,
 )
 
 IMAGES = "images"
@@ -97,10 +98,9 @@ class FolderReader(WordSource):
         path = self._path(row.name)
         if isinstance(path, Skipped):
             return path
-        try:
-            image = path.read_bytes()
-        except OSError as error:
-            return Skipped(row.name, Reason.UNREADABLE, error.strerror or str(error))
+        image = read_image_file(path, row.name)
+        if isinstance(image, Skipped):
+            return image
         return LabeledWord(
             image, row.label, row.boxes or self._boxes_of(row, index), row.name
         )

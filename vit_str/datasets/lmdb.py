@@ -52,7 +52,7 @@ class LmdbReader(WordSource):
                 f"{self.path}: an LMDB without {_COUNT.decode()}; expected "
                 "image-000000001, label-000000001 and so on"
             )
-        self._count = int(count)
+        self._count = self._checked(count)
         self._boxes = self._get(b"boxes-%09d" % 1) is not None
 
     @staticmethod
@@ -69,9 +69,12 @@ class LmdbReader(WordSource):
         if not 0 <= index < self._count:
             raise IndexError(index)
         name = f"image-{index + 1:09d}"
-        image = self._get(name.encode())
-        label = self._get(b"label-%09d" % (index + 1))
-        boxes = self._get(b"boxes-%09d" % (index + 1)) if self._boxes else None
+        try:
+            image = self._get(name.encode())
+            label = self._get(b"label-%09d" % (index + 1))
+            boxes = self._get(b"boxes-%09d" % (index + 1)) if self._boxes else None
+        except ValueError as error:
+            return Skipped(name, Reason.DAMAGED, str(error))
         if image is None:
             return Skipped(name, Reason.MISSING, "no such key")
         if label is None:
@@ -95,8 +98,22 @@ class LmdbReader(WordSource):
             name = os.path.realpath(self._file)
             self._environment = _environments.get(name) or open_read_only(self._file)
             _environments[name] = self._environment
-        with self._environment.begin() as transaction:
-            return transaction.get(key)
+        try:
+            with self._environment.begin() as transaction:
+                return transaction.get(key)
+        except library().Error as error:
+            raise ValueError(f"{self.path}: damaged ({error}); copy it again") from None
+
+    def _checked(self, count: bytes) -> int:
+        """The number of words, of which there are no more than entries."""
+        entries = self._environment.stat()["entries"]
+        digits = count.strip()
+        if digits.isdigit() and len(digits) < 19 and int(digits) <= entries:
+            return int(digits)
+        raise ValueError(
+            f"{self.path}: {_COUNT.decode()} is {count[:20]!r} among {entries:,} entries; "
+            "make it again"
+        )
 
 
 def library() -> Any:

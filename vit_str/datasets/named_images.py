@@ -6,7 +6,12 @@ from functools import cached_property
 from pathlib import Path
 
 from vit_str.datasets.mjsynth import label_of_image
-from vit_str.datasets.source import LabeledWord, Reason, Skipped, WordSource
+from vit_str.datasets.source import (
+    LabeledWord,
+    Skipped,
+    WordSource,
+    read_image_file,
+)
 from vit_str.files import find_files
 
 _NUMBER = re.compile(r"_\d+$")
@@ -39,10 +44,9 @@ class NamedImagesReader(WordSource):
         if not 0 <= index < len(self):
             raise IndexError(index)
         name = self._names[index]
-        try:
-            image = (self.path / name).read_bytes()
-        except OSError as error:
-            return Skipped(name, Reason.UNREADABLE, error.strerror or str(error))
+        image = read_image_file(self.path / name, name)
+        if isinstance(image, Skipped):
+            return image
         return LabeledWord(image, _label_of(Path(name)), name=name)
 
     @cached_property

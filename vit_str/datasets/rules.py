@@ -128,6 +128,7 @@ def judged(
 
 
 _KEPT = 1000  # words left out for one reason that a report names
+_TITLES = ("name", "reason", "detail")
 
 
 class SkipReport:
@@ -137,9 +138,12 @@ class SkipReport:
     whatever is left out; with a ``file``, every word is written there when it is added.
 
     Args:
-        file: where to write all words, tab-separated, with a line of titles; replaced if it is
-            there. Close the report then, or use it in a ``with``.
+        file: where to write all words, tab-separated, with a line of titles; a report that is
+            there is replaced. Close the report then, or use it in a ``with``.
         state: what `state` was when a run was stopped that this one goes on with.
+
+    Raises:
+        ValueError: there is a file that is no report, such as the labels.
 
     Attributes:
         counts: reason -> number of words, in the order in which reasons appeared.
@@ -160,9 +164,10 @@ class SkipReport:
                 self.counts[reason] = count
                 self.words[reason].append(Skipped(name, reason, detail))
         if file is not None:
+            _refuse_other(Path(file))
             self._file = continued(Path(file), end) if end else open(file, "wb")  # noqa: SIM115
             if not end:
-                self._write("name", "reason", "detail")
+                self._write(*_TITLES)
 
     def state(self) -> dict[str, Any]:
         """The counts with an example of each, and where the file ends, as values of JSON."""
@@ -220,3 +225,14 @@ class SkipReport:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _refuse_other(path: Path) -> None:
+    """Raise a ValueError if a file is there that is no report, and is not empty."""
+    if not path.is_file():
+        return
+    titles = "\t".join(_TITLES).encode()
+    with path.open("rb") as file:
+        start = file.read(len(titles))
+    if start and start != titles:
+        raise ValueError(f"{path}: there already, and no report; give another name")

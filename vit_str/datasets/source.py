@@ -94,6 +94,31 @@ class Skipped:
         return one_line(f"{self.name}: {self.reason}{detail}")
 
 
+def too_many_bytes(name: str) -> Skipped:
+    """That what stands for an image, or its label, has more bytes than any image."""
+    from vit_str.runtime.images import MAX_BYTES
+
+    most = f"larger than {MAX_BYTES // 1_000_000} million bytes"
+    return Skipped(name, Reason.UNREADABLE, most)
+
+
+def read_image_file(path: Path, name: str) -> bytes | Skipped:
+    """The bytes of an image file, or why there are none.
+
+    Args:
+        path: of the file.
+        name: what the word is called.
+    """
+    from vit_str.runtime.images import MAX_BYTES  # and numpy
+
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return too_many_bytes(name)
+        return path.read_bytes()
+    except OSError as error:
+        return Skipped(name, Reason.UNREADABLE, error.strerror or str(error))
+
+
 class WordStream(ABC):
     """Labeled words of a data set on disk, in a fixed order, from front to back.
 

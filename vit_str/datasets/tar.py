@@ -31,6 +31,7 @@ from vit_str.datasets.source import (
     WordSource,
     WordStream,
     continued,
+    too_many_bytes,
 )
 
 NUMBER = re.compile(r"%0?\d*d")
@@ -246,7 +247,9 @@ def _grouped(
         files = []
         for member in group:
             if _belongs_to_word(member.name):
-                content = archive.extractfile(member) if with_content else None
+                # A sparse file may say that it is larger than any memory
+                wanted = with_content and not _is_too_large(member)
+                content = archive.extractfile(member) if wanted else None
                 files.append((member, content.read() if content else b""))
         if files:
             yield files
@@ -263,11 +266,19 @@ def _belongs_to_word(name: str) -> bool:
     return name.lower().endswith((*SUFFIXES, ".txt", ".json")) and not is_list(name)
 
 
+def _is_too_large(member: tarfile.TarInfo) -> bool:
+    from vit_str.runtime.images import MAX_BYTES
+
+    return member.size > MAX_BYTES
+
+
 def _word(archive: str, files: list[File]) -> LabeledWord | Skipped:
     contents = {
         os.path.splitext(member.name)[1].lower(): data for member, data in files
     }
     stem = os.path.splitext(files[0][0].name)[0]
+    if any(_is_too_large(member) for member, _ in files):
+        return too_many_bytes(f"{archive}/{stem}")
     text = contents.pop(".txt", None)
     values = contents.pop(".json", b"{}")
     if not contents:

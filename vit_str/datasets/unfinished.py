@@ -121,8 +121,11 @@ class Unfinished:
             raise OSError(error.errno, error.strerror, str(writer.path)) from error
 
     def _append(self, values: dict[str, Any]) -> None:
-        self._file.write(json.dumps(values).encode() + b"\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(values).encode() + b"\n")
+            self._file.flush()
+        except OSError as error:  # a full disk names no file
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
 
 def note_of(target: Path) -> Path:

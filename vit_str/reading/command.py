@@ -3,10 +3,10 @@
 import argparse
 import csv
 import io
+import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
@@ -16,6 +16,7 @@ from vit_str.reading.options import (
     STANDARD_INPUT,
     Inputs,
     add_reader_arguments,
+    check_out,
     input_groups,
     leading_to_files,
     search_of,
@@ -303,7 +304,8 @@ def _read_group(
 
 def _looks_like_a_page(path: str, reading: "Reading") -> bool:
     """Whether an image has not the shape of a word, and is read with little confidence."""
-    if reading.confidence >= _PAGE_CONFIDENCE or path == "-":
+    is_file = os.path.isfile(path)  # what comes through a pipe cannot be opened again
+    if reading.confidence >= _PAGE_CONFIDENCE or not is_file:
         return False
     from PIL import Image
 
@@ -334,8 +336,8 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError(
             f"{option} needs --format jsonl: other formats have no place for it"
         )
-    if options.out and Path(options.out).is_dir():
-        raise ValueError(f"--out {options.out} is a folder; give a file")
+    if options.out is not None:
+        check_out(options)
 
 
 def _text_line(path: str, reading: "Reading") -> str:

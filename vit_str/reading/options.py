@@ -97,6 +97,25 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def check_out(options: argparse.Namespace) -> None:
+    """Refuse to write the results over an image, or over a file that is read for them."""
+    from vit_str.runtime.images import SUFFIXES
+
+    out = options.out
+    if out in ("", STANDARD_INPUT):
+        raise ValueError(f"--out {out!r} is no file; leave it out to print the results")
+    if os.path.isdir(out):
+        raise ValueError(f"--out {out} is a folder; give a file")
+    if out.lower().endswith(SUFFIXES):
+        raise ValueError(
+            f"--out {out} is the name of an image; give another, such as readings.txt"
+        )
+    lists = (options.files_from, options.lexicon, options.language, options.model)
+    for path in filter(None, (*options.paths, *lists)):
+        if os.path.isfile(path) and os.path.exists(out) and os.path.samefile(path, out):
+            raise ValueError(f"--out {out} is read itself; give another file")
+
+
 def search_of(options: argparse.Namespace) -> "Search":
     """What `add_reader_arguments` says about which readings to look for."""
     from vit_str.runtime.search import Search

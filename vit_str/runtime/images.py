@@ -324,6 +324,10 @@ def reported_in_one_line(name: str) -> Iterator[None]:
         raise UnreadableImage(name, "does not fit into memory; scale it down") from None
     # Damage makes Pillow raise anything: SyntaxError, struct.error, ...
     except Exception as error:
+        # Of the system, not of Pillow
+        if isinstance(error, OSError) and error.strerror:
+            reason = f"cannot be opened ({error.strerror}); check the path and its disk"
+            raise UnreadableImage(name, reason) from None
         detail = one_line(str(error)) or type(error).__name__
         reason = f"damaged or cut short ({detail}); save or download it again"
         raise UnreadableImage(name, reason) from error

@@ -178,10 +178,13 @@ def read_metadata(path: Path) -> dict[str, str]:
 
 @contextmanager
 def damage_reported(path: Path) -> Iterator[None]:
-    """Say in one line that a file is damaged."""
+    """Say in one line that a file is damaged, or that the system does not give it."""
     try:
         yield
-    except (SafetensorError, OSError) as error:
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror}); check the path and its disk"
+        raise unusable(path, reason) from error
+    except SafetensorError as error:
         raise unusable(
             path, f"damaged ({error}); download or export it again"
         ) from error

@@ -296,7 +296,10 @@ async def _answer_error(request: Request, error: Exception) -> Response:
     elif isinstance(error, RequestValidationError):
         first = error.errors()[0]
         status = 422
-        reason = f"{first['loc'][-1]}: {first['msg']}, found {str(first.get('input'))[:50]!r}"
+        problem = first["msg"].removeprefix("Value error, ")
+        reason = (
+            f"{first['loc'][-1]}: {problem}, found {str(first.get('input'))[:50]!r}"
+        )
     elif isinstance(error, HTTPException | StarletteHTTPException):
         status = error.status_code
         headers = dict(error.headers or {})

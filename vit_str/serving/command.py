@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 from functools import partial
 from ipaddress import ip_network
 
@@ -10,6 +11,8 @@ from vit_str.reading.options import add_model_arguments
 from vit_str.serving.limits import Limits
 
 _KEY = "VIT_STR_KEY"
+_NUMBERS = "PROMETHEUS_MULTIPROC_DIR"
+_MOST_WORKERS = 1024  # more than any machine has processors to use
 # Field of `Limits` -> option and what it is.
 _LIMITS = {
     "body": ("--max-body", "bytes of a request"),
@@ -57,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workers",
-        type=positive,
+        type=partial(whole_number, least=1, end=_MOST_WORKERS + 1),
         default=1,
         metavar="N",
         help="processes (default: 1)",
@@ -104,10 +107,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
 
 
+def _check_names(options: argparse.Namespace) -> None:
+    """Refuse origins and names that no request can ever have."""
+    for origin in options.cors:
+        if origin != "*" and not re.fullmatch(r"[a-z][\w+.-]*://[^/]+/?", origin, re.I):
+            raise ValueError(
+                f"--cors takes an origin such as https://example.com, found {origin!r}"
+            )
+    for name in options.allow_host:
+        if not name or set(name) & set("/:@ "):
+            raise ValueError(
+                "--allow-host takes a name such as text.example.com, without https:// "
+                f"and port, found {name!r}"
+            )
+
+
+def _check_key(key: str | None) -> None:
+    """Refuse keys that are guessed, or that no request can carry."""
+    if key is None:
+        return
+    if len(key) < 8:
+        raise ValueError(
+            f"the key in {_KEY} is shorter than 8 characters; choose a longer one"
+        )
+    if key != key.strip() or not key.isprintable():
+        raise ValueError(
+            f"the key in {_KEY} begins or ends with a space, or holds a line break or the like, "
+            "which no request can carry; choose another"
+        )
+
+
+def _check_numbers(folder: str | None) -> None:
+    """Refuse a folder for numbers, which programs of others may have set, that is none."""
+    if folder is None or (os.path.isdir(folder) and os.access(folder, os.W_OK)):
+        return
+    raise ValueError(
+        f"{_NUMBERS} is {folder!r}, where nothing can be written: make that folder, or unset "
+        "the variable"
+    )
+
+
 def run(options: argparse.Namespace) -> int:
     """Serve until a signal comes."""
     from vit_str.runtime.images import MAX_PIXELS
-    from vit_str.serving.server import KEY, Settings, serve
+    from vit_str.serving.server import Settings, serve
 
     if options.pixels > MAX_PIXELS:
         raise ValueError(
@@ -120,11 +163,10 @@ def run(options: argparse.Namespace) -> int:
             raise ValueError(
                 f"--proxy takes an address such as 127.0.0.1 or a network, found {address!r}"
             ) from None
-    key = os.environ.get(KEY)
-    if key is not None and len(key) < 8:
-        raise ValueError(
-            f"the key in {KEY} is shorter than 8 characters; choose a longer one"
-        )
+    _check_names(options)
+    _check_key(os.environ.get(_KEY))
+    if options.workers == 1:
+        _check_numbers(os.environ.get(_NUMBERS))
     settings = Settings(
         model=options.model,
         device=options.device,

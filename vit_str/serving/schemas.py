@@ -1,8 +1,12 @@
 """What requests and answers look like, for ``/docs``."""
 
+import re
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
+
+_LANGUAGE = r"[a-z]{2,4}(\*[0-9]{1,4})?"
+_LANGUAGES = re.compile(rf"{_LANGUAGE}(\+{_LANGUAGE})*")
 
 
 class SearchQuery(BaseModel):
@@ -19,11 +23,18 @@ class SearchQuery(BaseModel):
     language: str = Field(
         "",
         max_length=200,
-        # Never a file
-        pattern=r"^([a-z]{2,4}(\*\d{1,4})?(\+[a-z]{2,4}(\*\d{1,4})?)*)?$",
         description="whose words to expect where the image leaves doubts, and whose letters: en, "
         "en+fr, ru, or none; as the model was trained if empty",
     )
+
+    @field_validator("language")
+    @classmethod
+    def _of_codes(cls, language: str) -> str:
+        """Codes, never a file; the + between them is a space in the query of a URL."""
+        codes = language.replace(" ", "+")
+        if codes and not _LANGUAGES.fullmatch(codes):
+            raise ValueError("give codes such as en, en+fr or en*8+de, or none")
+        return codes
 
 
 class ReadQuery(SearchQuery):

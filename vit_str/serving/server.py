@@ -42,6 +42,8 @@ _SETTINGS = "VIT_STR_SERVE"
 _FINISHING = 6  # seconds for requests in progress when the server stops
 _CONNECTIONS = 500  # open at once, in a process
 _CONNECTIONS_OF_ONE = 100  # of them, from one address that is no proxy
+# Bytes of an answer that a client takes in the time that its request may take, or all of it
+_LEAST_TAKEN = 1 << 16
 _TOO_MANY = (
     "too many connections from your address are open; close some, or use them again"
 )
@@ -67,8 +69,9 @@ class BoundedConnection(H11Protocol):
     """HTTP of uvicorn, closed where a request does not begin, with all of its head, in time.
 
     Uvicorn closes what is silent after an answer, and the application what does not send its body;
-    nobody else waits for the first request, or for a head that comes byte by byte. One address has
-    a share of the connections, but for a proxy, which brings those of others.
+    nobody else waits for the first request, or for a head that comes byte by byte. So is one whose
+    client does not take its answers. One address has a share of the connections, but for a proxy,
+    which brings those of others.
     """
 
     seconds = 20.0
@@ -77,11 +80,14 @@ class BoundedConnection(H11Protocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._closing: asyncio.TimerHandle | None = None
+        self._looking: asyncio.TimerHandle | None = None
+        self._was_taken = False  # much of an answer, since the last look
         self.site: str | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._watch()
+        self._look_again()
         self.site = site_of(self.client[0]) if self.client else None
         if self._is_one_too_many():
             transport.write(_refusal(429, _TOO_MANY))
@@ -91,8 +97,14 @@ class BoundedConnection(H11Protocol):
         super().data_received(data)
         self._watch()
 
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._was_taken = True
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_watching()
+        if self._looking is not None:
+            self._looking.cancel()
         super().connection_lost(exc)
 
     def _is_one_too_many(self) -> bool:
@@ -111,6 +123,20 @@ class BoundedConnection(H11Protocol):
             self._stop_watching()
         elif self._closing is None:
             self._closing = self.loop.call_later(self.seconds, self.transport.close)
+
+    def _look_again(self) -> None:
+        """Look after a while whether the client has taken of what is waiting for it now."""
+        waiting = self.transport.get_write_buffer_size()
+        self._was_taken = False
+        self._looking = self.loop.call_later(self.seconds, self._look, waiting)
+
+    def _look(self, before: int) -> None:
+        waiting = self.transport.get_write_buffer_size()
+        is_stuck = before and waiting > max(0, before - _LEAST_TAKEN)
+        if is_stuck and not self._was_taken:
+            self.transport.abort()  # to close it would wait until all is taken
+        else:
+            self._look_again()
 
     def _stop_watching(self) -> None:
         if self._closing is not None:
@@ -187,6 +213,8 @@ def create() -> FastAPI:
     )
     service.warm_up()
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
+    # It would print a line for each form that cannot be understood
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)
     LOG.setLevel(logging.INFO if settings.log else logging.WARNING)
     return create_app(
         service,
@@ -251,4 +279,10 @@ def _announce(settings: Settings, host: str, port: int) -> None:
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     if KEY not in os.environ and not host.startswith("127.") and host not in _LOCAL:
         console.warn(f"others can reach this without a key: set {KEY}", "serve")
-    console.write(f"reading with {settings.model} at {url} (requests: {url}/docs)")
+    line = f"reading with {settings.model} at {url} (requests: {url}/docs)"
+    try:
+        console.write(line)
+    # Closed, or a full disk; requests are answered all the same
+    except OSError as error:
+        console.drop_output()
+        console.warn(f"{line}; standard output: {error.strerror}", "serve")

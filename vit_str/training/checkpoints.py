@@ -78,10 +78,13 @@ class CheckpointFiles(TorchCheckpointIO):
 
 
 def _link(path: Path, second: Path) -> None:
-    """Give a file another name; where the disk has no links, it keeps the one it has."""
+    """Give a file another name; where the disk has no links, it keeps the one it has.
+
+    Of a symbolic link, to the file that it leads to, which is about to be replaced.
+    """
     with suppress(OSError):
         second.unlink(missing_ok=True)
-        second.hardlink_to(path)
+        second.hardlink_to(path.resolve())
 
 
 def unusable(path: Path, error: Exception) -> str:

@@ -29,10 +29,16 @@ def duration(text: str) -> str:
             f"days:hours:minutes:seconds, found {text!r}"
         )
     if ":" in text:
-        return text
-    parts = re.findall(r"(\d+)(\w)", text)
+        parts = list(zip(text.strip().split(":"), _UNITS, strict=True))
+    else:
+        parts = re.findall(r"(\d+)(\w)", text)
     given = {_UNITS[unit]: int(count) for count, unit in parts}
-    time = timedelta(**given)
+    try:
+        time = timedelta(**given)
+    except OverflowError:
+        raise ValueError(
+            f"--trainer.max_time {text} is longer than time is counted; without an end it is null"
+        ) from None
     minutes, seconds = divmod(time.seconds, 60)
     return f"{time.days:02}:{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from lightning.pytorch import Trainer
@@ -42,7 +42,6 @@ class StartingRun:
         while number := int.from_bytes(os.read(pipe, 1), "big"):
             if self.began() or number not in _SIGNALS:
                 continue
-            self._end_others()
             if ended.wait(_GRACE) or self.began():
                 continue
             self._say()
@@ -51,14 +50,18 @@ class StartingRun:
         os.close(pipe)
 
     def kill_others(self) -> None:
-        """End what is left of the processes that were asked to end."""
+        """End the processes that Lightning has started from here, if this one was asked to end.
+
+        At once, as they have trained nothing: Lightning looks every few seconds whether one of them
+        has ended, and then kills this one before it has left in its own way.
+        """
         if not self._said:
             return
-        for process in self._others():
-            try:
-                process.wait(_GRACE)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        others = self._others()
+        for process in others:
+            process.kill()
+        for process in others:
+            process.wait()
 
     def _say(self) -> None:
         if not self._said:
@@ -67,12 +70,6 @@ class StartingRun:
                 "vit-str train: stopped; the same command starts again or resumes\n"
             )
             sys.stderr.flush()
-
-    def _end_others(self) -> None:
-        """Ask the processes to end that Lightning has started from here, if any."""
-        for process in self._others():
-            with suppress(OSError):
-                process.terminate()
 
     def _others(self) -> Sequence[subprocess.Popen]:
         launcher: Any = self.trainer and self.trainer.strategy.launcher

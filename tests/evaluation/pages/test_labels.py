@@ -18,7 +18,14 @@ def test_labels_are_read_with_commas_in_their_text(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"1,2,3\n", b"a,b,c,d,e,f,g,h,text\n", b"\xff\xfe\xfd"]
+    "content",
+    [
+        b"1,2,3\n",
+        b"a,b,c,d,e,f,g,h,text\n",
+        b"1,2,nan,4,5,6,7,8,text\n",
+        b"1,2,3,4,5,6,7,1e999,text\n",
+        b"\xff\xfe\xfd",
+    ],
 )
 def test_labels_that_are_none_are_one_line(tmp_path, content):
     (tmp_path / "a.txt").write_bytes(content)

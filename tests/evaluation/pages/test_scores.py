@@ -30,6 +30,13 @@ def test_a_word_is_found_from_half_overlap_on(left, right, outcome):
     assert score.label_outcomes[0].outcome == outcome
 
 
+def test_corners_that_are_not_given_around_a_word_enclose_the_same():
+    label = _label("open", 0, 40)
+    crossed = Label(label.polygon[[0, 1, 3, 2]], "open")
+    score = score_page(_page(_word("open", 0, 40)), [crossed])
+    assert score.label_outcomes[0].outcome == "read"
+
+
 def test_two_words_do_not_match_one_label():
     score = score_page(
         _page(_word("a", 0, 40), _word("a", 0, 41)), [_label("a", 0, 40)]

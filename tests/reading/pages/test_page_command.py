@@ -66,6 +66,21 @@ def test_some_pages_of_a_file(picture, drawn, run):
     assert (code, out.split()[:2]) == (0, ["Museum", "station"])
 
 
+def test_overlays_are_not_among_the_pictures(picture, run):
+    """They would be read the next time."""
+    for overlay in (picture.parent, picture.parent / "seen"):
+        code, out, err = run("read", "--page", picture.parent, "--overlay", overlay)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert f"--overlay lies in {picture.parent}, which is read" in err
+        assert picture.parent == overlay or not overlay.exists()
+
+
+def test_pages_do_not_come_through_standard_input(run):
+    code, out, err = run("read", "--page", "-")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "--page reads no standard input; give a file" in err
+
+
 def test_pages_whose_image_cannot_be_drawn_are_told(picture, run):
     pytest.importorskip("pypdfium2")
     path = picture.with_name("scan.pdf")
@@ -159,8 +174,10 @@ def test_the_text_of_one_picture_goes_to_the_file_that_is_named(
     folder = tmp_path / "texts.md"
     assert run("read", "--page", picture.parent, "--out", folder)[0] == 0
     assert (folder / "page.png.md").is_file()
-    code, _, err = run("read", "--page", picture.parent, "--out", book)
-    assert code != 0 and err.count("\n") == 1 and "book.md" in err
+    for option in ("--out", "--overlay"):
+        code, _, err = run("read", "--page", picture.parent, option, book)
+        assert (code, err.count("\n")) == (2, 1)
+        assert f"{book} is a file; give a folder" in err
 
 
 def test_results_of_files_of_one_name_are_kept_apart(picture, tmp_path, run):

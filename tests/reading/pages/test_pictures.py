@@ -135,6 +135,17 @@ def test_files_of_endless_scans_or_frames_are_one_line(tmp_path):
     assert time.monotonic() - began < 20
 
 
+@pytest.mark.parametrize("name", ["download", "scan.png", "PAGE.PDF"])
+def test_a_pdf_file_is_one_under_any_name(name, tmp_path):
+    pytest.importorskip("pypdfium2")
+    path = tmp_path / name
+    Image.new("RGB", (72, 36), "white").save(path, "PDF", resolution=72)
+    (page,) = pictures_in(str(path))
+    assert isinstance(page, Image.Image)
+    assert page.size == (200, 100)
+    assert page.info["pages"] == 1
+
+
 def test_pdf_pages_too_thin_for_text_are_named(write_pdf):
     assert "page 1 cannot be drawn (it measures 1 x 792 points)" in reason(
         write_pdf("0 0 1 792")

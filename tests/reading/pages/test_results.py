@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+
 from vit_str.reading.pages.results import PageFolder
 
 
@@ -34,3 +36,13 @@ def test_a_damaged_record_is_passed_over(tmp_path):
     again = PageFolder(tmp_path, ".txt", {})
     again.target(str(page)).touch()
     assert again.is_done(str(page)) and again.counts(str(page)) == (1, 3)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full disk of Linux")
+def test_a_full_disk_names_the_record(tmp_path):
+    folder = PageFolder(tmp_path, ".txt", {})
+    folder.record = tmp_path / "record"
+    folder.record.symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as raised:
+        folder.note({"source": "a.png"}, 1, 3)
+    assert raised.value.filename == str(folder.record)

@@ -9,6 +9,7 @@ from typing import Any
 from vit_str import console
 from vit_str.evaluation.pages.labels import labeled_pictures, on_page, read_labels
 from vit_str.evaluation.pages.scores import PageScore, compare, score_page, summary
+from vit_str.files import check_writable
 from vit_str.reading.options import load_page_reader
 from vit_str.reading.pages.output import overlay
 from vit_str.reading.pages.reader import PageReader
@@ -28,9 +29,12 @@ _CELL = (640, 420)
 
 def run(options: argparse.Namespace) -> int:
     """Read labeled pictures and print how many of their words are found and read."""
+    _check(options)
     pictures: list[tuple[Path, Path]] = []
     for source in options.sources:
         pictures += labeled_pictures(Path(source))
+    for _, labels in pictures:
+        read_labels(labels)  # a mistake in them is told before hours of reading
     models = [options.model]
     if options.against:
         models.append(options.against)
@@ -38,6 +42,9 @@ def run(options: argparse.Namespace) -> int:
     with console.Progress(len(models) * len(pictures), alone=True) as progress:
         advance = progress.advance
         scores = [score_pictures(reader, pictures, advance) for reader in readers]
+    if not any(scores[0]):
+        console.warn("none of the pictures could be read: there is nothing to score")
+        return 1
     values = summary(scores[0])
     if options.against:
         values["against"] = summary(scores[1])
@@ -47,6 +54,16 @@ def run(options: argparse.Namespace) -> int:
         paths = [picture for picture, _ in pictures]
         write_worst(options.sheet, paths, scores[0], readers[0])
     return 1 if None in scores[0] else 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Find out before the reading what cannot be written."""
+    for option in ("markdown", "changes"):
+        if getattr(options, option):
+            raise ValueError(f"--{option} is for words: leave it out with --page")
+    if options.sheet:
+        check_picture(options.sheet)
+        check_writable(options.sheet)
 
 
 def score_pictures(
@@ -100,7 +117,6 @@ def write_worst(
     reader: PageReader,
 ) -> None:
     """A sheet of the pictures of which most labels were lost, with what was read."""
-    check_picture(path)
     pairs = zip(scores, pictures, strict=True)
     scored = [(score, picture) for score, picture in pairs if score is not None]
     worst = sorted(scored, key=lambda pair: pair[0].read - pair[0].labels)[:_WORST]

@@ -70,6 +70,8 @@ def read_labels(path: Path) -> list[Label]:
         *corners, text = line.split(",", 8)
         try:
             polygon = np.array(corners, float).reshape(4, 2)
+            if not np.isfinite(polygon).all():
+                raise ValueError
         except ValueError:
             raise ValueError(
                 f"{path}, line {number}: expected eight numbers and a text, with commas between"

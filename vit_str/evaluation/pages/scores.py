@@ -200,7 +200,9 @@ def _lost(
 
 
 def _shape(polygon: object) -> BaseGeometry:
-    return Polygon(np.asarray(polygon)).buffer(0)
+    """What four corners enclose, also those that are not given around it."""
+    shape = Polygon(np.asarray(polygon))
+    return shape.buffer(0) if shape.is_valid else shape.convex_hull
 
 
 def _inside(shape: BaseGeometry, region: BaseGeometry) -> float:

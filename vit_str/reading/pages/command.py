@@ -14,6 +14,7 @@ from vit_str import console
 from vit_str.console import one_line
 from vit_str.files import exclusive, write_atomically
 from vit_str.reading.options import (
+    STANDARD_INPUT,
     input_groups,
     leading_to_files,
     load_page_reader,
@@ -57,6 +58,9 @@ def run_pages(options: argparse.Namespace) -> int:
     name = options.format or _format_of(options.out) or "text"
     if name not in FORMATS:
         raise ValueError(f"--page writes --format {', '.join(FORMATS)}, found {name}")
+    if STANDARD_INPUT in options.paths:
+        raise ValueError("--page reads no standard input; give a file")
+    _check_overlay(options)
     groups = leading_to_files(input_groups(options, PAGE_SUFFIXES))
     if groups is None:
         return 2
@@ -87,6 +91,18 @@ def run_pages(options: argparse.Namespace) -> int:
     if texts:
         console.write(f"{texts.path}: {run.summary()}")
     return 1 if run.failures or problems else 0
+
+
+def _check_overlay(options: argparse.Namespace) -> None:
+    """Refuse overlays among the pictures: the next run would read them too."""
+    if not options.overlay:
+        return
+    overlay = Path(options.overlay).resolve()
+    for path in filter(os.path.isdir, options.paths):
+        if overlay.is_relative_to(Path(path).resolve()):
+            raise ValueError(
+                f"--overlay lies in {path}, which is read; give a folder outside it"
+            )
 
 
 def _format_of(out: str | None) -> str | None:

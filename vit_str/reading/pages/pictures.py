@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
@@ -39,6 +39,7 @@ _PIXELS = 16_000_000
 _RANGE = re.compile(
     r"(?P<first>[1-9]\d{0,8})(?P<dash>-(?P<last>[1-9]\d{0,8})?)?", re.ASCII
 )
+_PDF = b"%PDF-"  # how such files begin
 _DRAWING_PROGRAM = Path(__file__).with_name("drawing.py")
 
 
@@ -92,7 +93,7 @@ def pictures_in(
     limits, which ends when ``stop`` is set: such a file may take hours, gigabytes, or the program
     that draws or decodes it down.
     """
-    if path.lower().endswith(".pdf"):
+    if path.lower().endswith(".pdf") or _is_pdf(path):
         yield from _drawn(path, options, limits, stop)
     elif is_costly(path):
         wanted = {"path": path, "ranges": options.ranges}
@@ -103,6 +104,15 @@ def pictures_in(
             yield from load_pages(path, options.numbers)
         except UnreadableImage as error:
             yield error
+
+
+def _is_pdf(path: str) -> bool:
+    """Whether a file is a PDF file under another name, as of a download."""
+    if not Path(path).is_file():  # what comes through a pipe cannot be opened twice
+        return False
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read(len(_PDF)) == _PDF
+    return False
 
 
 def _drawn(

@@ -32,6 +32,10 @@ class PageFolder:
     """A folder with a file for each picture, and a record of what each of them was made from."""
 
     def __init__(self, path: Path, suffix: str, options: Mapping[str, Any]) -> None:
+        if path.exists() and not path.is_dir():
+            raise ValueError(
+                f"{path} is a file; give a folder, which gets a file for each picture"
+            )
         path.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.record = path / _RECORD
@@ -85,8 +89,12 @@ class PageFolder:
 
     def note(self, state: Mapping[str, Any], pages: int, words: int) -> None:
         """Remember that a text of some pages and words was written from this state."""
-        with self.record.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({**state, "counts": [pages, words]}) + "\n")
+        row = {**state, "counts": [pages, words]}
+        try:
+            with self.record.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+        except OSError as error:  # a full disk names no file
+            raise OSError(error.errno, error.strerror, str(self.record)) from error
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         with (
