@@ -3,14 +3,18 @@
 const CAPITAL =
   /^[^\p{L}\p{N}_]*([Iľ])(?=['’][aàâæeéèêëiîïoôœuùûyhAÀÂEÉÈÊOÔŒUÛH])(?!.[iI]l(?!\p{L}))/du;
 const CARON = /^[^\p{L}\p{N}_]*(ľ)(?=[eéèêëiîïœàâ])/du;
+const CARON_BESIDE_OTHERS = /^[^\p{L}\p{N}_]*(ľ)(?=[aàâæeéèêëiîïoôœuùûyh])/du;
+const ELISION = /^[^\p{L}\p{N}_]*(?:[cdjlmnst]|qu)['’][\p{L}\p{N}_]/iu;
 const LETTER = 0.6; // of the width of a sign for letter and apostrophe is that of the letter
 
-/** Words with `I'été` and `ľété` as `l'été`. */
+/** Words with `I'été` and `ľété` as `l'été`; `ľarbre` too, where other words lack a vowel. */
 export function withElisions(words) {
+  const isBesideOthers = words.some(({ reading }) => ELISION.test(reading.text));
+  const caron = isBesideOthers ? CARON_BESIDE_OTHERS : CARON;
   return words.map((word) => {
     const { text } = word.reading;
     const capital = CAPITAL.exec(text);
-    const found = capital ?? CARON.exec(text);
+    const found = capital ?? caron.exec(text);
     return found ? withArticle(word, found.indices[1][0], capital ? "l" : "l'") : word;
   });
 }

@@ -52,3 +52,9 @@ def test_letter_and_apostrophe_share_the_place_of_the_sign_for_both():
         Box(6, 0, 10, 20),
         Box(10, 0, 20, 20),
     ]
+
+
+def test_a_sign_that_slovak_has_is_an_article_beside_others():
+    words = [read(text) for text in ("ľarbre", "qu'il", "ľouvre")]
+    found = [word.text for word in with_elisions(words)]
+    assert found == ["l'arbre", "qu'il", "l'ouvre"]

@@ -13,18 +13,25 @@ from vit_str.runtime.readings import Character
 _CAPITAL = re.compile(
     r"\W*([Iľ])(?=['’][aàâæeéèêëiîïoôœuùûyhAÀÂEÉÈÊOÔŒUÛH])(?!.[iI]l\b)"
 )
-# One sign for both; ľ is never before these vowels.
+# One sign for both. In Slovak, which has no apostrophes, ľ is never before some vowels.
 _CARON = re.compile(r"\W*(ľ)(?=[eéèêëiîïœàâ])")
+_CARON_BESIDE_OTHERS = re.compile(r"\W*(ľ)(?=[aàâæeéèêëiîïoôœuùûyh])")
+_ELISION = re.compile(r"\W*(?:[cdjlmnst]|qu)['’]\w", re.IGNORECASE)
 _LETTER = 0.6  # of the width of both is that of the letter
 
 
 def with_elisions(words: Sequence[Word]) -> list[Word]:
-    """Words with ``I'été`` and ``ľété`` as ``l'été``."""
-    return [_with_elision(word) for word in words]
+    """Words of a paragraph with ``I'été`` and ``ľété`` as ``l'été``.
+
+    Where other words have lost a vowel too, so has ``ľarbre``; ``ľad`` may be Slovak elsewhere.
+    """
+    is_beside_others = any(_ELISION.match(word.text) for word in words)
+    caron = _CARON_BESIDE_OTHERS if is_beside_others else _CARON
+    return [_with_elision(word, caron) for word in words]
 
 
-def _with_elision(word: Word) -> Word:
-    for pattern, article in ((_CAPITAL, "l"), (_CARON, "l'")):
+def _with_elision(word: Word, caron: re.Pattern[str]) -> Word:
+    for pattern, article in ((_CAPITAL, "l"), (caron, "l'")):
         if found := pattern.match(word.text):
             return _with_article(word, found.start(1), article)
     return word
