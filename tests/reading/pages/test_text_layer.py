@@ -145,6 +145,16 @@ def test_a_column_has_one_size_that_joins_its_parts():
         assert abs(other / lines[0] - 1) > 0.05
 
 
+def test_a_name_above_the_second_column_is_in_none():
+    """It is read before the first one."""
+    places = [300 + n * PITCH for n in range(8)]
+    name = set_line("a name", (940, 1060), 300 - PITCH, size=10)
+    blocks = (name,), column("a", LEFT, places), column("b", RIGHT, places)
+    _, ((_, box, offsets), *lines) = boxes_of(Page(1160, 1400, blocks))
+    (size,) = {size_of(*each[1:]) for each in lines}
+    assert abs(size_of(box, offsets) / size - 1) > 0.05
+
+
 def test_lines_in_one_column_keep_the_size_of_their_letters():
     page = Page(1160, 1400, (column("a", (100, 1060), [300, 327, 354, 420, 447]),))
     _, found = boxes_of(page)

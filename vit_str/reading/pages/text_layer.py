@@ -84,7 +84,7 @@ class _Column:
 
     @classmethod
     def around(cls, some: Sequence[_Line], lines: Sequence[_Line]) -> "_Column":
-        """The column of some of the lines of a page."""
+        """The column of some of the lines that may be in it."""
         left = min(line.level[0] for line in some)
         right = max(line.level[1] for line in some)
         inside = (
@@ -207,7 +207,11 @@ class TextLayer:
 
 
 def _columns(lines: Sequence[_Line]) -> list[_Column]:
-    """Columns of running text, from the left; none where no two are beside each other."""
+    """Columns of running text, from the left; none where no two are beside each other.
+
+    Args:
+        lines: of a page, in reading order.
+    """
     long = [line for line in lines if line.is_long]
     beside = [line for line in long if any(map(line.is_beside, long))]
     groups: list[list[_Line]] = []
@@ -220,10 +224,16 @@ def _columns(lines: Sequence[_Line]) -> list[_Column]:
         else:
             groups.append([line])
             reach = right
-    found = [
-        _Column.around(group, lines) for group in groups if len(group) >= _FEWEST_LINES
+    groups = [group for group in groups if len(group) >= _FEWEST_LINES]
+    if len(groups) < 2:
+        return []
+    # What is read before the first column belongs to no other one: a name above the second.
+    start = min(lines.index(line) for line in groups[0])
+    first, *others = groups
+    return [
+        _Column.around(first, lines),
+        *(_Column.around(group, lines[start:]) for group in others),
     ]
-    return found if len(found) > 1 else []
 
 
 def _column_sizes(columns: Sequence[_Column]) -> tuple[float, float]:
