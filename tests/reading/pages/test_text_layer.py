@@ -169,6 +169,36 @@ def test_a_font_is_never_so_large_that_columns_become_one():
     assert all(size_of(box, offsets) <= 20 for _, box, offsets in found)
 
 
+def test_columns_of_a_tilted_page_are_as_far_apart_as_the_boxes_around_them():
+    def tilted(name, sides, places):
+        moved = [tuple(side + 0.03 * (y - 300) for side in sides) for y in places]
+        lines = zip(moved, column(name, sides, places), strict=True)
+        return tuple(
+            tuple(
+                Word(
+                    word.text,
+                    1.0,
+                    tuple(
+                        (x + ends[0] - sides[0], y - 0.03 * (x - sides[0]))
+                        for x, y in word.polygon
+                    ),
+                    size=SIZE,
+                )
+                for word in line
+            )
+            for ends, line in lines
+        )
+
+    places = [300 + n * 1.3 * PITCH for n in range(20)]
+    blocks = tilted("a", LEFT, places), tilted("b", RIGHT, places)
+    _, found = boxes_of(Page(1160, 1400, blocks))
+    apart = min(box[0] for line, box, _ in found if line[0].text[0] == "b") - max(
+        box[2] for line, box, _ in found if line[0].text[0] == "a"
+    )
+    assert 0 < apart < RIGHT[0] - LEFT[1]
+    assert all(size_of(box, offsets) <= max(apart, 20) for _, box, offsets in found)
+
+
 @pytest.mark.parametrize("lines", [6, 20])
 def test_a_number_below_the_white_between_columns_reaches_them(lines):
     """The right one only if nothing of the left one is below it."""

@@ -239,7 +239,7 @@ def _columns(lines: Sequence[_Line]) -> list[_Column]:
 def _column_sizes(columns: Sequence[_Column]) -> tuple[float, float]:
     """The size of the font of most lines in columns, and the one in which they are set."""
     usual = median(line.size for column in columns for line in column.lines)
-    gutter = min(after.left - before.right for before, after in pairwise(columns))
+    gutter = min(_white(before, after) for before, after in pairwise(columns))
     distances = [
         distance
         for distance in chain.from_iterable(column.distances for column in columns)
@@ -252,6 +252,12 @@ def _column_sizes(columns: Sequence[_Column]) -> tuple[float, float]:
     )
     joined = [each for each in distances if each <= _BLOCK * largest]
     return usual, max(usual, max(joined, default=0.0) / _BLOCK)
+
+
+def _white(before: _Column, after: _Column) -> float:
+    """Between two columns, as boxes see it: less on a tilted page than between their lines."""
+    start = max(line.right for line in before.lines)
+    return min(line.left for line in after.lines) - start
 
 
 def _stretched(word: Word, line: _Line, sides: tuple[float, float]) -> Word:
