@@ -20,7 +20,6 @@ from ocrmypdf import pluginspec
 from ocrmypdf.exceptions import BadArgsError
 
 from vit_str import ocrmypdf as plugin
-from vit_str.reading.pages.page import Page, Word
 from vit_str.runtime.charset import charset_of
 
 LINES = "Museum station", "opens every day", "Coffee and tea"
@@ -193,62 +192,3 @@ def test_a_page_that_is_too_large_stops_no_other(tmp_path, monkeypatch, caplog):
     engine.generate_hocr(*paths, options_of())
     assert "bbox 0 0 40 30" in paths[1].read_text()
     assert "no text" in caplog.text
-
-
-def line(slope=0.0, top=0.0, size=10.0, height=20.0):
-    """Three words on a slope; ``height`` is what a detector has drawn around them."""
-    return tuple(
-        Word(
-            text="nose",
-            confidence=1.0,
-            polygon=tuple((x, top + y + slope * x) for x, y in corners),
-            size=size,
-        )
-        for left in (0, 100, 200)
-        for corners in [
-            ((left, 0), (left + 80, 0), (left + 80, height), (left, height))
-        ]
-    )
-
-
-def placed(title):
-    """Left, top, right and bottom; slope and offset of the baseline."""
-    numbers = list(
-        map(float, title.replace("bbox ", "").replace("; baseline", "").split())
-    )
-    return numbers[:4], numbers[4:]
-
-
-def test_lines_of_about_a_size_are_set_in_one_size():
-    lines = (
-        line(),
-        line(top=40, size=10.8, height=24),
-        line(top=90, size=16, height=32),
-    )
-    set_ = plugin._Typesetter(Page(300, 200, (lines,))).title
-    boxes = [placed(set_(each))[0] for each in lines]
-    heights = [bottom - top for _, top, _, bottom in boxes]
-    assert heights[0] == heights[1] < heights[2]
-
-
-def test_a_page_that_is_tilted_a_little_is_set_level():
-    """Where the lines cross the middle of the page, so that all keep their distance."""
-    lines = (line(-0.03), line(-0.03, top=40))
-    typesetter = plugin._Typesetter(Page(280, 200, (lines,)))
-    (first, baseline), (second, _) = (placed(typesetter.title(each)) for each in lines)
-    assert baseline[0] == 0
-    assert first[3] + baseline[1] == pytest.approx(20 - 0.03 * 140, abs=1)
-    assert second[3] - first[3] == 40
-
-
-def test_a_page_that_is_tilted_more_keeps_its_slopes():
-    lines = (line(0.2), line(0.2, top=40))
-    _, (slope, _) = placed(plugin._Typesetter(Page(280, 200, (lines,))).title(lines[0]))
-    assert slope == pytest.approx(0.2, abs=0.001)
-
-
-def test_pages_without_words_and_turned_lines_are_as_ever():
-    assert plugin._Typesetter(Page(10, 10, ()))
-    corners = ((20, 0), (20, 80), (0, 80), (0, 0))
-    turned = (Word("nose", 1.0, corners),)
-    assert "textangle" in plugin._Typesetter(Page(30, 90, ((turned,),))).title(turned)

@@ -9,9 +9,7 @@ import threading
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -25,9 +23,10 @@ import vit_str
 from vit_str.reading.pages.detection import LineDetector, RapidDetector
 from vit_str.reading.pages.frame import text_quarters
 from vit_str.reading.pages.geometry import Quadrilateral, side_lengths
-from vit_str.reading.pages.output import baseline, hocr, line_title
-from vit_str.reading.pages.page import Page, Word
+from vit_str.reading.pages.output import hocr
+from vit_str.reading.pages.page import Page
 from vit_str.reading.pages.reader import PageReader, PageReaders, load_page
+from vit_str.reading.pages.text_layer import TextLayer
 from vit_str.runtime import Search
 from vit_str.runtime.images import UnreadableImage, load_image
 from vit_str.runtime.machine import THREADS, cpu_count, use_threads
@@ -38,11 +37,6 @@ _MODEL = "--vit-str-model"
 _SURE = 20.0
 """A confidence of 1 in the unit of Tesseract, which ``--rotate-pages-threshold`` (14) is in."""
 _SAMPLE = 12  # lines that tell how a page is turned
-_EM = 1.8  # size of a font over the height of its small letters
-_SMALL = 0.5  # that height over the one of a word
-_BELOW = 0.25  # of a font is below the baseline
-_SAME_SIZE = 0.15  # by which sizes of fonts may differ that are taken for one
-_LEVEL = 2.0  # of the size of its font, by which a whole page may rise and be set level
 _LONG = 3.0  # length over height of a line whose slope tells how a page is tilted
 
 log = logging.getLogger(__name__)
@@ -109,7 +103,8 @@ class VitStrEngine(OcrEngine):
             log.warning(
                 "text runs down or upside down, and is copied so; try --rotate-pages"
             )
-        text = hocr(input_file.name, {1: page}, _Typesetter(page).title)
+        layer = TextLayer(page)
+        text = hocr(input_file.name, {1: layer.page}, layer.title)
         output_hocr.write_text(text, encoding="utf-8")
         output_text.write_text(f"{page.text}\n", encoding="utf-8")
 
@@ -211,68 +206,6 @@ def _read(reader: PageReader, path: Path) -> Page:
             return Page(*image.size, ())
 
 
-class _Typesetter:
-    """Says how large and where the words of a page are set, so that they are copied in order.
-
-    OCRmyPDF sets a line in a font as high as its box is above the baseline. Programs that copy text
-    take lines for neighbors in a column only if their fonts are equally large, and lose the order
-    of words on a slope. So lines of about a size get one size, and those of a page that is tilted
-    by a degree or two are level, each where it crosses the middle of the page.
-    """
-
-    def __init__(self, page: Page) -> None:
-        lines = list(chain.from_iterable(page.blocks))
-        self._sizes: list[float] = []
-        for line in sorted(lines, key=_length, reverse=True):
-            if self._size_like(_size(line)) is None:
-                self._sizes.append(_size(line))
-        slopes = [baseline(line)[0] for line in lines if _is_wide(line)]
-        self._slope = median(slopes) if slopes else 0.0
-        self._middle = page.width / 2
-        largest_rise = abs(self._slope) * page.width
-        self._is_level = False
-        if self._sizes:
-            self._is_level = largest_rise <= _LEVEL * _EM * self._sizes[0]
-
-    def _size_like(self, size: float) -> float | None:
-        """The first of the sizes of the page that is about as large."""
-        alike = (each for each in self._sizes if abs(size / each - 1) < _SAME_SIZE)
-        return next(alike, None)
-
-    def title(self, line: Sequence[Word]) -> str:
-        """Where a line is set, for hOCR."""
-        if text_quarters(line):
-            return line_title(line)
-        size = _size(line)
-        common_size = self._size_like(size) or size
-        em = max(2, round(_EM * common_size))
-        left = line[0].box.left
-        right = line[-1].box.right
-        slope, (x, y) = baseline(line)
-        if self._is_level:
-            y += self._slope * (self._middle - x)
-            slope = 0.0
-        else:
-            y += slope * (left - x)
-        below = round(_BELOW * em)
-        bottom = round(y) + below
-        sides = max(0, round(left)), max(0, bottom - em - below), round(right), bottom
-        return f"bbox {' '.join(map(str, sides))}; baseline {slope:.3f} {-below}"
-
-
-def _length(line: Sequence[Word]) -> int:
-    """Characters of a line, without spaces between words."""
-    return sum(len(word.text) for word in line)
-
-
-def _size(line: Sequence[Word]) -> float:
-    """Height of the small letters of a line."""
-    sizes = [word.size for word in line if word.size]
-    if not sizes:
-        sizes = [_SMALL * (word.box.bottom - word.box.top) for word in line]
-    return median(sizes) or 1.0
-
-
 def _reader(options: Any) -> PageReader:
     known = _languages()
     codes = [known.get(code, code) for code in options.languages]
@@ -319,15 +252,6 @@ def _languages() -> dict[str, str]:
             if names.alt:
                 codes[names.alt] = names.alpha_2
     return codes | {"nor": "nb"}
-
-
-def _is_wide(line: Sequence[Word]) -> bool:
-    """Whether the slope of a line tells that of its page."""
-    if len(line) < 2 or text_quarters(line):
-        return False
-    first = line[0].box
-    width = line[-1].box.right - first.left
-    return width > _LONG * (first.bottom - first.top)
 
 
 def _is_long(line: Quadrilateral) -> bool:

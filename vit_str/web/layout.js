@@ -10,6 +10,8 @@ const FIRST_GAP = 0.5; // white below lines that are above all columns
 const TEXT_WIDTH = 6; // a column of text has lines at least so wide
 const EDGE_GAP = 1.5; // white between running text and the page
 const MOST_FIRST = 3; // lines above all columns
+const SET_RIGHT = 3; // white before such lines that are set to the right
+const UNEVEN = 1.5; // difference of the tops of the columns below these
 const SAME_ROW = 0.5;
 const MOST_ACROSS = 0.25; // of the lines may lie across columns
 
@@ -104,7 +106,7 @@ function columnsOf(boxes, chosen, gap) {
     if (across.length > MOST_ACROSS * chosen.length) break;
     const columns = cut(boxes, chosen.filter((line) => !across.includes(line)), 0, gap);
     if (columns.length > 1 && columns.every((column) => isText(boxes, column))) {
-      const [first, below] = withoutFirst(boxes, columns, (FIRST_GAP / COLUMN_GAP) * gap);
+      const [first, below] = withoutFirst(boxes, columns, gap / COLUMN_GAP);
       return inBands(boxes, below, [...across, ...first]);
     }
   }
@@ -115,16 +117,27 @@ function columnsOf(boxes, chosen, gap) {
  * The few lines that white parts from all columns below, such as a name at the right, and the
  * columns, which begin at about the same height without them.
  */
-function withoutFirst(boxes, columns, gap) {
+function withoutFirst(boxes, columns, height) {
   const lines = columns.flat().sort((one, other) => boxes[one][1] - boxes[other][1]);
   for (let count = 1; count <= MOST_FIRST; count++) {
     const first = lines.slice(0, count);
     const rest = columns.map((column) => column.filter((line) => !first.includes(line)));
     const tops = rest.map((column) => Math.min(...column.map((line) => boxes[line][1])));
-    const isApart = Math.max(...first.map((line) => boxes[line][3])) + gap < Math.min(...tops);
-    if (isApart && Math.max(...tops) < Math.min(...tops) + gap) return [first, rest];
+    const bottom = Math.max(...first.map((line) => boxes[line][3]));
+    const isApart = bottom + FIRST_GAP * height < Math.min(...tops);
+    const isRight = areSetRight(boxes, first, columns, SET_RIGHT * height);
+    const uneven = (isRight ? UNEVEN : FIRST_GAP) * height;
+    if (isApart && Math.max(...tops) < Math.min(...tops) + uneven) return [first, rest];
   }
   return [[], columns];
+}
+
+/** Whether lines begin far from the left side of their columns. */
+function areSetRight(boxes, lines, columns, white) {
+  return lines.every((line) => {
+    const column = columns.find((each) => each.includes(line));
+    return boxes[line][0] - Math.min(...column.map((each) => boxes[each][0])) > white;
+  });
 }
 
 /** Parts of columns above, between and below the lines across them, and those, from the top. */

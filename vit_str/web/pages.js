@@ -2,6 +2,7 @@
 
 import { BrowserReader, openGraph, openModel, openReader as openWords, rounded } from "./browser.js";
 import { Detector } from "./detection.js";
+import { withElisions } from "./elisions.js";
 import {
   boxAround,
   cornersFrom,
@@ -207,9 +208,9 @@ function arranged(lines, direction, picture) {
   return inOrder(placed, gridsOf(rules, side, places)).map(withMarks);
 }
 
-/** Rows of words with quotation marks that readers have no signs for. */
+/** Rows of words with quotation marks that readers have no signs for, and articles. */
 function withMarks(rows) {
-  const words = withLowQuotes(rows.flat());
+  const words = withElisions(withLowQuotes(rows.flat()));
   return rows.map((row) => words.splice(0, row.length));
 }
 

@@ -52,7 +52,7 @@ def test_boxes_of_a_strip_lie_where_they_were_in_the_image():
     corners = np.array([[10, 20], [110, 40], [105, 70], [5, 50]], float)
     strip = Strip(Image.new("RGB", (200, 100)), corners)
     np.testing.assert_allclose(
-        strip.polygon(0, 0, *strip.image.size), corners, atol=1e-6
+        strip.polygons(np.array([[0, 0, *strip.image.size]]))[0], corners, atol=1e-6
     )
 
 

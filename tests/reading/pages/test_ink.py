@@ -1,9 +1,10 @@
 """The type of a line by its ink."""
 
+import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.reading.pages.ink import ink_of, trimmed, type_of
+from vit_str.reading.pages.ink import _percentiles, ink_of, trimmed, type_of
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +77,11 @@ def test_nothing_has_no_type():
     blank = ink_of(Image.new("L", (50, 20), 200))
     assert type_of(blank, [("a", (0, 50))]).size == 0
     assert type_of(blank, []).weight == 0
+
+
+def test_percentiles_of_pixels_are_those_of_numpy():
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        shades = random.integers(0, 256, random.integers(1, 30, 2)).astype(np.uint8)
+        found = _percentiles(Image.fromarray(shades), (2, 50, 98))
+        assert found == np.percentile(shades, (2, 50, 98)).tolist()

@@ -44,6 +44,13 @@ def test_a_name_above_one_of_two_columns_comes_before_both():
     assert reading_order([*columns, name, title])[:2] == [[[7]], [[6]]]
 
 
+def test_a_name_at_the_right_comes_before_columns_of_which_one_begins_with_a_heading():
+    """The heading has white above it, so that its column begins farther below."""
+    left = [_box(0, 52 + 14 * row, 100) for row in range(3)]
+    right = [_box(120, 40 + 14 * row, 100) for row in range(4)]
+    assert reading_order([*left, *right, _box(160, 20, 60)])[0] == [[7]]
+
+
 @pytest.mark.parametrize("top", [26, 12])
 def test_a_column_beside_a_picture_or_a_heading_keeps_its_first_line(top):
     """White is below the line or none, and then one column begins farther below."""

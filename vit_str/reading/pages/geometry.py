@@ -99,6 +99,18 @@ def project(
     return mapped[..., :2] / mapped[..., 2:]
 
 
+_CORNERS = [
+    0,
+    1,
+    2,
+    1,
+    2,
+    3,
+    0,
+    3,
+]  # x and y of the corners in left, top, right, bottom
+
+
 def rectangle(left: float, top: float, right: float, bottom: float) -> Quadrilateral:
     """The corners of a box."""
     return np.array([[left, top], [right, top], [right, bottom], [left, bottom]], float)
@@ -127,8 +139,9 @@ class Strip:
         """How much ink each pixel holds, see `ink_of`."""
         return ink_of(self.image)
 
-    def polygon(
-        self, left: float, top: float, right: float, bottom: float
-    ) -> Quadrilateral:
-        """Where a box of the strip lies in the image."""
-        return project(self._to_image, rectangle(left, top, right, bottom))
+    def polygons(
+        self, boxes: Float[np.ndarray, "box 4"]
+    ) -> Float[np.ndarray, "box corner 2"]:
+        """Where boxes of the strip lie in the image, corners as those of `rectangle`."""
+        corners = boxes[:, _CORNERS].reshape(-1, 4, 2)
+        return project(self._to_image, corners)

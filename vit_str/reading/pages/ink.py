@@ -34,15 +34,26 @@ class Type(NamedTuple):
 
 def ink_of(image: Image.Image) -> "Ink":
     """How much ink each pixel of a line holds, 0 to 255; light on dark is ink too."""
-    gray = np.asarray(image.convert("L"))
-    paper = float(np.median(gray))
-    dark, bright = np.percentile(gray, (2, 98))
+    gray = image.convert("L")
+    dark, paper, bright = _percentiles(gray, (2, 50, 98))
     darkest = dark if paper - dark >= bright - paper else bright
     # One value for each of 256 shades: no array of numbers in between.
     shades = np.arange(_FULL + 1)
     contrast = max(1.0, abs(darkest - paper)) * np.sign(darkest - paper)
     ink = (shades - paper) / contrast if contrast else np.zeros(len(shades))
-    return (_FULL * ink.clip(0, 1)).round().astype(np.uint8)[gray]
+    return (_FULL * ink.clip(0, 1)).round().astype(np.uint8)[np.asarray(gray)]
+
+
+def _percentiles(gray: Image.Image, percents: Sequence[float]) -> list[float]:
+    """Those of ``numpy.percentile``, from how often each shade occurs: without sorting pixels."""
+    ends = np.cumsum(gray.histogram())
+    places = np.array(percents) / 100 * (ends[-1] - 1)
+    below = np.searchsorted(ends, np.floor(places), side="right")
+    above = np.searchsorted(ends, np.ceil(places), side="right")
+    share = places % 1
+    from_below = below + (above - below) * share
+    from_above = above - (above - below) * (1 - share)
+    return np.where(share < 0.5, from_below, from_above).tolist()  # to the last bit
 
 
 def trimmed(ink: "Ink", left: float, right: float) -> tuple[float, float]:

@@ -15,6 +15,8 @@ _COLUMN_GAP = 1.0  # white between two columns, over the height of a line
 _ROW_GAP = 0.9  # white between two blocks, over the height of a line
 _FIRST_GAP = 0.5  # white below lines that are above all columns, over the same
 _MOST_FIRST = 3  # such lines
+_SET_RIGHT = 3.0  # white before such lines that are set to the right, over the same
+_UNEVEN = 1.5  # difference of the tops of the columns below these, over the same
 _TEXT_WIDTH = 6.0  # a column of text has lines at least so wide, over their height
 _SAME_ROW = 0.5  # share of the lower one of two lines that is beside the other
 _OPEN_ROWS = 3  # the last rows that a box may still belong to
@@ -160,14 +162,13 @@ def _columns(sides: np.ndarray, chosen: np.ndarray, gap: float) -> list[np.ndarr
             break
         columns = _cut(sides, chosen[~across[index]], 0, gap)
         if len(columns) > 1 and all(_is_text(sides[column]) for column in columns):
-            first_gap = _FIRST_GAP / _COLUMN_GAP * gap
-            first, columns = _without_first(sides, columns, first_gap)
+            first, columns = _without_first(sides, columns, gap / _COLUMN_GAP)
             return _in_bands(sides, columns, np.r_[chosen[across[index]], first])
     return [chosen]
 
 
 def _without_first(
-    sides: np.ndarray, columns: list[np.ndarray], gap: float
+    sides: np.ndarray, columns: list[np.ndarray], height: float
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """The few lines that white parts from all columns below, such as a name at the right.
 
@@ -179,10 +180,24 @@ def _without_first(
         first = lines[:count]
         rest = [np.setdiff1d(column, first) for column in columns]
         tops = [float(sides[column, 1].min(initial=np.inf)) for column in rest]
-        is_apart = sides[first, 3].max() + gap < min(tops)
-        if is_apart and max(tops) < min(tops) + gap:
+        is_apart = sides[first, 3].max() + _FIRST_GAP * height < min(tops)
+        is_right = _are_set_right(sides, first, columns, _SET_RIGHT * height)
+        uneven = _UNEVEN if is_right else _FIRST_GAP
+        if is_apart and max(tops) < min(tops) + uneven * height:
             return first, rest
     return lines[:0], columns
+
+
+def _are_set_right(
+    sides: np.ndarray, first: np.ndarray, columns: list[np.ndarray], white: float
+) -> bool:
+    """Whether lines begin far from the left side of their columns."""
+    starts = {
+        int(line): float(sides[column, 0].min())
+        for column in columns
+        for line in column
+    }
+    return all(sides[line, 0] - starts[int(line)] > white for line in first)
 
 
 def _in_bands(

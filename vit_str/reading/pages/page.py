@@ -34,8 +34,13 @@ class Word:
     @property
     def box(self) -> Box:
         """The upright box around the polygon."""
-        x, y = zip(*self.polygon, strict=True)
-        return Box(min(x), min(y), max(x), max(y))
+        (x1, y1), (x2, y2), (x3, y3), (x4, y4) = self.polygon
+        return Box(
+            left=min(x1, x2, x3, x4),
+            top=min(y1, y2, y3, y4),
+            right=max(x1, x2, x3, x4),
+            bottom=max(y1, y2, y3, y4),
+        )
 
 
 @dataclass(frozen=True, slots=True)

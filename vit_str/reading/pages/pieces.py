@@ -1,24 +1,29 @@
 """Words within the strips of their lines, and what was read in them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import groupby, pairwise
 from math import ceil, floor, prod
 
+import numpy as np
 from PIL import Image
 
 from vit_str.reading.pages.geometry import Strip
 from vit_str.reading.pages.ink import trimmed, type_of
-from vit_str.reading.pages.page import Word
+from vit_str.reading.pages.page import Point, Word
+from vit_str.reading.pages.tables import Sides
 from vit_str.runtime.boxes import Box
-from vit_str.runtime.readings import Character, Reading
+from vit_str.runtime.readings import Reading
 
 _MARGIN = 0.15  # added at the sides of a word, over the height of its line
 _BESIDE = 0.1  # white at the sides of a word with its margin, over the same
 _ABOVE = 0.12  # white above and below it, over the same
 _MOST_BESIDE = 0.3  # white at a side, over the width of the word
 _OVERLAP = 0.25  # share of a long word that both of its halves hold
+
+
+Polygon = tuple[Point, Point, Point, Point]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +124,23 @@ def words_on_page(reads: Sequence[Read]) -> list[Word]:
     texts = [reading.text for _, reading in reads]
     strip = reads[0][0].strip
     type_ = type_of(strip.ink, list(zip(texts, spans, strict=True)))
+    boxes: list[Sides] = []
+    for (piece, reading), span in zip(reads, spans, strict=True):
+        boxes.append(_letters_of(piece, span))
+        boxes += (_within(span, each.box) for each in reading.characters if each.box)
+    places = _on_page(strip, boxes)
     words = []
-    for (piece, reading), (left, right) in zip(reads, spans, strict=True):
-        _, top, _, bottom = piece.box
-        above = _ABOVE * (bottom - top)
-        polygon = piece.strip.polygon(left, top + above, right, bottom - above)
+    for _, reading in reads:
+        polygon, _ = next(places)
+        characters = (
+            replace(each, box=next(places)[1]) if each.box else each
+            for each in reading.characters
+        )
         word = Word(
             text=reading.text,
             confidence=reading.confidence,
-            polygon=tuple((float(x), float(y)) for x, y in polygon),  # type: ignore[arg-type]
-            characters=tuple(
-                _on_page(piece.strip, each, left, right) for each in reading.characters
-            ),
+            polygon=polygon,
+            characters=tuple(characters),
             size=type_.size,
             weight=type_.weight,
         )
@@ -145,19 +155,28 @@ def _span(piece: Piece) -> tuple[float, float]:
     return trimmed(piece.strip.ink, left + beside, right - beside)
 
 
-def _on_page(
-    strip: Strip, character: Character, left: float, right: float
-) -> Character:
-    """A character with its box on the page, no farther than its word reaches in the strip."""
-    if character.box is None:
-        return character
-    x1, y1, x2, y2 = character.box
-    polygon = strip.polygon(
-        min(max(x1, left), right), y1, max(min(x2, right), left), y2
-    )
-    return replace(
-        character, box=Box(*polygon.min(0).tolist(), *polygon.max(0).tolist())
-    )
+def _letters_of(piece: Piece, span: tuple[float, float]) -> Sides:
+    """The box of the letters of a word in its strip."""
+    left, right = span
+    _, top, _, bottom = piece.box
+    above = _ABOVE * (bottom - top)
+    return left, top + above, right, bottom - above
+
+
+def _within(span: tuple[float, float], box: Sides) -> Sides:
+    """The box of a character, no farther than its word reaches."""
+    left, right = span
+    x1, y1, x2, y2 = box
+    return min(max(x1, left), right), y1, max(min(x2, right), left), y2
+
+
+def _on_page(strip: Strip, boxes: Sequence[Sides]) -> Iterator[tuple[Polygon, Box]]:
+    """Where boxes of a strip lie on the page, and the upright boxes around them."""
+    corners = strip.polygons(np.array(boxes, float))
+    sides = np.concatenate([corners.min(1), corners.max(1)], 1)
+    for polygon, box in zip(corners.tolist(), sides.tolist(), strict=True):
+        (x1, y1), (x2, y2), (x3, y3), (x4, y4) = polygon
+        yield ((x1, y1), (x2, y2), (x3, y3), (x4, y4)), Box(*box)
 
 
 def joined(left: Reading, right: Reading) -> Reading:

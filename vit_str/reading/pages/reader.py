@@ -13,6 +13,7 @@ import numpy as np
 from PIL import Image
 
 from vit_str.reading.pages.detection import LineDetector, RapidDetector
+from vit_str.reading.pages.elisions import with_elisions
 from vit_str.reading.pages.geometry import (
     Quadrilateral,
     Strip,
@@ -345,10 +346,10 @@ class PageReader:
     def _with_marks(
         self, rows: Sequence[Sequence[Word]]
     ) -> tuple[tuple[Word, ...], ...]:
-        """Rows of words, with quotation marks that readers have no signs for."""
+        """Rows of words, with quotation marks that readers have no signs for, and articles."""
         words = list(chain.from_iterable(rows))
         if not self.reader.is_constrained:  # to texts without such marks
-            words = with_low_quotes(words)
+            words = with_elisions(with_low_quotes(words))
         following = iter(words)
         return tuple(tuple(islice(following, len(row))) for row in rows)
 

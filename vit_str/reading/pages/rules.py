@@ -116,9 +116,14 @@ def _level_rules(ink: np.ndarray, side: int) -> Iterator[Rule]:
         rows, columns = np.nonzero(inside == number)
         if len(rows) > thickest * width:
             continue
-        ends = [float(rows[abs(columns - end) <= 2].mean()) for end in (0, width - 1)]
+        ends = [_mean(rows[abs(columns - end) <= 2]) for end in (0, width - 1)]
         if abs(ends[1] - ends[0]) <= _STEEPEST * width:
             yield (left, top + ends[0]), (left + width - 1, top + ends[1])
+
+
+def _mean(rows: np.ndarray) -> float:
+    """As ``rows.mean()``, which takes two and a half times as long for a few numbers."""
+    return float(rows.sum()) / rows.size
 
 
 def grids(

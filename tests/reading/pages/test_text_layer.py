@@ -1,0 +1,252 @@
+"""Text layers: sizes and places of lines, and what is copied from them."""
+
+import re
+import shutil
+import subprocess
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from vit_str.reading.pages.page import Page, Word
+from vit_str.reading.pages.text_layer import TextLayer
+
+
+def line(slope=0.0, top=0.0, size=10.0, height=20.0):
+    """Three words on a slope; ``height`` is what a detector has drawn around them."""
+    return tuple(
+        Word(
+            text="nose",
+            confidence=1.0,
+            polygon=tuple((x, top + y + slope * x) for x, y in corners),
+            size=size,
+        )
+        for left in (0, 100, 200)
+        for corners in [
+            ((left, 0), (left + 80, 0), (left + 80, height), (left, height))
+        ]
+    )
+
+
+def placed(title):
+    """Left, top, right and bottom; slope and offset of the baseline."""
+    numbers = list(
+        map(float, title.replace("bbox ", "").replace("; baseline", "").split())
+    )
+    return numbers[:4], numbers[4:]
+
+
+def test_lines_of_about_a_size_are_set_in_one_size():
+    lines = (
+        line(),
+        line(top=40, size=10.8, height=24),
+        line(top=90, size=16, height=32),
+    )
+    set_ = TextLayer(Page(300, 200, (lines,))).title
+    boxes = [placed(set_(each))[0] for each in lines]
+    heights = [bottom - top for _, top, _, bottom in boxes]
+    assert heights[0] == heights[1] < heights[2]
+
+
+def test_a_page_that_is_tilted_a_little_is_set_level():
+    """Where the lines cross the middle of the page, so that all keep their distance."""
+    lines = (line(-0.03), line(-0.03, top=40))
+    layer = TextLayer(Page(280, 200, (lines,)))
+    (first, baseline), (second, _) = (placed(layer.title(each)) for each in lines)
+    assert baseline[0] == 0
+    assert first[3] + baseline[1] == pytest.approx(20 - 0.03 * 140, abs=1)
+    assert second[3] - first[3] == 40
+
+
+def test_a_page_that_is_tilted_more_keeps_its_slopes():
+    lines = (line(0.2), line(0.2, top=40))
+    _, (slope, _) = placed(TextLayer(Page(280, 200, (lines,))).title(lines[0]))
+    assert slope == pytest.approx(0.2, abs=0.001)
+
+
+def test_pages_without_words_and_turned_lines_are_as_ever():
+    assert TextLayer(Page(10, 10, ()))
+    corners = ((20, 0), (20, 80), (0, 80), (0, 0))
+    turned = (Word("nose", 1.0, corners),)
+    assert "textangle" in TextLayer(Page(30, 90, ((turned,),))).title(turned)
+
+
+PITCH = 27.0  # pixels between the lines of a paragraph
+SIZE = 11.0  # of their small letters
+LEFT, RIGHT = (100.0, 560.0), (600.0, 1060.0)  # sides of two columns
+
+
+def set_line(text, sides, y, size=SIZE):
+    """Words of about equal widths on a baseline, with some white between them."""
+    left, right = sides
+    words = text.split()
+    step = (right - left + size) / len(words)
+    return tuple(
+        Word(
+            word,
+            1.0,
+            ((x, y - 2 * size), (end, y - 2 * size), (end, y), (x, y)),
+            size=size,
+        )
+        for number, word in enumerate(words)
+        for x, end in [(left + number * step, left + (number + 1) * step - size)]
+    )
+
+
+def column(name, sides, places):
+    """Lines whose words tell their column and number."""
+    return tuple(
+        set_line(" ".join(f"{name}{number}" for _ in range(6)), sides, y)
+        for number, y in enumerate(places)
+    )
+
+
+def article():
+    """A title, a column with a picture in it, one with headings, and a number between them."""
+    first = [300 + n * PITCH for n in range(8)] + [900 + n * PITCH for n in range(6)]
+    second = [300 + n * PITCH for n in range(6)] + [540 + n * PITCH for n in range(19)]
+    heading = set_line("news", (600, 760), 496, size=15)
+    left = column("a", LEFT, first)
+    right = column("b", RIGHT, second)
+    return Page(
+        1160,
+        1400,
+        (
+            (set_line("a title above both of the columns", (100, 1060), 240, size=18),),
+            left,
+            (*right[:6], heading, *right[6:]),
+            (set_line("12", (572, 588), 1350),),
+        ),
+    )
+
+
+def boxes_of(page):
+    """A layer, and box and baseline of each of its lines."""
+    layer = TextLayer(page)
+    lines = list(chain.from_iterable(layer.page.blocks))
+    return layer, [(line, *placed(layer.title(line))) for line in lines]
+
+
+def size_of(box, offsets):
+    """Of the font in which OCRmyPDF sets a line."""
+    _, top, _, bottom = box
+    return bottom - top + offsets[1]
+
+
+def test_a_column_has_one_size_that_joins_its_parts():
+    """Paragraphs and headings, but for what a picture parts; not the title above it."""
+    _, found = boxes_of(article())
+    title, *lines, number = [size_of(box, offsets) for _, box, offsets in found]
+    assert set(lines) == {lines[0]}
+    largest_distance = 540 - 496  # below the heading
+    assert 1.5 * lines[0] > largest_distance
+    assert lines[0] < 2 * PITCH
+    for other in (title, number):
+        assert abs(other / lines[0] - 1) > 0.05
+
+
+def test_a_name_above_the_second_column_is_in_none():
+    """It is read before the first one."""
+    places = [300 + n * PITCH for n in range(8)]
+    name = set_line("a name", (940, 1060), 300 - PITCH, size=10)
+    blocks = (name,), column("a", LEFT, places), column("b", RIGHT, places)
+    _, ((_, box, offsets), *lines) = boxes_of(Page(1160, 1400, blocks))
+    (size,) = {size_of(*each[1:]) for each in lines}
+    assert abs(size_of(box, offsets) / size - 1) > 0.05
+
+
+def test_lines_in_one_column_keep_the_size_of_their_letters():
+    page = Page(1160, 1400, (column("a", (100, 1060), [300, 327, 354, 420, 447]),))
+    _, found = boxes_of(page)
+    assert {size_of(box, offsets) for _, box, offsets in found} == {round(1.8 * SIZE)}
+
+
+def test_a_font_is_never_so_large_that_columns_become_one():
+    near = 580.0, 1040.0
+    places = [300 + 40 * n for n in range(8)]
+    blocks = column("a", LEFT, places), column("b", near, places)
+    _, found = boxes_of(Page(1160, 1400, blocks))
+    assert all(size_of(box, offsets) <= 20 for _, box, offsets in found)
+
+
+def test_columns_of_a_tilted_page_are_as_far_apart_as_the_boxes_around_them():
+    def tilted(name, sides, places):
+        moved = [tuple(side + 0.03 * (y - 300) for side in sides) for y in places]
+        lines = zip(moved, column(name, sides, places), strict=True)
+        return tuple(
+            tuple(
+                Word(
+                    word.text,
+                    1.0,
+                    tuple(
+                        (x + ends[0] - sides[0], y - 0.03 * (x - sides[0]))
+                        for x, y in word.polygon
+                    ),
+                    size=SIZE,
+                )
+                for word in line
+            )
+            for ends, line in lines
+        )
+
+    places = [300 + n * 1.3 * PITCH for n in range(20)]
+    blocks = tilted("a", LEFT, places), tilted("b", RIGHT, places)
+    _, found = boxes_of(Page(1160, 1400, blocks))
+    apart = min(box[0] for line, box, _ in found if line[0].text[0] == "b") - max(
+        box[2] for line, box, _ in found if line[0].text[0] == "a"
+    )
+    assert 0 < apart < RIGHT[0] - LEFT[1]
+    assert all(size_of(box, offsets) <= max(apart, 20) for _, box, offsets in found)
+
+
+@pytest.mark.parametrize("lines", [6, 20])
+def test_a_number_below_the_white_between_columns_reaches_them(lines):
+    """The right one only if nothing of the left one is below it."""
+    places = [300 + n * PITCH for n in range(6)]
+    left = column("a", LEFT, [300 + n * PITCH for n in range(lines)])
+    blocks = left, column("b", RIGHT, places), (set_line("12", (572, 588), 1350),)
+    layer, _ = boxes_of(Page(1160, 1400, blocks))
+    ((number,),) = layer.page.blocks[-1]
+    assert number.text == "12"
+    assert number.box.left < LEFT[1]
+    assert (number.box.right > RIGHT[0]) == (lines == 6)
+
+
+def pdf_of(page, path: Path) -> None:
+    """A file of the text layer of a page alone, in points that are pixels."""
+    _, found = boxes_of(page)
+    content = []
+    for line, (_, _, _, bottom), (_, offset) in found:
+        size = size_of(*placed(TextLayer(page).title(line)))
+        for word in line:
+            width = word.box.right - word.box.left
+            scale = 100 * width / (0.6 * size * len(word.text))
+            x, y = word.box.left, page.height - bottom - offset
+            content.append(
+                f"BT /F {size:.1f} Tf {scale:.1f} Tz 1 0 0 1 {x:.1f} {y:.1f} Tm"
+                f" ({word.text} ) Tj ET"
+            )
+    stream = "\n".join(content)
+    font = "<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>"
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {page.width} {page.height}]"
+        f" /Contents 4 0 R /Resources << /Font << /F {font} >> >> >>",
+        f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream",
+    ]
+    body = "".join(f"{n} 0 obj\n{each}\nendobj\n" for n, each in enumerate(objects, 1))
+    path.write_text(f"%PDF-1.4\n{body}trailer << /Root 1 0 R /Size 5 >>\n%%EOF\n")
+
+
+@pytest.mark.skipif(not shutil.which("pdftotext"), reason="needs pdftotext")
+@pytest.mark.filterwarnings("ignore")
+def test_columns_are_copied_one_after_the_other(tmp_path):
+    pdf_of(article(), tmp_path / "article.pdf")
+    command = ["pdftotext", str(tmp_path / "article.pdf"), "-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = re.findall(r"([ab]\d+|news|title|12)(?= |\n)", done.stdout)
+    order = list(dict.fromkeys(found))
+    left = [f"a{n}" for n in range(14)]
+    right = [f"b{n}" for n in range(6)], [f"b{n}" for n in range(6, 25)]
+    assert order == ["title", *left, *right[0], "news", *right[1], "12"]

@@ -1,0 +1,40 @@
+// Articles without their vowel, as in `l'été`: `vit_str/reading/pages/elisions.py`.
+
+const CAPITAL =
+  /^[^\p{L}\p{N}_]*([Iľ])(?=['’][aàâæeéèêëiîïoôœuùûyhAÀÂEÉÈÊOÔŒUÛH])(?!.[iI]l(?!\p{L}))/du;
+const CARON = /^[^\p{L}\p{N}_]*(ľ)(?=[eéèêëiîïœàâ])/du;
+const CARON_BESIDE_OTHERS = /^[^\p{L}\p{N}_]*(ľ)(?=[aàâæeéèêëiîïoôœuùûyh])/du;
+const ELISION = /^[^\p{L}\p{N}_]*(?:[cdjlmnst]|qu)['’][\p{L}\p{N}_]/iu;
+const LETTER = 0.6; // of the width of a sign for letter and apostrophe is that of the letter
+
+/** Words with `I'été` and `ľété` as `l'été`; `ľarbre` too, where other words lack a vowel. */
+export function withElisions(words) {
+  const isBesideOthers = words.some(({ reading }) => ELISION.test(reading.text));
+  const caron = isBesideOthers ? CARON_BESIDE_OTHERS : CARON;
+  return words.map((word) => {
+    const { text } = word.reading;
+    const capital = CAPITAL.exec(text);
+    const found = capital ?? caron.exec(text);
+    return found ? withArticle(word, found.indices[1][0], capital ? "l" : "l'") : word;
+  });
+}
+
+/** A word with the letter of an article, or letter and apostrophe, in place of a character. */
+function withArticle(word, place, article) {
+  const { text, characters } = word.reading;
+  const letters = [...characters];
+  if (letters.length === text.length) letters.splice(place, 1, ...parts(letters[place], article));
+  const replaced = text.slice(0, place) + article + text.slice(place + 1);
+  return { ...word, reading: { ...word.reading, text: replaced, characters: letters } };
+}
+
+/** A character as another one, or as two beside each other, which share its confidence. */
+function parts(character, text) {
+  if (text.length === 1 || !character.box) {
+    return [...text].map((each) => ({ ...character, character: each }));
+  }
+  const [left, top, right, bottom] = character.box;
+  const middle = left + LETTER * (right - left);
+  const boxes = [[left, top, middle, bottom], [middle, top, right, bottom]];
+  return [...text].map((each, index) => ({ ...character, character: each, box: boxes[index] }));
+}
