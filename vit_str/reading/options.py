@@ -15,7 +15,6 @@ from vit_str.console import add_batch_size, add_device, one_line, positive, warn
 from vit_str.files import find_files
 
 if TYPE_CHECKING:
-    from vit_str.reading.pages.reader import PageReader
     from vit_str.runtime import Search
 
 STANDARD_INPUT = "-"
@@ -114,24 +113,6 @@ def search_of(options: argparse.Namespace) -> "Search":
         pattern=options.pattern,
         alphabet=options.alphabet,
         language=options.language,
-    )
-
-
-def load_page_reader(
-    options: argparse.Namespace,
-    model: str | None = None,
-) -> "PageReader":
-    """The page reader that the options name."""
-    from vit_str.reading.pages.reader import MINIMUM_CONFIDENCE, load_page
-
-    least = getattr(options, "min_confidence", None)
-    return load_page(
-        model or options.model,
-        options.device,
-        backend=options.backend,
-        effort=options.effort,
-        search=search_of(options),
-        minimum_confidence=MINIMUM_CONFIDENCE if least is None else least,
     )
 
 

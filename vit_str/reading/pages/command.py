@@ -16,7 +16,6 @@ from vit_str.files import exclusive, write_atomically
 from vit_str.reading.options import (
     input_groups,
     leading_to_files,
-    load_page_reader,
     search_of,
 )
 from vit_str.runtime.readings import json_line
@@ -87,6 +86,24 @@ def run_pages(options: argparse.Namespace) -> int:
     if texts:
         console.write(f"{texts.path}: {run.summary()}")
     return 1 if run.failures or problems else 0
+
+
+def load_page_reader(
+    options: argparse.Namespace,
+    model: str | None = None,
+) -> "PageReader":
+    """The page reader that the options name."""
+    from vit_str.reading.pages.reader import MINIMUM_CONFIDENCE, load_page
+
+    least = getattr(options, "min_confidence", None)
+    return load_page(
+        model or options.model,
+        options.device,
+        backend=options.backend,
+        effort=options.effort,
+        search=search_of(options),
+        minimum_confidence=MINIMUM_CONFIDENCE if least is None else least,
+    )
 
 
 def _format_of(out: str | None) -> str | None:
