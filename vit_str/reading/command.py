@@ -305,13 +305,12 @@ def _looks_like_a_page(path: str, reading: "Reading") -> bool:
     """Whether an image has not the shape of a word, and is read with little confidence."""
     if reading.confidence >= _PAGE_CONFIDENCE or path == "-":
         return False
-    from PIL import Image
+    from vit_str.runtime.images import upright_size
 
-    try:
-        with Image.open(path) as image:
-            short, long = sorted(image.size)
-    except Exception:  # read before, and not needed now
+    size = upright_size(path)
+    if size is None:
         return False
+    short, long = sorted(size)
     is_page = short >= _PAGE_SIDE and long <= _PAGE_ASPECT * short
     return is_page or long >= _LINE_ASPECT * short
 

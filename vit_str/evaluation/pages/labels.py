@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from vit_str.evaluation.image_sizes import size_of
 from vit_str.files import find_files
 from vit_str.reading.pages.page import Page
-from vit_str.runtime.images import SUFFIXES
+from vit_str.runtime.images import SUFFIXES, upright_size
 
 _UNJUDGED = "###"
 
@@ -86,6 +85,6 @@ def on_page(labels: Sequence[Label], picture: Path, page: Page) -> list[Label]:
         picture: the file that was read.
         page: what was read in it.
     """
-    height, width = size_of(picture) or (page.height, page.width)
+    height, width = upright_size(picture) or (page.height, page.width)
     scale = np.array([page.width / width, page.height / height])
     return [replace(label, polygon=label.polygon * scale) for label in labels]

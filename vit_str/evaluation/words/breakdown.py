@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from vit_str.evaluation.image_sizes import ImageSize
 from vit_str.evaluation.metrics import WORD_PROTOCOLS
 from vit_str.evaluation.statistics import Interval, wilson_interval
 from vit_str.evaluation.words.results import ReadWords
-from vit_str.runtime.images import TALL
+from vit_str.runtime.images import TALL, ImageSize
 
 SHOWN = ("word_accuracy_36", "word_accuracy_94", "word_accuracy_full")
 """Metrics that are broken down."""
