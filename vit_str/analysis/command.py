@@ -11,39 +11,32 @@ from vit_str.console import add_batch_size, add_device
 from vit_str.files import check_folder
 
 _DISTANCE = """\
-Writes report.html (the pointer on a dot shows its head), distance.csv, summary.json, \
-and the
-figures as PNG, for papers also as SVG and PDF. Several models are drawn on one scale; \
-weights
-called step-*, as training keeps them with vit_str.training.WeightsHistory, as \
-distance against
-training, a panel for each layer.
+Writes report.html (the pointer on a dot shows its head), distance.csv, summary.json,
+and the figures as PNG, for papers also as SVG and PDF. Several models are drawn on one
+scale; weights called step-*, as training keeps them with
+vit_str.training.WeightsHistory, as distance against training, a panel for each layer.
 
 examples:
   vit-str analyze distance tiny untrained:tiny --data photos/ --out out/
-  vit-str analyze distance timm:vit_base_patch16_224 torchvision:swin_t --data photos/ \
---out out/
-  vit-str analyze distance runs/vit_deep_transformer/history/step-*.safetensors --out \
-out/
+  vit-str analyze distance timm:vit_base_patch16_224 torchvision:swin_t \\
+      --data photos/ --out out/
+  vit-str analyze distance runs/vit_deep_transformer/history/step-*.safetensors \\
+      --out out/
 
 In Python and in notebooks: vit_str.analysis.attention_distance(model, images)
 """
 
 _ATLAS = """\
-WEIGHTS may be patterns ('timm:swin*', 'untrained:timm:vit_tiny*'), or 'families': one \
-small model
-of each family of timm and torchvision that is supported, which is the default. Writes \
-report.html,
-to sort and to filter, atlas.json, and a file for each model in models/: models that \
-are there are
-not measured again, so that the command goes on where it was interrupted. A model that \
-cannot be
-measured is listed with the reason.
+WEIGHTS may be patterns ('timm:swin*', 'untrained:timm:vit_tiny*'), or 'families': one
+small model of each family of timm and torchvision that is supported, which is the
+default. Writes report.html, to sort and to filter, atlas.json, and a file for each
+model in models/: models that are there are not measured again, so that the command goes
+on where it was interrupted. A model that cannot be measured is listed with the reason.
 
 examples:
   vit-str analyze atlas --count 50 --data photos/ --out atlas/
-  vit-str analyze atlas untrained:families 'timm:deit3_*' --count 50 --data photos/ \
---out atlas/
+  vit-str analyze atlas untrained:families 'timm:deit3_*' --count 50 \\
+      --data photos/ --out atlas/
 """
 
 
