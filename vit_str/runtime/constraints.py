@@ -96,11 +96,13 @@ class Lexicon:
         """The next character -> the range of the words that continue with it."""
         first, last, depth = state
         column = self._labels[first:last, depth]
-        starts = [0, *(np.flatnonzero(np.diff(column)) + 1).tolist(), len(column)]
-        return {
-            int(column[start]): (first + start, first + stop, depth + 1)
-            for start, stop in pairwise(starts)
-        }
+        changes = np.flatnonzero(np.diff(column)) + 1
+        starts = [0, *changes.tolist(), len(column)]
+        children = {}
+        for start, stop in pairwise(starts):
+            symbol = int(column[start])
+            children[symbol] = (first + start, first + stop, depth + 1)
+        return children
 
 
 class PatternTooSlow(ValueError):  # noqa: N818 - it says what the pattern is

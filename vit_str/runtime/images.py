@@ -257,10 +257,9 @@ def is_costly(source: Path | str | bytes) -> bool:
     with open_header(source) as image:
         if image is None:
             return False
-        several = image.format in _PAGED_FORMATS and getattr(
-            image, "is_animated", False
-        )
-        return several or math.prod(image.size) > LARGE
+        is_paged = image.format in _PAGED_FORMATS
+        has_pages = is_paged and getattr(image, "is_animated", False)
+        return has_pages or math.prod(image.size) > LARGE
 
 
 @contextmanager
