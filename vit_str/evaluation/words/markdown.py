@@ -173,16 +173,15 @@ def _cells(shares: Mapping[str, Share]) -> list[str]:
 
 def _confusions(mistakes: Sequence[Confusion]) -> list[str]:
     rows = [("written", "read", "times", "of", "share")]
-    rows += [
-        (
+    for mistake in mistakes:
+        row = (
             code(mistake.written),
             code(mistake.read),
             f"{mistake.times:,}",
             f"{mistake.of:,}",
             f"{100 * mistake.times / mistake.of:.1f} %",
         )
-        for mistake in mistakes
-    ]
+        rows.append(row)
     return [
         "## Characters taken for others",
         "",
@@ -195,15 +194,14 @@ def _confusions(mistakes: Sequence[Confusion]) -> list[str]:
 
 def _mistakes(mistakes: Sequence[Mistake]) -> list[str]:
     rows = [("label", "read", "set", "confidence")]
-    rows += [
-        (
+    for mistake in mistakes:
+        row = (
             code(mistake.label),
             code(mistake.text),
             plain(mistake.set),
             f"{mistake.confidence:.4f}",
         )
-        for mistake in mistakes
-    ]
+        rows.append(row)
     return [
         "## Surest mistakes",
         "",
