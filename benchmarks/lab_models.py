@@ -194,7 +194,8 @@ def main() -> None:
     results: dict[str, Any] = {}
     if options.check or not options.cost:
         print(
-            "model, layers, most attention, largest difference of a map and of a distance in px"
+            "model, layers, most attention, largest difference of a map and of a "
+            "distance in px"
         )
         for name in MODELS:
             results[name] = check(name)

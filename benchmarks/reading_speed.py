@@ -301,7 +301,8 @@ def _peers(files: list[str], folder: Path, python: str) -> dict[str, Peer]:
             peers[name] = RapidOCR(python, listed, batch)
     else:
         print(
-            f"RapidOCR is left out; to install it: {python} -m pip install rapidocr onnxruntime"
+            f"RapidOCR is left out; to install it: {python} -m pip install rapidocr "
+            "onnxruntime"
         )
     return peers
 

@@ -97,7 +97,8 @@ def run(settings: Settings) -> Findings:
         ],
         verdict=judge(shares),
         measure=(
-            f"share of the wrong symbols at length {longest} that attention avoids (the worst task)"
+            f"share of the wrong symbols at length {longest} that attention avoids "
+            "(the worst task)"
         ),
         values=shares,
         because=" ".join(

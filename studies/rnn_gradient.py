@@ -89,7 +89,8 @@ def run(settings: Settings) -> Findings:
         ],
         verdict=judge(at),
         measure=(
-            f"log10 of the share of gradient left at distance {_DISTANCE}, default initialization"
+            f"log10 of the share of gradient left at distance {_DISTANCE}, default "
+            "initialization"
         ),
         values=at[DEFAULT],
         because=(

@@ -124,7 +124,8 @@ def run(settings: Settings) -> Findings:
             gains,
         ),
         measure=(
-            f"accuracy gained by the division, at d_k = {trained} after {steps} steps (next token)"
+            f"accuracy gained by the division, at d_k = {trained} after {steps} steps "
+            "(next token)"
         ),
         values=gains,
         because=(

@@ -202,7 +202,8 @@ def run(settings: Settings) -> Findings:
         ],
         verdict=judge(worst, strangers),
         measure=(
-            "share of held-out texts translated without a mistake, greedy, the worst direction"
+            "share of held-out texts translated without a mistake, greedy, the worst "
+            "direction"
         ),
         values=worst,
         because=(

@@ -201,6 +201,7 @@ def exclusive(path: str | Path, wait: bool = False) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             except BlockingIOError:
                 raise ValueError(
-                    f"another process writes there and holds {path}; wait for it or stop it"
+                    f"another process writes there and holds {path}; wait for it or "
+                    "stop it"
                 ) from None
         yield

@@ -52,25 +52,25 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
             "models",
             nargs=analysis.models,
             metavar="WEIGHTS",
-            help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; of other "
-            "libraries timm:NAME, hf:NAME or torchvision:NAME, with the weights that "
-            "these find in their caches or fetch from their hubs, or "
+            help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; "
+            "of other libraries timm:NAME, hf:NAME or torchvision:NAME, with the "
+            "weights that these find in their caches or fetch from their hubs, or "
             "untrained:timm:NAME, for which nothing is fetched",
         )
     parser.add_argument(
         "--checkpoint",
         type=Path,
         metavar="FILE",
-        help="weights for the timm:, hf: or torchvision: model, .safetensors or of torch, instead "
-        "of those that the library would fetch",
+        help="weights for the timm:, hf: or torchvision: model, .safetensors or of "
+        "torch, instead of those that the library would fetch",
     )
     parser.add_argument(
         "--image-size",
         type=int,
         nargs=2,
         metavar=("HEIGHT", "WIDTH"),
-        help="of the images that models of timm:, hf: or torchvision: are given, if they take any "
-        "but their usual ones; images are resized to it without cropping",
+        help="of the images that models of timm:, hf: or torchvision: are given, if "
+        "they take any but their usual ones; images are resized to it without cropping",
     )
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="where to write"
@@ -104,8 +104,9 @@ def _norm(parser: argparse.ArgumentParser) -> None:
         "--norm",
         choices=("renormalized", "raw"),
         default="renormalized",
-        help="attention to special tokens left out and the rest scaled to 1 (renormalized, the "
-        "default), or the rest as it is (raw, as the ViT paper); the same without special tokens",
+        help="attention to special tokens left out and the rest scaled to 1 "
+        "(renormalized, the default), or the rest as it is (raw, as the ViT paper); "
+        "the same without special tokens",
     )
 
 
@@ -128,21 +129,21 @@ def _distance(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=16,
         metavar="N",
-        help="images on which to measure gradient distance too, the yardstick that convolutions "
-        "have as well (16; 0 for none)",
+        help="images on which to measure gradient distance too, the yardstick that "
+        "convolutions have as well (16; 0 for none)",
     )
     parser.add_argument(
         "--queries",
         choices=("all", "text", "background"),
         default="all",
-        help="which tokens count as those that look: all (default), or those on or beside the "
-        "characters of rendered words",
+        help="which tokens count as those that look: all (default), or those on or "
+        "beside the characters of rendered words",
     )
     parser.add_argument(
         "--group",
         metavar="NAME",
-        help="take all WEIGHTS, three or more, as trainings of one architecture: intervals are "
-        "between trainings",
+        help="take all WEIGHTS, three or more, as trainings of one architecture: "
+        "intervals are between trainings",
     )
     parser.add_argument(
         "--per-image",
@@ -163,8 +164,9 @@ def _ablation(parser: argparse.ArgumentParser) -> None:
         "--by",
         choices=("mean", "zero", "resample", "noise"),
         default="mean",
-        help="what a cut head puts out: its mean over all words at that token (mean, the default), "
-        "zero, what it puts out for another word (resample), or noise of its mean and deviation",
+        help="what a cut head puts out: its mean over all words at that token (mean, "
+        "the default), zero, what it puts out for another word (resample), or noise of "
+        "its mean and deviation",
     )
     parser.add_argument(
         "--orders",
@@ -278,7 +280,8 @@ ANALYSES = {
         module="receptive_field.page",
     ),
     "vit-paper": Analysis(
-        "figure 7 of the ViT paper: filters of the first layer, similarity of positions, distance",
+        "figure 7 of the ViT paper: filters of the first layer, similarity of "
+        "positions, distance",
         _norm,
         module="vit_paper.page",
     ),

@@ -60,7 +60,8 @@ def encoder_rollout(
     """The rollout of a Vision Transformer after each of its layers; ``callbacks`` as of `probe`."""
     if encoder.windows:
         raise ValueError(
-            "attention inside windows or to pooled keys: rollout needs the same tokens everywhere"
+            "attention inside windows or to pooled keys: rollout needs the same tokens "
+            "everywhere"
         )
     maps: dict[str, Tensor] = {}
 

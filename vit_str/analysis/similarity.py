@@ -155,7 +155,8 @@ def report(run: AnalysisRun, examples: Literal["tokens", "images"]) -> int:
     page.figure(
         similarity_matrix(values.numpy(), models),
         "similarity",
-        f"Linear CKA, unbiased, of n = {similarity.examples:,} {examples} of {n:,} images.",
+        f"Linear CKA, unbiased, of n = {similarity.examples:,} {examples} of {n:,} "
+        "images.",
         vector=True,
     )
     page.note(_CAUTION)

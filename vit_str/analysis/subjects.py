@@ -144,7 +144,8 @@ def load_subjects(
     takers = [name for name in of_libraries if not name.startswith(UNTRAINED)]
     if checkpoint is not None and len(takers) != 1:
         raise ValueError(
-            f"--checkpoint is for one model of another library, found {len(takers)} that take it"
+            f"--checkpoint is for one model of another library, found {len(takers)} "
+            "that take it"
         )
     if image_size is not None and not of_libraries:
         raise ValueError("--image-size is for models of other libraries, found none")

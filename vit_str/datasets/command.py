@@ -117,8 +117,8 @@ def _add_show(commands: _Commands) -> None:
     show.add_argument(
         "--augment",
         metavar="NAME",
-        help="none, light, strong or module.function (docs/data.md): every word as it is, and "
-        "augmented beside it",
+        help="none, light, strong or module.function (docs/data.md): every word as it "
+        "is, and augmented beside it",
     )
     show.add_argument(
         "--count",

@@ -113,7 +113,8 @@ def paired_difference(
     second = np.asarray(right_second, dtype=bool)
     if first.shape != second.shape:
         raise ValueError(
-            f"a paired comparison needs the same words, found {len(first)} and {len(second)}"
+            f"a paired comparison needs the same words, found {len(first)} and "
+            f"{len(second)}"
         )
     gains = second.astype(float) - first.astype(float)
     only_first = int((first & ~second).sum())

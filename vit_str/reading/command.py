@@ -93,21 +93,22 @@ def _add_files_and_formats(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="write the results there when all are read; with --engine ray a folder, which gets a "
-        "file for each part",
+        help="write the results there when all are read; with --engine ray a folder, "
+        "which gets a file for each part",
     )
     parser.add_argument(
         "--min-confidence",
         type=probability,
         metavar="P",
-        help="leave the text empty where the confidence is below P, 0 to 1; with --page, leave out "
-        "words whose characters have a lower geometric mean (default there: 0.8)",
+        help="leave the text empty where the confidence is below P, 0 to 1; with "
+        "--page, leave out words whose characters have a lower geometric mean (default "
+        "there: 0.8)",
     )
     parser.add_argument(
         "--format",
         choices=("text", "jsonl", "csv", "hocr", "tsv", "md", "parquet"),
-        help="default: text, or jsonl with --boxes or --n-best; with --page hocr, tsv, md; parquet "
-        "(default) or jsonl with --engine ray",
+        help="default: text, or jsonl with --boxes or --n-best; with --page hocr, tsv, "
+        "md; parquet (default) or jsonl with --engine ray",
     )
     parser.add_argument(
         "--boxes",

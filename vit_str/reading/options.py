@@ -32,8 +32,8 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=positive,
         metavar="N",
-        help="threads that decode images (default: as --threads, 4 at most); with --engine ray, "
-        "processes that read (default: one per GPU, or else per CPU)",
+        help="threads that decode images (default: as --threads, 4 at most); with "
+        "--engine ray, processes that read (default: one per GPU, or else per CPU)",
     )
     choice = parser.add_argument_group(
         "what may be read",
@@ -57,9 +57,10 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
     choice.add_argument(
         "--language",
         metavar="CODES|FILE",
-        help="whose words to expect where the image leaves doubts, and whose letters: en, en+fr, "
-        "ru, a file of words, or none for serial numbers and codes (default: the "
-        "languages of the model; none with a lexicon, pattern or alphabet)",
+        help="whose words to expect where the image leaves doubts, and whose letters: "
+        "en, en+fr, ru, a file of words, or none for serial numbers and codes "
+        "(default: the languages of the model; none with a lexicon, pattern or "
+        "alphabet)",
     )
     choice.add_argument(
         "--beams",
@@ -75,16 +76,16 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--model",
         default="tiny",
         metavar="NAME|FILE",
-        help="weights of the package, a .safetensors file, a folder of vit-str export, or one "
-        "with weights named as those of the package (default: tiny)",
+        help="weights of the package, a .safetensors file, a folder of vit-str export, "
+        "or one with weights named as those of the package (default: tiny)",
     )
     add_device(parser)
     parser.add_argument(
         "--backend",
         choices=("auto", "onnx", "onnx-int8", "torch"),
         default="auto",
-        help="what computes: torch on a GPU; on a CPU onnxruntime if it can, in 8 bits where the "
-        "processor is made for that (default: auto)",
+        help="what computes: torch on a GPU; on a CPU onnxruntime if it can, in 8 bits "
+        "where the processor is made for that (default: auto)",
     )
     parser.add_argument(
         "--effort",

@@ -319,8 +319,8 @@ def _from_array(values: Any) -> Image.Image:
         array = array[..., 0]
     if array.ndim not in (2, 3) or array.shape[2:] not in ((), (3,), (4,)):
         raise ValueError(
-            "an image as an array is (height, width), or with 1, 3 or 4 channels first or last, "
-            f"found {shape}; give several images as a list"
+            "an image as an array is (height, width), or with 1, 3 or 4 channels first "
+            f"or last, found {shape}; give several images as a list"
         )
     if not array.size:
         raise ValueError(f"an image without pixels, found an array of {shape}")
@@ -329,7 +329,7 @@ def _from_array(values: Any) -> Image.Image:
         array = np.rint(array * 255).astype(np.uint8)
     if array.dtype != np.uint8:
         raise ValueError(
-            f"an image as an array holds uint8, or floats from 0 to 1, found {array.dtype} from "
-            f"{array.min()} to {array.max()}; convert it first"
+            "an image as an array holds uint8, or floats from 0 to 1, found "
+            f"{array.dtype} from {array.min()} to {array.max()}; convert it first"
         )
     return Image.fromarray(np.ascontiguousarray(array))

@@ -173,8 +173,8 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, ImageSize]:
     name = source_name(source)
     if not isinstance(source, str | os.PathLike | bytes | BinaryFile | Image.Image):
         raise ValueError(
-            "an image is a path, the bytes of a file, an open file, a Pillow image or an array, "
-            f"found {type(source).__name__}"
+            "an image is a path, the bytes of a file, an open file, a Pillow image or "
+            f"an array, found {type(source).__name__}"
         )
     if isinstance(source, Image.Image):
         with reported_in_one_line(name):
@@ -628,11 +628,13 @@ class Preprocessing:
         for values in (self.mean, self.std):
             if len(values) != 3 or not all(abs(value) <= _LARGEST for value in values):
                 raise ValueError(
-                    f"mean and std are three numbers of at most {_LARGEST:g} each, found {values}"
+                    f"mean and std are three numbers of at most {_LARGEST:g} each, "
+                    f"found {values}"
                 )
         if not all(abs(value) >= 1 / _LARGEST for value in self.std):
             raise ValueError(
-                f"std divides the pixels and must be {1 / _LARGEST:g} or more, found {self.std}"
+                f"std divides the pixels and must be {1 / _LARGEST:g} or more, found "
+                f"{self.std}"
             )
         if self.turn_above is not None and not self.turn_above > 0:
             raise ValueError(f"turn_above must be above 0, found {self.turn_above}")

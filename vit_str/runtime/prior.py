@@ -119,8 +119,8 @@ def prior_of(language: str | None, trained_on: str | None) -> WordPrior | None:
         own = _own_words(Path(language))
         return WordPrior(lambda: [own])
     raise ValueError(
-        f"language must be {NO_LANGUAGE}, of {', '.join(known_languages())}, several as in en+fr, "
-        f"or a file of words, found {language!r}"
+        f"language must be {NO_LANGUAGE}, of {', '.join(known_languages())}, several "
+        f"as in en+fr, or a file of words, found {language!r}"
     )
 
 

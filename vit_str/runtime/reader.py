@@ -278,7 +278,8 @@ class Reader:
             self.require_boxes()  # before anything is read
         if batch_size < 1 or (workers is not None and workers < 1):
             raise ValueError(
-                f"batch_size and workers must be 1 or more, found {batch_size} and {workers}"
+                f"batch_size and workers must be 1 or more, found {batch_size} and "
+                f"{workers}"
             )
         if workers is None:
             workers = min(_MOST_DECODERS, self.engine.threads)
@@ -367,9 +368,9 @@ class Reader:
         interface = self._model.interface
         if not (interface.has_cross_attention if attention else interface.has_boxes):
             raise ValueError(
-                f"{interface.decoder} has no cross-attention, which tells where a character "
-                f"is: no {'attention' if attention else 'boxes'}, use a model with a Transformer "
-                "decoder"
+                f"{interface.decoder} has no cross-attention, which tells where a "
+                f"character is: no {'attention' if attention else 'boxes'}, use a "
+                "model with a Transformer decoder"
             )
 
     def pixels(self, source: Source) -> UInt8[np.ndarray, "channel height width"]:

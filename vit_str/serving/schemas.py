@@ -21,8 +21,8 @@ class SearchQuery(BaseModel):
         max_length=200,
         # Never a file
         pattern=r"^([a-z]{2,4}(\*\d{1,4})?(\+[a-z]{2,4}(\*\d{1,4})?)*)?$",
-        description="whose words to expect where the image leaves doubts, and whose letters: en, "
-        "en+fr, ru, or none; as the model was trained if empty",
+        description="whose words to expect where the image leaves doubts, and whose "
+        "letters: en, en+fr, ru, or none; as the model was trained if empty",
     )
 
 

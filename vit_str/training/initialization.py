@@ -226,7 +226,8 @@ def _differences(
             other = theirs.get(name)
             if name not in left_out and value != other:
                 lines.append(
-                    f"{part}.{name} is {value} in the configuration, {other} in the file"
+                    f"{part}.{name} is {value} in the configuration, {other} in the "
+                    "file"
                 )
     return lines
 
@@ -278,7 +279,8 @@ class StartFromWeights(Callback):
         assert isinstance(pl_module, RecognizerTraining)
         if trainer.ckpt_path:
             report(
-                f"--init {self.source} is not used, as the run resumes; give another --folder"
+                f"--init {self.source} is not used, as the run resumes; give another "
+                "--folder"
             )
             return
         try:

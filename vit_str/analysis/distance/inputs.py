@@ -59,7 +59,8 @@ class GivenImages:
                 return
         if subject is None:
             raise ValueError(
-                "a torch module needs a tensor of images, or batches of it, as it takes them"
+                "a torch module needs a tensor of images, or batches of it, as it "
+                "takes them"
             )
         images = self._image_set(subject, source)
         for _, pixels in batches_of(subject, images, self.batch_size, self.device):

@@ -210,7 +210,8 @@ def _group_report(run: AnalysisRun, group: AttentionDistance, said: str) -> int:
     page.figure(
         heads_by_depth(group.rows, {group.model: group.chance_distances("px")}),
         "distance-by-depth",
-        f"Attention distance of every head and layer in pixels; 95 % intervals between {n}.",
+        "Attention distance of every head and layer in pixels; 95 % intervals between "
+        f"{n}.",
         vector=True,
     )
     layers = group.rows[group.rows["head"].isna()]
@@ -324,8 +325,8 @@ def _by_gradients(
     page.figure(
         distance_by_depth(rows, {"uniform": even}),
         "gradient-distance",
-        "How far the pixels lie that the output of a layer depends on, by gradients, in "
-        f"pixels; 95 % intervals over n = {rows['n'].iloc[0]:,} images. It is about "
+        "How far the pixels lie that the output of a layer depends on, by gradients, "
+        f"in pixels; 95 % intervals over n = {rows['n'].iloc[0]:,} images. It is about "
         "all layers up to that one, and skip connections hold it near the token.",
         vector=True,
     )

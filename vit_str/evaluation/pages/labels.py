@@ -71,7 +71,8 @@ def read_labels(path: Path) -> list[Label]:
             polygon = np.array(corners, float).reshape(4, 2)
         except ValueError:
             raise ValueError(
-                f"{path}, line {number}: expected eight numbers and a text, with commas between"
+                f"{path}, line {number}: expected eight numbers and a text, with "
+                "commas between"
             ) from None
         labels.append(Label(polygon, text.strip()))
     return labels

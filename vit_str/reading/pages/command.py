@@ -180,8 +180,8 @@ class _Run:
         """What was done, and what was there before, in one line."""
         seconds = time.monotonic() - self._began
         done = (
-            f"{self._files:,} files, {self._pages:,} pages and {self._words:,} words read in "
-            f"{seconds:,.0f} s, {self.failures:,} files with errors"
+            f"{self._files:,} files, {self._pages:,} pages and {self._words:,} words "
+            f"read in {seconds:,.0f} s, {self.failures:,} files with errors"
         )
         if not self._kept:
             return done
