@@ -15,7 +15,17 @@ from torch import Tensor
 from studies import sequences
 from studies.drawing import chance_line, draw_bars, panels
 from studies.sequences import RecurrentTranslator, SequenceTask, Texts, train_translator
-from studies.study import Cell, Findings, Rows, Settings, Study, Table, Values, Verdict
+from studies.study import (
+    Cell,
+    Findings,
+    Row,
+    Rows,
+    Settings,
+    Study,
+    Table,
+    Values,
+    Verdict,
+)
 from vit_str.models.attention import record_attention
 from vit_str.reports.style import HEAT
 
@@ -112,16 +122,15 @@ def run(settings: Settings) -> Findings:
     additive = table.mean("anti_diagonal", attention=ADDITIVE)
     error = max(table.values("formula_error", attention=DOT))
     band = Values(map(sum, zip(earlier, exact, later, strict=True)))
+    summary: list[Row] = []
+    for name in _ATTENTIONS:
+        row: Row = {"attention": name}
+        for column in _COLUMNS:
+            row[column.replace("_", " ")] = table.text(column, attention=name)
+        summary.append(row)
     return Findings(
         table=table,
-        summary=[
-            {"attention": name}
-            | {
-                column.replace("_", " "): table.text(column, attention=name)
-                for column in _COLUMNS
-            }
-            for name in _ATTENTIONS
-        ],
+        summary=summary,
         verdict=judge(exact, band, error, length),
         measure=f"share of the weight on the anti-diagonal at length {length}, dot products",
         values=exact,

@@ -99,20 +99,24 @@ def run(settings: Settings) -> Findings:
     table = settings.repeat(f"experiment network seed distance {_VALUE}", measure)
     counts, named = table.parts("experiment", "layers", "accuracy")
     far = distances[-1]
-    layers = {
-        name: [counts.mean(network=name, distance=d) for d in distances]
-        for name in NETWORKS
-    }
+    layers = {}
+    for name in NETWORKS:
+        layers[name] = [counts.mean(network=name, distance=d) for d in distances]
     scores = {name: named.values(network=name, distance=far) for name in NETWORKS}
+    summary: list[Row] = []
+    for name in NETWORKS:
+        needed = round(layers[name][-1])
+        at = named.cells(
+            "accuracy at {}",
+            "distance",
+            distances,
+            digits=2,
+            network=name,
+        )
+        summary.append({"network": name, f"layers for {far}": needed, **at})
     return Findings(
         table=table,
-        summary=[
-            Row({"network": name, f"layers for {far}": round(layers[name][-1])})
-            | named.cells(
-                "accuracy at {}", "distance", distances, digits=2, network=name
-            )
-            for name in NETWORKS
-        ],
+        summary=summary,
         verdict=judge(layers, scores),
         measure=f"accuracy of attention minus that of dilated convolutions at {far} places",
         values=scores[ATTENTION] - scores[DILATED],

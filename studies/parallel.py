@@ -195,9 +195,8 @@ def longest_chain(result: Tensor) -> int:
         if missing:
             waiting += missing
         else:
-            depths[waiting.pop()] = 1 + max(
-                (depths[function] for function in before), default=0
-            )
+            deepest = max((depths[function] for function in before), default=0)
+            depths[waiting.pop()] = 1 + deepest
     return depths[result.grad_fn]
 
 

@@ -105,9 +105,8 @@ def measure(
 ) -> Rows:
     """The three comparisons, one row each."""
     encoder = make_encoder(image_size, patch_size, seed).double()
-    images = torch.rand(
-        2, 3, *image_size, generator=torch.Generator().manual_seed(seed)
-    ).double()
+    generator = torch.Generator().manual_seed(seed)
+    images = torch.rand(2, 3, *image_size, generator=generator).double()
     text = _text_encoder(encoder).double()
     with torch.no_grad():
         patches = encoder.patches(images)

@@ -16,7 +16,7 @@ from studies.memory import (
     RecurrentAdder,
     spectral_radius,
 )
-from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from studies.training import seeded
 
 STUDY = Study(
@@ -74,19 +74,19 @@ def run(settings: Settings) -> Findings:
     }
     at_length = table.where(distance=_TRAINING_LENGTH)
     gains = at_length.values(network=TRAINED) - at_length.values(network=BEFORE)
+    summary: list[Row] = []
+    for name in (*_SHOWN, BEFORE, *lost):
+        at_distances = table.cells(
+            "log10 at distance {}",
+            "distance",
+            (10, 20, 50, 99),
+            digits=2,
+            network=name,
+        )
+        summary.append({"network": name, **at_distances})
     return Findings(
         table=table,
-        summary=[
-            {"network": name}
-            | table.cells(
-                "log10 at distance {}",
-                "distance",
-                (10, 20, 50, 99),
-                digits=2,
-                network=name,
-            )
-            for name in (*_SHOWN, BEFORE, *lost)
-        ],
+        summary=summary,
         verdict=judge(at),
         measure=(
             f"log10 of the share of gradient left at distance {_DISTANCE}, default "

@@ -104,18 +104,16 @@ def run(settings: Settings) -> Findings:
     level = [
         jacobian.mean(width=width, softmax=SCALED) for width in WIDTHS if width >= KEYS
     ]
+    summary: list[Row] = []
+    for width, softmax in product((2, 16, 64, 256, 1024), SOFTMAXES):
+        measured = table.where(width=width, softmax=softmax)
+        row: Row = {"d_k": width, "softmax": softmax}
+        for title, (name, digits) in _SHOWN.items():
+            row[title] = measured.text("", digits, measure=name)
+        summary.append(row)
     return Findings(
         table=table,
-        summary=[
-            Row(d_k=width, softmax=softmax)
-            | {
-                title: table.text(
-                    "", digits, width=width, softmax=softmax, measure=name
-                )
-                for title, (name, digits) in _SHOWN.items()
-            }
-            for width, softmax in product((2, 16, 64, 256, 1024), SOFTMAXES)
-        ],
+        summary=summary,
         verdict=judge(
             {width: variance.mean(width=width, softmax=RAW) for width in WIDTHS},
             [entropy.mean(width=width, softmax=RAW) for width in (2, WIDEST)],
@@ -187,15 +185,11 @@ def softmax_numbers(
     jacobian = jacobian_norm(weights)
     # d weights / d query = (diag(p) - ppᵀ) K / divisor: each key less the mean key, weighted.
     to_query = weights[..., None] * (keys - weights[:, None] @ keys) / divisor
+    products = (queries[:, None] * keys).sum(-1).div(divisor)
+    entropy = -torch.xlogy(weights, weights).sum(-1).mean().item()
     return {
-        "variance": (queries[:, None] * keys)
-        .sum(-1)
-        .div(divisor)
-        .square()
-        .mean()
-        .item(),
-        "entropy": -torch.xlogy(weights, weights).sum(-1).mean().item()
-        / math.log(keys.shape[1]),
+        "variance": products.square().mean().item(),
+        "entropy": entropy / math.log(keys.shape[1]),
         "jacobian_median": jacobian.median().item(),
         "query_gradient_median": to_query.flatten(1).norm(dim=1).median().item(),
     }
