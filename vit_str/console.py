@@ -108,6 +108,11 @@ class Progress:
                 miniters=0,
             )
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is a terminal to show it in."""
+        return self._bar is not None
+
     def __enter__(self) -> "Progress":
         return self
 
@@ -138,11 +143,11 @@ class Progress:
             self._bar.set_postfix_str(text, refresh=False)
             self._bar.update(0)
 
-    def warn(self, line: str) -> None:
-        """Print a line to standard error, above the bar."""
+    def warn(self, line: str, command: str | None = None) -> None:
+        """Print a line to standard error, above the bar; see `warn`."""
         if self._bar is not None:
             self._bar.clear()
-        warn(line)
+        warn(line, command)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
