@@ -41,10 +41,10 @@ STUDY = Study(
         "above that."
     ),
     correction=(
-        "That distance matters here is a matter of learning, not only of structure: "
-        "everything reaches a state of a bidirectional network, but in so few steps "
-        "of training it does not find out how to carry a token far. What more "
-        "training would do is not shown by this."
+        "Distance matters here for learning, not only for structure: everything "
+        "reaches a state of a bidirectional network, but so few steps of training "
+        "do not teach it to carry a token far. This study does not show what more "
+        "training would do."
     ),
 )
 

@@ -35,11 +35,10 @@ STUDY = Study(
         "0.59 against a limit of 0.5."
     ),
     correction=(
-        "Two things are mixed in the posts: how much a vector can hold, and how "
-        "soon a network learns to fill and to empty it; both are better with "
-        "attention. And attention makes up for the length only as far as training "
-        "went: it has to learn where to look, and has learned nothing about places "
-        "that it never saw."
+        "The posts mix two things: how much a vector can hold, and how soon a "
+        "network learns to fill and to empty it. Attention helps with both. It "
+        "makes up for the length only as far as training went: it has to learn "
+        "where to look, and has learned nothing about places that it never saw."
     ),
 )
 

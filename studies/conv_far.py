@@ -38,10 +38,10 @@ STUDY = Study(
         "150 steps, 12 tokens, d up to 8)."
     ),
     correction=(
-        "Operations in a row and operations altogether are two things: attention "
-        "connects any two places in one step, and looks at all pairs to do so. With "
-        "dilation the steps grow as the logarithm of the distance only, which the "
-        "paper that the post retells says as well, and far positions are learned as "
+        "Sequential operations are not all operations: attention connects any two "
+        "places in one step, and looks at all pairs to do so. With dilation the "
+        "number of steps grows only as the logarithm of the distance, as the "
+        "paper that the post retells says too, and far positions are learned as "
         "well as by attention."
     ),
     kind="identity in part: how many layers are needed follows from their width",

@@ -41,10 +41,10 @@ STUDY = Study(
         "the rule stayed."
     ),
     correction=(
-        "Being linear for positive numbers allows a state to grow, it does not make "
-        "it grow. ReLU silences about half of the units, which is as much as "
-        "weights smaller by the root of 2: the state feeds on itself only beyond "
-        "that."
+        "That ReLU is linear for positive numbers lets a state grow; it does not "
+        "make it grow. ReLU silences about half of the units, which equals "
+        "weights smaller by the root of 2: only larger weights make the state "
+        "feed on itself."
     ),
     rule="a case was added",
 )
