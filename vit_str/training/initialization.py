@@ -155,9 +155,8 @@ def _fill_positions(
 
 def _turns_to_lines(recognizer: Recognizer, given: Recognizer) -> bool:
     """Whether a reader of words is to begin as a reader of lines."""
-    return isinstance(recognizer.encoder, LineTransformer) and isinstance(
-        given.encoder, VisionTransformer
-    )
+    reads_words = isinstance(given.encoder, VisionTransformer)
+    return reads_words and isinstance(recognizer.encoder, LineTransformer)
 
 
 def _for_lines(
