@@ -63,9 +63,8 @@ def run(settings: Settings) -> Findings:
         lengths = (4, 8, 12, 16, 20, 24, 28, 32)
 
     def measure(seed: int) -> Rows:
-        for (task, drawn), (name, (attention, wider)) in product(
-            tasks.items(), _SYSTEMS.items()
-        ):
+        trainings = product(tasks.items(), _SYSTEMS.items())
+        for (task, drawn), (name, (attention, wider)) in trainings:
             wide = training | {"dim": wider * training["dim"]}
             model = train_translator(
                 drawn,

@@ -69,12 +69,11 @@ def run(settings: Settings) -> Findings:
 
     def measure_all(seed: int) -> Rows:
         pixels = renderer.batch(count, seed=1, index=seed).images
-        for name, encoder in (
-            untrained(seed) | {TRAINED: trained.recognizer.encoder}
-        ).items():
-            preprocessing = (
-                trained.preprocessing if name == TRAINED else Preprocessing()
-            )
+        encoders = untrained(seed) | {TRAINED: trained.recognizer.encoder}
+        for name, encoder in encoders.items():
+            preprocessing = Preprocessing()
+            if name == TRAINED:
+                preprocessing = trained.preprocessing
             images = preprocessing.normalize(pixels)
             yield from ((seed, name, *row) for row in measure(encoder, images, seed))
 

@@ -192,10 +192,11 @@ def _draw(
     chance_line(curves, 1 / 8)
     curves.set(xlabel="steps of training", ylabel="accuracy", ylim=(0, 1.05))
     curves.legend(loc="center right", bbox_to_anchor=(1, 0.42))
-    for positions, label, color in (
+    lines = (
         (True, "with positions", COLORS[1]),
         (False, "without positions", COLORS[0]),
-    ):
+    )
+    for positions, label, color in lines:
         worst = [max(*errors[heads, positions], 1e-18) for heads in HEADS]
         permuted.plot(HEADS, worst, "o-", color=color, label=label)
     log_ticks(permuted, HEADS)

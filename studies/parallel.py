@@ -78,9 +78,8 @@ def run(settings: Settings) -> Findings:
 
     def measure(seed: int) -> Rows:
         for processor, name in product(processors, LAYERS):
-            for length, *numbers in zip(
-                lengths, chains[name], counts[name], strict=True
-            ):
+            of_lengths = zip(lengths, chains[name], counts[name], strict=True)
+            for length, *numbers in of_lengths:
                 elapsed = milliseconds(name, length, processor, seed, repetitions)
                 yield processor, name, length, seed, *numbers, elapsed
 

@@ -125,9 +125,9 @@ def measure(seed: int, steps: int, device: str) -> Rows:
     measured = [(x, name, network.to(device)) for name, network in networks.items()]
     with seeded(seed):
         model = RecurrentAdder("rnn", 16).to(device)
-    x = memory.draw_batch(SEQUENCES, STEPS, torch.Generator().manual_seed(seed))[0].to(
-        device
-    )
+    generator = torch.Generator().manual_seed(seed)
+    x, _ = memory.draw_batch(SEQUENCES, STEPS, generator)
+    x = x.to(device)
     measured.append((x, BEFORE, deepcopy(model.recur)))
     memory.train_to_add(model, _TRAINING_LENGTH, steps, seed, 2e-2)
     for inputs, name, network in (*measured, (x, TRAINED, model.recur)):

@@ -214,12 +214,11 @@ def make_network(width: int, name: str, seed: int) -> TokenNetwork:
     With "raw, small start" only the start of the query weights is divided by √d_k.
     """
     with seeded(seed):
-        attend = (
-            core.ScaledDotProductAttention()
-            if name == SCALED
-            else RawDotProductAttention()
+        is_scaled = name == SCALED
+        make_core = (
+            core.ScaledDotProductAttention if is_scaled else RawDotProductAttention
         )
-        attention = core.MultiHeadAttention(width, 1, attend)
+        attention = core.MultiHeadAttention(width, 1, make_core())
         for layer in (attention.to_queries, attention.to_keys_values):
             nn.init.normal_(layer.weight, std=width**-0.5)
             nn.init.zeros_(layer.bias)

@@ -206,12 +206,8 @@ def probability(text: str) -> float:
 
 def whole_number(text: str, least: int = 0, end: int = 10**9) -> int:
     """A whole number from ``least`` on, below ``end``."""
-    if (
-        text.isascii()
-        and text.isdigit()
-        and len(text) < 10
-        and least <= int(text) < end
-    ):
+    is_number = text.isascii() and text.isdigit() and len(text) < 10
+    if is_number and least <= int(text) < end:
         return int(text)
     raise argparse.ArgumentTypeError(
         f"expected a whole number from {least} on, below {end:,}, found {text[:20]!r}"

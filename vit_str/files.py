@@ -122,12 +122,13 @@ def escaped_name(name: str) -> str:
     """
     if os.sep == "/":
         name = name.replace("\\", "\\\\")
-    return "".join(
-        character
-        if character.isprintable()
-        else "".join(f"\\x{byte:02x}" for byte in os.fsencode(character))
-        for character in name
-    )
+    return "".join(map(_escaped, name))
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    return "".join(f"\\x{byte:02x}" for byte in os.fsencode(character))
 
 
 def check_writable(path: Path) -> None:

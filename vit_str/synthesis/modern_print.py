@@ -141,10 +141,11 @@ def _add_rules(mask: Mask, difficulty: float, random: Random) -> None:
     slope = random.normal(_RULES.slope, 1, 1, 1) * (columns / width - 0.5)
     underline = random.uniform(*_RULES.underline, 1, 1, 1)
     overline = random.uniform(*_RULES.overline, 1, 1, 1)
-    for place, share in (
+    level_rules = (
         (underline, _RULES.underline_share),
         (overline, _RULES.overline_share),
-    ):
+    )
+    for place, share in level_rules:
         is_drawn = random.bernoulli(share * difficulty, 1, 1, 1)
         distance = (rows - place - slope).abs() * height
         _draw_rule(mask, half_width - distance, is_drawn)
