@@ -235,8 +235,8 @@ class GlyphAtlas:
         lines = [f"{rejection.path}: {rejection.reason}\n" for rejection in rejections]
         try:
             atlas.save(file)
-            rejected = file.with_suffix(".rejected.txt")
-            rejected.write_text("".join(lines), encoding="utf-8")
+            with write_atomically(file.with_suffix(".rejected.txt")) as rejected:
+                rejected.write_text("".join(lines), encoding="utf-8")
         # Drawing took minutes: go on with it
         except (OSError, SafetensorError) as error:
             console.warn(
