@@ -121,15 +121,9 @@ def run(settings: Settings) -> Findings:
     additive = table.mean("anti_diagonal", attention=ADDITIVE)
     error = max(table.values("formula_error", attention=DOT))
     band = Values(map(sum, zip(earlier, exact, later, strict=True)))
-    summary: list[Row] = []
-    for name in _ATTENTIONS:
-        row: Row = {"attention": name}
-        for column in _COLUMNS:
-            row[column.replace("_", " ")] = table.text(column, attention=name)
-        summary.append(row)
     return Findings(
         table=table,
-        summary=summary,
+        summary=_summary(table),
         verdict=judge(exact, band, error, length),
         measure=f"share of the weight on the anti-diagonal at length {length}, dot products",
         values=exact,
@@ -232,6 +226,17 @@ def formula_error(model: RecurrentTranslator, texts: Texts) -> float:
         worst = max(worst, (by_hand - core).abs().max().item())
         decoder.step(symbols, position, state)
     return worst
+
+
+def _summary(table: Table) -> list[Row]:
+    """A row for each type of attention."""
+    summary: list[Row] = []
+    for name in _ATTENTIONS:
+        row: Row = {"attention": name}
+        for column in _COLUMNS:
+            row[column.replace("_", " ")] = table.text(column, attention=name)
+        summary.append(row)
+    return summary
 
 
 def judge(exact: Values, band: Values, error: float, length: int) -> Verdict:

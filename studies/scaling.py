@@ -104,16 +104,9 @@ def run(settings: Settings) -> Findings:
     level = [
         jacobian.mean(width=width, softmax=SCALED) for width in WIDTHS if width >= KEYS
     ]
-    summary: list[Row] = []
-    for width, softmax in product((2, 16, 64, 256, 1024), SOFTMAXES):
-        measured = table.where(width=width, softmax=softmax)
-        row: Row = {"d_k": width, "softmax": softmax}
-        for title, (name, digits) in _SHOWN.items():
-            row[title] = measured.text("", digits, measure=name)
-        summary.append(row)
     return Findings(
         table=table,
-        summary=summary,
+        summary=_summary(table),
         verdict=judge(
             {width: variance.mean(width=width, softmax=RAW) for width in WIDTHS},
             [entropy.mean(width=width, softmax=RAW) for width in (2, WIDEST)],
@@ -143,6 +136,18 @@ def run(settings: Settings) -> Findings:
             f"{scaled.mean:.2f} with the division.": ((small - raw).low > 0)
         },
     )
+
+
+def _summary(table: Table) -> list[Row]:
+    """A row for some widths, raw and scaled."""
+    summary: list[Row] = []
+    for width, softmax in product((2, 16, 64, 256, 1024), SOFTMAXES):
+        measured = table.where(width=width, softmax=softmax)
+        row: Row = {"d_k": width, "softmax": softmax}
+        for title, (name, digits) in _SHOWN.items():
+            row[title] = measured.text("", digits, measure=name)
+        summary.append(row)
+    return summary
 
 
 def judge(

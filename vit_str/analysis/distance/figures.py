@@ -16,6 +16,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.ticker import EngFormatter, NullLocator
 
 from vit_str.analysis.distance.head_table import HeadTable
@@ -335,6 +336,18 @@ def offsets_gallery(
                 ha="right",
                 va="center",
             )
+    label = (
+        f"attention, times uniform; every map: {across:.0f} px to either side,\n"
+        f"{down:.0f} px up and down of the query; n = {n:,}"
+    )
+    _add_ratio_bar(sheet, image, grid, label)
+    return sheet
+
+
+def _add_ratio_bar(
+    sheet: Figure, image: AxesImage, grid: np.ndarray, label: str
+) -> None:
+    """The scale of colors below all maps."""
     bar = sheet.colorbar(
         image,
         ax=list(grid.flat),
@@ -346,12 +359,7 @@ def offsets_gallery(
     bar.set_ticks(list(_TICKS.values()), labels=list(_TICKS))
     bar.minorticks_off()
     bar.outline.set_visible(False)
-    bar.set_label(
-        f"attention, times uniform; every map: {across:.0f} px to either side,\n"
-        f"{down:.0f} px up and down of the query; n = {n:,}",
-        fontsize=8,
-    )
-    return sheet
+    bar.set_label(label, fontsize=8)
 
 
 @styled()

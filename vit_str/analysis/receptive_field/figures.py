@@ -63,23 +63,7 @@ def distance_by_depth(
         style: LineStyle = {"color": color}
         if is_untrained(model):
             style = UNTRAINED | {"linestyle": next(strokes)}
-        axes.plot(
-            curve["layer"],
-            curve["mean"],
-            label=plain_lines(model, _NAME_WIDTH),
-            marker="o",
-            markersize=4,
-            zorder=3,
-            **style,
-        )
-        axes.fill_between(
-            curve["layer"],
-            curve["low"],
-            curve["high"],
-            color=style["color"],
-            alpha=0.2,
-            linewidth=0,
-        )
+        _draw_curve(axes, curve, plain_lines(model, _NAME_WIDTH), style)
         beside = rows[(rows["model"] == model) & (rows["metric"] == dotted)]
         axes.plot(
             beside["layer"],
@@ -105,6 +89,27 @@ def distance_by_depth(
     axes.grid(visible=False, axis="x")
     legend(sheet, [axes])
     return sheet
+
+
+def _draw_curve(axes: Axes, curve: pd.DataFrame, label: str, style: LineStyle) -> None:
+    """Means of layers as a line with dots, and their intervals as a band."""
+    axes.plot(
+        curve["layer"],
+        curve["mean"],
+        label=label,
+        marker="o",
+        markersize=4,
+        zorder=3,
+        **style,
+    )
+    axes.fill_between(
+        curve["layer"],
+        curve["low"],
+        curve["high"],
+        color=style["color"],
+        alpha=0.2,
+        linewidth=0,
+    )
 
 
 @styled()
