@@ -129,10 +129,8 @@ class Run:
         writer.close()
         self.slowest = max(self.slowest, time.perf_counter() - started)
         self.outcomes[f"good: {status}"] += 1
-        if (
-            status != 200
-            or json.loads(body)["readings"][0]["text"] != self.expected[index]
-        ):
+        expected = self.expected[index]
+        if status != 200 or json.loads(body)["readings"][0]["text"] != expected:
             self.wrong.append(f"good: {status} {body[:200]!r}")
 
     async def _bad(self, name: str) -> None:
