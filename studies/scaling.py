@@ -219,11 +219,10 @@ def make_network(width: int, name: str, seed: int) -> TokenNetwork:
     With "raw, small start" only the start of the query weights is divided by √d_k.
     """
     with seeded(seed):
-        is_scaled = name == SCALED
-        make_core = (
-            core.ScaledDotProductAttention if is_scaled else RawDotProductAttention
-        )
-        attention = core.MultiHeadAttention(width, 1, make_core())
+        attend: nn.Module = RawDotProductAttention()
+        if name == SCALED:
+            attend = core.ScaledDotProductAttention()
+        attention = core.MultiHeadAttention(width, 1, attend)
         for layer in (attention.to_queries, attention.to_keys_values):
             nn.init.normal_(layer.weight, std=width**-0.5)
             nn.init.zeros_(layer.bias)

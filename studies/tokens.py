@@ -76,9 +76,8 @@ class TokenNetwork(nn.Module):
         self.embed = nn.ModuleList(nn.Embedding(size, dim) for size in task.input_sizes)
         self.embed_positions: nn.Module = nn.Identity()
         if positions:
-            self.embed_positions = FixedPositions(
-                sinusoidal_positions(task.length, dim)
-            )
+            waves = sinusoidal_positions(task.length, dim)
+            self.embed_positions = FixedPositions(waves)
         self.body = body
         self.to_answers = nn.Linear(dim, task.answers * task.symbols)
 

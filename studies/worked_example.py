@@ -167,8 +167,8 @@ def by_formula(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
 
 def by_fused_kernel(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
     """Attention in one kernel, as models compute it."""
-    tensors = (queries[None], keys[None], values[None])
-    return F.scaled_dot_product_attention(*tensors)[0]
+    batch = F.scaled_dot_product_attention(queries[None], keys[None], values[None])
+    return batch[0]
 
 
 COMPUTATIONS: Mapping[str, Callable[[Matrix, Matrix, Matrix], Matrix]] = {
