@@ -219,7 +219,7 @@ def make_network(width: int, name: str, seed: int) -> TokenNetwork:
     With "raw, small start" only the start of the query weights is divided by √d_k.
     """
     with seeded(seed):
-        attend: nn.Module = RawDotProductAttention()
+        attend: core.ScaledDotProductAttention = RawDotProductAttention()
         if name == SCALED:
             attend = core.ScaledDotProductAttention()
         attention = core.MultiHeadAttention(width, 1, attend)
