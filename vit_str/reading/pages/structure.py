@@ -290,6 +290,8 @@ def _running(sheet: _Sheet, text: _Type) -> set[int]:
     """Rows at the top and the bottom of a page that are apart from its text."""
     rows = sheet.rows
     found: set[int] = set()
+    if not rows:
+        return found
     places = range(len(rows))
     order = sorted(places, key=lambda place: rows[place].top + rows[place].bottom)
     for is_top, from_edge in ((True, order), (False, order[::-1])):
