@@ -41,8 +41,9 @@ class OffsetMaps:
         count = max(0, min(len(queries), _MOST_IMAGES - seen))
         for image in range(count):
             chosen = slice(image, image + 1)
-            is_shared = mask is None or mask.ndim < 4 or len(mask) == 1
-            own = mask if is_shared else mask[chosen]
+            own = mask
+            if mask is not None and mask.ndim >= 4 and len(mask) > 1:
+                own = mask[chosen]
             weights = map_of(queries[chosen], keys[chosen], own)
             weights = weights[0, :, special:, special:]
             total = (weights / weights.sum(-1, keepdim=True)).cpu().double()

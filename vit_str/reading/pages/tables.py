@@ -234,10 +234,10 @@ def continues_cell(
     """
 
     def had_no_room(column: int) -> bool:
-        *_, end, _ = above[column][-1]
+        last = above[column][-1]
         left, top, right, bottom = below[column][0]
         room = _ROOM * (bottom - top)
-        return end + (right - left) + room > edges[column]
+        return last[2] + (right - left) + room > edges[column]
 
     is_beside = len(below) < len(above) and set(below) <= set(above)
     is_text = any(len(above[column]) >= _TEXT for column in below if column in above)
