@@ -203,8 +203,8 @@ def _draw(figure: Figure, encoder: VisionTransformer) -> None:
         xlabel="place in the sequence",
         yticks=[],
     )
-    encoders = (_text_encoder(encoder), encoder)
-    for y, parts in enumerate(map(_parameters, encoders)):
+    both = [_parameters(_text_encoder(encoder)), _parameters(encoder)]
+    for y, parts in enumerate(both):
         shared = parts["blocks and norm"]
         own = parts["embedding"]
         lower.barh(y, shared, color=COLORS[0], height=0.6)

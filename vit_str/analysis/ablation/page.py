@@ -175,8 +175,8 @@ def _cuts(distances: dict[Head, float], orders: int, seed: int) -> list[Cut]:
     random = np.random.default_rng(seed)
     named = [(_FARTHEST, nearest[::-1]), (_NEAREST, nearest)]
     for number in range(1, orders + 1):
-        order = random.permutation(len(nearest))
-        named.append((f"{_RANDOM} {number}", [nearest[place] for place in order]))
+        places = random.permutation(len(nearest))
+        named.append((f"{_RANDOM} {number}", [nearest[place] for place in places]))
     steps = np.linspace(0, len(nearest), _STEPS + 1)
     counts = np.unique(steps.round().astype(int))[1:-1]
     cuts: list[Cut] = [
