@@ -164,12 +164,10 @@ def peak_of_process() -> float:
 
 def many_images(count: int) -> float:
     """Seconds for every metric of so many images, on all CPUs."""
-    threads = (
-        len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count()
-    )
-    torch.set_num_threads(threads or 1)
+    threads = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        threads = len(os.sched_getaffinity(0))
+    torch.set_num_threads(threads)
     model = encoder()
     measured = AttentionStatistics(TokenGrid.of(model))
     started = time.perf_counter()

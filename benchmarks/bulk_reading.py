@@ -67,7 +67,8 @@ def main() -> None:
         whole = median_and_range([each.whole for each in results])
         rows.append([name, *steady, *whole])
     print(
-        f"{options.count} images, model {options.model}, median of {options.rounds} rounds"
+        f"{options.count} images, model {options.model}, median of {options.rounds} "
+        "rounds"
     )
     print(table(rows))
     load = os.getloadavg()[0]

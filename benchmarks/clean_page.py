@@ -90,9 +90,9 @@ def main() -> None:
         page = reader.read(turned)
         found = " ".join(page.text.split())
         accuracy = 1 - edit_distance(found, text) / len(text)
-        shared = (Counter(found.split()) & Counter(text.split())).total() / len(
-            text.split()
-        )
+        written = text.split()
+        both = Counter(found.split()) & Counter(written)
+        shared = both.total() / len(written)
         least = min((word.confidence for word in page.words), default=0.0)
         results.append(
             {"turn": turn, "characters": accuracy, "words": shared, "text": found}

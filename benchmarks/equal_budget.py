@@ -166,14 +166,15 @@ def _runs(file: Path, only: list[str] | None, out: Path, seeds: int) -> Runs:
         raise ValueError(
             f"{file}: two variants with the same name but for its punctuation"
         )
-    return {
-        name: [
-            VariantRun(folders[name] / f"seed-{seed}", tuple(overrides or ()), seed)
-            for seed in range(1, seeds + 1)
-        ]
-        for name, overrides in variants.items()
-        if only is None or name in only
-    }
+    runs = {}
+    for name, overrides in variants.items():
+        if only is None or name in only:
+            given = tuple(overrides or ())
+            runs[name] = [
+                VariantRun(folders[name] / f"seed-{seed}", given, seed)
+                for seed in range(1, seeds + 1)
+            ]
+    return runs
 
 
 def _slug(name: str) -> str:
@@ -198,15 +199,15 @@ def _compare(runs: Runs, options: argparse.Namespace) -> None:
     if not options.real and not options.hard:
         print("trained; give --real or --hard to compare", file=sys.stderr)
         return
-    readings = [
-        VariantReadings(
+    readings = []
+    for name, seeds in runs.items():
+        of_variant = VariantReadings(
             name,
             [_read(run, options, options.real) for run in seeds],
             [_read(run, options, options.hard) for run in seeds],
             [run.summary() for run in seeds],
         )
-        for name, seeds in runs.items()
-    ]
+        readings.append(of_variant)
     title = (
         f"{options.images:,} images each, {options.config.name}, {options.seeds} "
         f"seed(s), weights {options.weights}, on {machine()['cpu']}"

@@ -250,9 +250,8 @@ def read_apart(path: Path, numbers: str, draw: random.Random) -> None:
     """Read a file as the commands do, which takes no longer than the limits allow."""
     began = time.monotonic()
     if draw.random() < 0.5:
-        for _, found in chain.from_iterable(
-            decode_batches([path], Preprocessing(), 1, 1)
-        ):
+        batches = decode_batches([path], Preprocessing(), 1, 1)
+        for _, found in chain.from_iterable(batches):
             check_decoded(found)
     else:
         for found in pictures_in(str(path), PageOptions.of(numbers), _APART):
@@ -264,12 +263,10 @@ def read_apart(path: Path, numbers: str, draw: random.Random) -> None:
 
 def check_decoded(found: object) -> None:
     """A picture, or a line that says what is wrong."""
-    is_error = isinstance(found, UnreadableImage)
-    assert (
-        "\n" not in str(found)
-        if is_error
-        else isinstance(found, Image.Image | DecodedImage)
-    )
+    if isinstance(found, UnreadableImage):
+        assert "\n" not in str(found)
+    else:
+        assert isinstance(found, Image.Image | DecodedImage)
 
 
 def pages(folder: Path) -> Run:

@@ -44,9 +44,8 @@ _PLAIN = replace(Ingredients().at(0), margin=1.0)
 _STANDARD = {each.name: 1.0 for each in fields(Ingredients)}
 _WORDS = {"words": 1.0}
 _CHARSET = Charset(CHARSETS["latin"])
-_ACCENTED = frozenset(filter(str.isalpha, _CHARSET.characters)) - frozenset(
-    PRINTABLE_ASCII
-)
+_LETTERS = frozenset(filter(str.isalpha, _CHARSET.characters))
+_ACCENTED = _LETTERS - frozenset(PRINTABLE_ASCII)
 _NUMBERS = (
     "numbers",
     "prices",
@@ -288,12 +287,13 @@ def _read(
     scores = {}
     for model in models:
         reader = load(model, device)
-        scores[model] = {
-            name: _left_empty(reader, folder)
-            if SETS[name].lengths == (0, 0)
-            else read_words(reader, open_words(folder), batch_size=64).scores()
-            for name, folder in folders.items()
-        }
+        scores[model] = {}
+        for name, folder in folders.items():
+            if SETS[name].lengths == (0, 0):
+                scores[model][name] = _left_empty(reader, folder)
+            else:
+                words = read_words(reader, open_words(folder), batch_size=64)
+                scores[model][name] = words.scores()
     return scores
 
 

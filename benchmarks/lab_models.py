@@ -165,13 +165,11 @@ def cost(rounds: int) -> dict[str, dict[str, list[float]]]:
 
     def peak(mode: str) -> float:
         command = [sys.executable, __file__, "--peak-of", mode]
-        return float(
-            subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        )
+        answer = subprocess.run(command, check=True, capture_output=True, text=True)
+        return float(answer.stdout)
 
-    memory = interleave(
-        {mode: partial(peak, mode) for mode in _MODES}, (rounds + 1) // 2
-    )
+    peaks = {mode: partial(peak, mode) for mode in _MODES}
+    memory = interleave(peaks, (rounds + 1) // 2)
     encoder, images = _ready()
     runs = {
         mode: timed(partial(measure, encoder, images, metrics), clock=time.thread_time)
@@ -194,7 +192,8 @@ def main() -> None:
     results: dict[str, Any] = {}
     if options.check or not options.cost:
         print(
-            "model, layers, most attention, largest difference of a map and of a distance in px"
+            "model, layers, most attention, largest difference of a map and of a "
+            "distance in px"
         )
         for name in MODELS:
             results[name] = check(name)

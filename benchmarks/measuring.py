@@ -147,10 +147,6 @@ def write_json(path: Path | None, results: dict[str, Any]) -> None:
 
 def _number(value: float) -> str:
     """At least three digits."""
-    return (
-        f"{value:,.0f}"
-        if value >= 100
-        else f"{value:.1f}"
-        if value >= 10
-        else f"{value:.2f}"
-    )
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -130,10 +130,10 @@ class _Document:
     def _marked(self, element: Element) -> str:
         if element.tag == "br":
             return "<text:line-break/>"
-        if (
-            element.tag == "sup"
-            and (note := self._note(element.text or "")) is not None
-        ):
+        note = None
+        if element.tag == "sup":
+            note = self._note(element.text or "")
+        if note is not None:
             return (
                 f'<text:note text:note-class="footnote">'
                 f"<text:note-citation>{element.text}</text:note-citation><text:note-body>"
@@ -254,9 +254,8 @@ class _Text(_Document):
         return f"<text:section {names}>{inside}</text:section>"
 
     def _figure(self, element: Element) -> str:
-        return paragraph("Figure", "") + paragraph(
-            "Caption", self.inline(element.find("figcaption"))
-        )
+        caption = self.inline(element.find("figcaption"))
+        return paragraph("Figure", "") + paragraph("Caption", caption)
 
     def _table(self, element: Element) -> str:
         number = len(self.styles)

@@ -145,16 +145,15 @@ def tesseract(options: argparse.Namespace) -> Callable[[str], Answers]:
 
     def read(path: str) -> Answers:
         command = ["tesseract", path, "stdout", "--psm", "11", "tsv"]
-        output = subprocess.run(
-            command, capture_output=True, text=True, check=True
-        ).stdout
+        answer = subprocess.run(command, capture_output=True, text=True, check=True)
+        lines = answer.stdout.splitlines()
+        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
         found = []
-        for row in csv.DictReader(
-            output.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE
-        ):
-            left, top, width, height = (
-                int(row[k]) for k in ("left", "top", "width", "height")
-            )
+        for row in rows:
+            left = int(row["left"])
+            top = int(row["top"])
+            width = int(row["width"])
+            height = int(row["height"])
             right = left + width
             bottom = top + height
             if row["text"].strip():
@@ -197,10 +196,9 @@ def cpu_seconds() -> float:
 def run(name: str) -> dict[str, Any]:
     """The answers of one system, by path."""
     command = [sys.executable, *sys.argv, "--system", name]
-    output = subprocess.run(
-        command, stdout=subprocess.PIPE, text=True, check=True
-    ).stdout
-    rows = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    lines = answer.stdout.splitlines()
+    rows = [json.loads(line) for line in lines if line.startswith("{")]
     return {row["path"]: row for row in rows}
 
 

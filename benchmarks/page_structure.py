@@ -131,14 +131,13 @@ def all_documents(
 ) -> Iterator[Document]:
     """The pages, made where they are missing."""
     sources = sorted(documents.glob("*.html"))
-    pages = [
-        Printed(
-            source.read_text("utf-8"), style, folder / f"{source.stem}-{number}.pdf"
-        )
-        for source in sources
-        for number, style in enumerate(STYLES, 1)
-    ]
-    if missing := [page for page in pages if not page.pdf.exists()]:
+    pages = []
+    for source in sources:
+        for number, style in enumerate(STYLES, 1):
+            pdf = folder / f"{source.stem}-{number}.pdf"
+            pages.append(Printed(source.read_text("utf-8"), style, pdf))
+    missing = [page for page in pages if not page.pdf.exists()]
+    if missing:
         _, print_pages = TYPESETTERS[set_by]
         print_pages(missing)
     for place, page in enumerate(pages):
@@ -254,9 +253,8 @@ def with_light_and_noise(
     """A gray page as a scanner sees it, turned to the left by some degrees."""
     image = image.rotate(tilt, Image.Resampling.BICUBIC, fillcolor=255)
     light = np.linspace(*random.uniform(0.85, 1.0, 2), image.width)
-    pixels = np.asarray(image, np.float32) * light + random.normal(
-        0, 9, image.size[::-1]
-    )
+    lit = np.asarray(image, np.float32) * light
+    pixels = lit + random.normal(0, 9, image.size[::-1])
     return Image.fromarray(pixels.clip(0, 255).astype("u1"))
 
 

@@ -113,13 +113,10 @@ def _of_weights(forward: Product) -> Product:
 def alone(product: Product, device: str, clock: Callable[[], float]) -> float:
     """Multiplications and additions per second of a product of dense matrices, the best seen."""
     shape = (product.batch,) if product.batch > 1 else ()
-    options: dict[str, Any] = {"device": device}
-    first = torch.randn(*shape, product.rows, product.inner, **options).to(
-        product.dtype
-    )
-    second = torch.randn(*shape, product.inner, product.columns, **options).to(
-        product.dtype
-    )
+    first = torch.randn(*shape, product.rows, product.inner, device=device)
+    first = first.to(product.dtype)
+    second = torch.randn(*shape, product.inner, product.columns, device=device)
+    second = second.to(product.dtype)
     first @ second
     synchronize(device)
     once = max(_seconds(first, second, 1, device, clock), 1e-7)

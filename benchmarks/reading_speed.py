@@ -301,7 +301,8 @@ def _peers(files: list[str], folder: Path, python: str) -> dict[str, Peer]:
             peers[name] = RapidOCR(python, listed, batch)
     else:
         print(
-            f"RapidOCR is left out; to install it: {python} -m pip install rapidocr onnxruntime"
+            f"RapidOCR is left out; to install it: {python} -m pip install rapidocr "
+            "onnxruntime"
         )
     return peers
 
@@ -321,20 +322,9 @@ def _commands(
 ) -> dict[str, Callable[[], float]]:
     """Seconds from the start of a process to the first thing it says."""
     python = sys.executable
+    read = [python, "-m", "vit_str", "read", file, "--model", model, "--backend"]
     lines = {
-        f"vit-str read FILE --backend {backend}": [
-            *(
-                python,
-                "-m",
-                "vit_str",
-                "read",
-                file,
-                "--model",
-                model,
-                "--backend",
-                backend,
-            )
-        ]
+        f"vit-str read FILE --backend {backend}": [*read, backend]
         for backend in ("onnx", "torch")
     }
     lines |= {
@@ -387,11 +377,9 @@ def _readers_table(rows: list[Row], words: Words) -> str:
     for row in rows:
         rates = row.images_per_second
         accuracy = row.word_accuracy_36
-        ratio = (
-            statistics.median(rates) / statistics.median(tesseract[0])
-            if tesseract
-            else None
-        )
+        ratio = None
+        if tesseract:
+            ratio = statistics.median(rates) / statistics.median(tesseract[0])
         cells.append(
             [
                 row.reader,

@@ -12,6 +12,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,9 +29,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from tqdm import tqdm
 
-from vit_str.console import positive
+from vit_str.console import Progress, positive
 from vit_str.datasets.folder import FolderReader
 from vit_str.rendering.command import strengths
 from vit_str.rendering.dataset import BATCH
@@ -299,17 +299,16 @@ def measured(
     count: int,
 ) -> pd.DataFrame:
     """A row of statistics for every word."""
-    rows = [
-        {
-            "set": name,
-            "label": label,
-            **picture_statistics(picture),
-            **label_statistics(label),
-        }
-        for picture, label in tqdm(
-            words, desc=name, total=count, unit="word", disable=None
-        )
-    ]
+    rows: list[dict[str, Any]] = []
+    with Progress(count, alone=True, unit="word", name=name) as progress:
+        for picture, label in progress.over(words):
+            row = {
+                "set": name,
+                "label": label,
+                **picture_statistics(picture),
+                **label_statistics(label),
+            }
+            rows.append(row)
     if not rows:
         raise SystemExit(f"{name}: no image in it can be read; give another folder")
     return pd.DataFrame(rows)

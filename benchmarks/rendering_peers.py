@@ -186,7 +186,8 @@ def _installed(python: str, package: str) -> tuple[str, Path] | None:
     if answer is None or answer.returncode:
         pins = '"numpy<2" "pillow<10"'
         print(
-            f"{package} is left out; to install it: {python} -m pip install {package} {pins}"
+            f"{package} is left out; to install it: {python} -m pip install {package} "
+            f"{pins}"
         )
         return None
     version, _, file = answer.stdout.decode().splitlines()[-1].partition(" ")

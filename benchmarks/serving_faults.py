@@ -130,10 +130,8 @@ class Run:
         writer.close()
         self.slowest = max(self.slowest, time.perf_counter() - started)
         self.outcomes[f"good: {status}"] += 1
-        if (
-            status != 200
-            or json.loads(body)["readings"][0]["text"] != self.expected[index]
-        ):
+        expected = self.expected[index]
+        if status != 200 or json.loads(body)["readings"][0]["text"] != expected:
             self.wrong.append(f"good: {status} {body[:200]!r}")
 
     async def _bad(self, name: str) -> None:
@@ -215,7 +213,8 @@ class Run:
         page = _encoded(Image.new("RGB", (400, 300), "white"), "PDF")
         status = await self._ask(page, {200, 501}, "/v1/page", address=_POLITE)
         print(
-            f"a page among hard ones of others: {status}, {time.perf_counter() - started:.1f} s"
+            f"a page among hard ones of others: {status}, "
+            f"{time.perf_counter() - started:.1f} s"
         )
         await asyncio.gather(*hard)
 
@@ -284,7 +283,8 @@ class Run:
             each[0] if isinstance(each, tuple) else "closed" for each in answers
         )
         print(
-            f"SIGTERM with {_CLIENTS} requests on their way: {dict(done)}, exit code {code}"
+            f"SIGTERM with {_CLIENTS} requests on their way: {dict(done)}, exit code "
+            f"{code}"
         )
         if code or seconds > 10:
             self.wrong.append(f"SIGTERM: exit code {code} after {seconds:.1f} s")

@@ -109,11 +109,8 @@ class _Parser(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         # Text beside a mark without white space between them is one word.
-        if (
-            self._words
-            and not data[:1].isspace()
-            and not self._words[-1].endswith("\0")
-        ):
+        begins_a_word = data[:1].isspace()
+        if self._words and not begins_a_word and not self._words[-1].endswith("\0"):
             first, *rest = data.split() or [""]
             self._words[-1] += first
             self._words += rest

@@ -154,16 +154,14 @@ def sort_events(events: Iterable[Any], device: str) -> dict[str, float]:
     )
     names = _GPU_KINDS if device == "cuda" else _CPU_KINDS
     spent: defaultdict[str, float] = defaultdict(float)
+    of_gpu = device == "cuda"
     for event in events:
-        if event.is_user_annotation or (event.device_type != DeviceType.CPU) != (
-            device == "cuda"
-        ):
+        ran_on_gpu = event.device_type != DeviceType.CPU
+        if event.is_user_annotation or ran_on_gpu != of_gpu:
             continue
-        length = (
-            event.time_range.elapsed_us()
-            if device == "cuda"
-            else event.self_cpu_time_total
-        )
+        length = event.self_cpu_time_total
+        if of_gpu:
+            length = event.time_range.elapsed_us()
         part = next(
             (name for a, b, name in parts if a <= event.time_range.start < b), None
         )

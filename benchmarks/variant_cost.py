@@ -7,6 +7,7 @@ import copy
 import statistics
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,16 +63,12 @@ def costs(
         name: _Training(reader, pixels[name], labels)
         for name, reader in readers.items()
     }
-    seconds = interleave(
-        {
-            name: lambda n=name: (
-                reading_seconds(readers[n], pixels[n]),
-                training[n].seconds(),
-            )  # type: ignore[misc]
-            for name in readers
-        },
-        _ROUNDS + 1,
-    )
+
+    def both(name: str) -> tuple[float, float]:
+        read = reading_seconds(readers[name], pixels[name])
+        return read, training[name].seconds()
+
+    seconds = interleave({name: partial(both, name) for name in readers}, _ROUNDS + 1)
     # Without the first round, which fills caches.
     medians = {
         name: [statistics.median(column) for column in zip(*rounds[1:], strict=True)]

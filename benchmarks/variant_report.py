@@ -53,18 +53,16 @@ class VariantReadings:
 def results(variants: Sequence[VariantReadings]) -> list[dict[str, Any]]:
     """Plain values for JSON: fractions."""
     first = variants[0].groups()
-    return [
-        {
-            "variant": variant.name,
-            "runs": variant.summaries,
-            "sets": {
-                name: _scores(seeds)
-                | ({"difference": _difference(first[name], seeds)} if number else {})
-                for name, seeds in variant.groups().items()
-            },
-        }
-        for number, variant in enumerate(variants)
-    ]
+    found = []
+    for number, variant in enumerate(variants):
+        sets = {}
+        for name, seeds in variant.groups().items():
+            sets[name] = _scores(seeds)
+            if number:
+                sets[name]["difference"] = _difference(first[name], seeds)
+        values = {"variant": variant.name, "runs": variant.summaries, "sets": sets}
+        found.append(values)
+    return found
 
 
 def markdown(found: Sequence[dict[str, Any]], title: str) -> str:

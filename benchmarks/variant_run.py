@@ -194,7 +194,8 @@ class VariantRun:
             file.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
         elif json.loads(file.read_text(encoding="utf-8")) != wanted:
             raise ValueError(
-                f"{self.folder} holds a run with other arguments: delete it or give another --out"
+                f"{self.folder} holds a run with other arguments: delete it or give "
+                "another --out"
             )
 
     def _seconds_before(self) -> float:

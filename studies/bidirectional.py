@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from studies.drawing import INK, draw_lines, panels
 from studies.memory import input_gradients
-from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from studies.tokens import Examples, Task, TokenNetwork, learning_curve
 from studies.training import Tokens, seeded
 from vit_str.models.blocks import EncoderBlock
@@ -41,10 +41,10 @@ STUDY = Study(
         "above that."
     ),
     correction=(
-        "That distance matters here is a matter of learning, not only of structure: "
-        "everything reaches a state of a bidirectional network, but in so few steps "
-        "of training it does not find out how to carry a token far. What more "
-        "training would do is not shown by this."
+        "Distance matters here for learning, not only for structure: everything "
+        "reaches a state of a bidirectional network, but so few steps of training "
+        "do not teach it to carry a token far. This study does not show what more "
+        "training would do."
     ),
 )
 
@@ -130,26 +130,27 @@ def run(settings: Settings) -> Findings:
 
     table = settings.repeat(f"experiment network seed offset {_VALUE}", measure)
     gradients, named = table.parts("experiment", "gradient", "accuracy")
-    later = max(
-        float(row[_VALUE])
-        for row in gradients.where(network=FORWARD)
-        if int(row["offset"]) > 0
-    )
+    of_forward = gradients.where(network=FORWARD)
+    later = max(float(row[_VALUE]) for row in of_forward if int(row["offset"]) > 0)
     scores = {n: [named.values(network=n, offset=k) for k in right] for n in _NETWORKS}
     behind = named.mean(network=FORWARD, offset=back)
     ends = [
         f"{of[0].mean:.2f} and {of[-1].mean:.2f} ({name})"
         for name, of in scores.items()
     ]
+    summary: list[Row] = []
+    for name in _NETWORKS:
+        at = named.cells(
+            "accuracy at {:+d}",
+            "offset",
+            (back, *right),
+            digits=2,
+            network=name,
+        )
+        summary.append({"network": name, **at})
     return Findings(
         table=table,
-        summary=[
-            {"network": name}
-            | named.cells(
-                "accuracy at {:+d}", "offset", (back, *right), digits=2, network=name
-            )
-            for name in _NETWORKS
-        ],
+        summary=summary,
         verdict=judge(later, scores),
         measure=f"accuracy of a tanh BiRNN at {right[0]} minus that at {right[-1]} places",
         values=scores[BOTH][0] - scores[BOTH][-1],
@@ -172,9 +173,8 @@ def gradient_norms(name: str, seed: int, device: str = "cpu") -> list[float]:
     with seeded(seed):
         network = make_network(name).to(device)
         x = torch.randn(16, _STEPS, _DIM, device=device)
-    return input_gradients(
-        network, x, torch.Generator().manual_seed(seed), at=_STATE
-    ).tolist()
+    generator = torch.Generator().manual_seed(seed)
+    return input_gradients(network, x, generator, at=_STATE).tolist()
 
 
 def accuracy(

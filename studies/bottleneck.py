@@ -35,11 +35,10 @@ STUDY = Study(
         "0.59 against a limit of 0.5."
     ),
     correction=(
-        "Two things are mixed in the posts: how much a vector can hold, and how "
-        "soon a network learns to fill and to empty it; both are better with "
-        "attention. And attention makes up for the length only as far as training "
-        "went: it has to learn where to look, and has learned nothing about places "
-        "that it never saw."
+        "The posts mix two things: how much a vector can hold, and how soon a "
+        "network learns to fill and to empty it. Attention helps with both. It "
+        "makes up for the length only as far as training went: it has to learn "
+        "where to look, and has learned nothing about places that it never saw."
     ),
 )
 
@@ -64,9 +63,8 @@ def run(settings: Settings) -> Findings:
         lengths = (4, 8, 12, 16, 20, 24, 28, 32)
 
     def measure(seed: int) -> Rows:
-        for (task, drawn), (name, (attention, wider)) in product(
-            tasks.items(), _SYSTEMS.items()
-        ):
+        trainings = product(tasks.items(), _SYSTEMS.items())
+        for (task, drawn), (name, (attention, wider)) in trainings:
             wide = training | {"dim": wider * training["dim"]}
             model = train_translator(
                 drawn,
@@ -97,7 +95,8 @@ def run(settings: Settings) -> Findings:
         ],
         verdict=judge(shares),
         measure=(
-            f"share of the wrong symbols at length {longest} that attention avoids (the worst task)"
+            f"share of the wrong symbols at length {longest} that attention avoids "
+            "(the worst task)"
         ),
         values=shares,
         because=" ".join(

@@ -38,10 +38,10 @@ STUDY = Study(
         "150 steps, 12 tokens, d up to 8)."
     ),
     correction=(
-        "Operations in a row and operations altogether are two things: attention "
-        "connects any two places in one step, and looks at all pairs to do so. With "
-        "dilation the steps grow as the logarithm of the distance only, which the "
-        "paper that the post retells says as well, and far positions are learned as "
+        "Sequential operations are not all operations: attention connects any two "
+        "places in one step, and looks at all pairs to do so. With dilation the "
+        "number of steps grows only as the logarithm of the distance, as the "
+        "paper that the post retells says too, and far positions are learned as "
         "well as by attention."
     ),
     kind="identity in part: how many layers are needed follows from their width",
@@ -99,20 +99,24 @@ def run(settings: Settings) -> Findings:
     table = settings.repeat(f"experiment network seed distance {_VALUE}", measure)
     counts, named = table.parts("experiment", "layers", "accuracy")
     far = distances[-1]
-    layers = {
-        name: [counts.mean(network=name, distance=d) for d in distances]
-        for name in NETWORKS
-    }
+    layers = {}
+    for name in NETWORKS:
+        layers[name] = [counts.mean(network=name, distance=d) for d in distances]
     scores = {name: named.values(network=name, distance=far) for name in NETWORKS}
+    summary: list[Row] = []
+    for name in NETWORKS:
+        needed = round(layers[name][-1])
+        at = named.cells(
+            "accuracy at {}",
+            "distance",
+            distances,
+            digits=2,
+            network=name,
+        )
+        summary.append({"network": name, f"layers for {far}": needed, **at})
     return Findings(
         table=table,
-        summary=[
-            Row({"network": name, f"layers for {far}": round(layers[name][-1])})
-            | named.cells(
-                "accuracy at {}", "distance", distances, digits=2, network=name
-            )
-            for name in NETWORKS
-        ],
+        summary=summary,
         verdict=judge(layers, scores),
         measure=f"accuracy of attention minus that of dilated convolutions at {far} places",
         values=scores[ATTENTION] - scores[DILATED],

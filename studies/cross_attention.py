@@ -8,7 +8,7 @@ from torch import Tensor
 
 from studies.drawing import COLORS, MUTED, draw_bars, panels
 from studies.reading import distinct, word_renderer
-from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from studies.training import Labels, Tokens
 from vit_str.evaluation.metrics import cer
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
@@ -96,16 +96,16 @@ def run(settings: Settings) -> Findings:
     wrong = {name: part.values("errors") for name, part in by_features.items()}
     rises = {name: wrong[name] - wrong[INTACT] for name in ABLATED}
     least = min(rises, key=lambda name: rises[name].mean)
+    summary: list[Row] = []
+    for name, part in by_features.items():
+        row: Row = {"features": name}
+        for column, title in _COLUMNS.items():
+            has_none = name == PAIRS and "cer" in column
+            row[title] = "-" if has_none else part.text(column)
+        summary.append(row)
     return Findings(
         table=table,
-        summary=[
-            {"features": name}
-            | {
-                title: "-" if name == PAIRS and "cer" in column else part.text(column)
-                for column, title in _COLUMNS.items()
-            }
-            for name, part in by_features.items()
-        ],
+        summary=summary,
         verdict=judge(
             rises[least], min(entropy[name] for name in ABLATED), entropy[PAIRS]
         ),
@@ -200,14 +200,12 @@ def judge(rise: Values, entropy: float, pair_entropy: float) -> Verdict:
 def _draw(figure: Figure, table: Table) -> None:
     colors = dict(zip(_SHORT.values(), (*COLORS[:4], MUTED), strict=True))
     wrong, surprised = panels(figure, ["next character wrong", "how surprised it is"])
-    for axes, column, scale in (
-        (wrong, "errors", 100),
-        (surprised, "cross_entropy", 1),
-    ):
-        groups = {
-            label: [scale * value for value in table.values(column, features=name)]
-            for name, label in _SHORT.items()
-        }
+    drawn = ((wrong, "errors", 100), (surprised, "cross_entropy", 1))
+    for axes, column, scale in drawn:
+        groups = {}
+        for name, label in _SHORT.items():
+            values = table.values(column, features=name)
+            groups[label] = [scale * value for value in values]
         draw_bars(axes, groups, colors)
         axes.set_xlabel("what cross-attention gets")
     wrong.set_ylabel("share (%)")

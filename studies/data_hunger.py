@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from studies import reading
 from studies.drawing import draw_lines, log_ticks, panels
 from studies.reading import CONVOLUTION, SYSTEMS, VIT
-from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from vit_str.runtime.charset import CHARSETS, PADDING, Charset
 from vit_str.synthesis.renderer import RenderedBatch
 
@@ -121,21 +121,20 @@ def run(settings: Settings) -> Findings:
     if settings.quick:
         because += (
             " This is the quick version: single digits of four tokens, too small to "
+            "decide about ViTs that read words."
         )
-        because += "decide about ViTs that read words."
+    summary: list[Row] = []
+    for words, system in product(plan.words, SYSTEMS):
+        row: Row = {
+            "words": words,
+            "system": system,
+            "unseen words right": table.text("accuracy", system=system, words=words),
+            "training words right": table.text(_KNOWN, system=system, words=words),
+        }
+        summary.append(row)
     return Findings(
         table=table,
-        summary=[
-            {
-                "words": words,
-                "system": system,
-                "unseen words right": table.text(
-                    "accuracy", system=system, words=words
-                ),
-                "training words right": table.text(_KNOWN, system=system, words=words),
-            }
-            for words, system in product(plan.words, SYSTEMS)
-        ],
+        summary=summary,
         verdict=judge(small, small - large),
         measure=f"lead of the convolution in accuracy with {few:,} training words",
         values=small,

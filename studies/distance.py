@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from studies.drawing import COLORS, MUTED, draw_lines, panels
 from studies.reading import CONVOLUTION, STANDARD, build_reader, word_renderer
-from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.geometry import TokenGrid, neighborhood, uniform_attention
 from vit_str.analysis.receptive_field.gradients import GradientFields
@@ -78,12 +78,10 @@ def run(settings: Settings) -> Findings:
     layers = table.levels("layer", system=TRAINED)
     means = mean_of_heads(table)
     heads_of_layer = table.levels("head", system=TRAINED)
-    heads = {
-        (name, layer): [
-            table.mean(system=name, layer=layer, head=head) for head in heads_of_layer
-        ]
-        for name, layer in product((TRAINED, UNTRAINED), layers)
-    }
+    heads = {}
+    for name, layer in product((TRAINED, UNTRAINED), layers):
+        of_layer = table.where(system=name, layer=layer)
+        heads[name, layer] = [of_layer.mean(head=head) for head in heads_of_layer]
     by_layer = [means.mean(system=TRAINED, layer=layer) for layer in layers]
     last = means.values(system=TRAINED, layer=layers[-1])
     growth = last - means.values(system=TRAINED, layer=1)
@@ -91,19 +89,20 @@ def run(settings: Settings) -> Findings:
     shares = table.values(system=UNTRAINED)
     least = layers[by_layer.index(min(by_layer))]
     most = layers[by_layer.index(max(by_layer))]
+    summary: list[Row] = []
+    for (name, layer), of_heads in heads.items():
+        row: Row = {
+            "system": name,
+            "layer": layer,
+            "distance (px)": means.text("distance", 1, system=name, layer=layer),
+            "share of uniform": means.text(system=name, layer=layer),
+            "nearest head": f"{min(of_heads):.2f}",
+            "farthest head": f"{max(of_heads):.2f}",
+        }
+        summary.append(row)
     return Findings(
         table=table,
-        summary=[
-            {
-                "system": name,
-                "layer": layer,
-                "distance (px)": means.text("distance", 1, system=name, layer=layer),
-                "share of uniform": means.text(system=name, layer=layer),
-                "nearest head": f"{min(shares_of_heads):.2f}",
-                "farthest head": f"{max(shares_of_heads):.2f}",
-            }
-            for (name, layer), shares_of_heads in heads.items()
-        ],
+        summary=summary,
         verdict=judge(first, growth, by_layer),
         measure="mean distance of the last layer minus the first, as a share of uniform attention",
         values=growth,

@@ -154,9 +154,8 @@ def run(settings: Settings) -> Findings:
         (system, state): table.values(_LOW, system=system, state=state)
         for system, state in product(SYSTEMS, STATES)
     }
-    learned = [
-        Values(share - noise for share in low[system, LEARNED]) for system in SYSTEMS
-    ]
+    shares = [low[system, LEARNED] for system in SYSTEMS]
+    learned = [Values(share - noise for share in of_seeds) for of_seeds in shares]
     trained = low[VIT, TRAINED]
     captured = table.text("in_patch_components", 2, system=VIT, state=LEARNED)
     return Findings(
@@ -223,9 +222,8 @@ def first_filters(encoder: nn.Module) -> Filters:
     if isinstance(encoder, VisionTransformer) and not encoder.stem_widths:
         height, width = encoder.patch_size
         weight = encoder.embed_patches.weight.detach()
-        return rearrange(
-            weight, "filter (h w c) -> filter c h w", h=height, w=width
-        ).cpu()
+        by_color = "filter (h w c) -> filter c h w"
+        return rearrange(weight, by_color, h=height, w=width).cpu()
     for module in encoder.modules():
         if isinstance(module, nn.Conv2d):
             return module.weight.detach().cpu()

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from studies.drawing import draw_lines, panels
 from studies.reading import word_renderer
-from studies.study import Findings, Rows, Settings, Study, Table, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Verdict
 from studies.training import seeded
 from vit_str import models
 from vit_str.analysis.receptive_field.gradients import GradientFields
@@ -69,49 +69,44 @@ def run(settings: Settings) -> Findings:
 
     def measure_all(seed: int) -> Rows:
         pixels = renderer.batch(count, seed=1, index=seed).images
-        for name, encoder in (
-            untrained(seed) | {TRAINED: trained.recognizer.encoder}
-        ).items():
-            preprocessing = (
-                trained.preprocessing if name == TRAINED else Preprocessing()
-            )
+        encoders = untrained(seed) | {TRAINED: trained.recognizer.encoder}
+        for name, encoder in encoders.items():
+            preprocessing = Preprocessing()
+            if name == TRAINED:
+                preprocessing = trained.preprocessing
             images = preprocessing.normalize(pixels)
             yield from ((seed, name, *row) for row in measure(encoder, images, seed))
 
     table = settings.repeat("seed system layer seen near", measure_all)
-    layers = {
-        name: table.levels("layer", system=name) for name in table.levels("system")
-    }
-    seen = {
-        name: {layer: table.mean("seen", system=name, layer=layer) for layer in own}
-        for name, own in layers.items()
-    }
-    whole = {
-        name: next(
-            (str(layer) for layer, share in shares.items() if share >= _WHOLE), "never"
-        )
-        for name, shares in seen.items()
-    }
+    layers = {}
+    seen = {}
+    whole = {}
+    for name in table.levels("system"):
+        of_system = table.where(system=name)
+        layers[name] = of_system.levels("layer")
+        seen[name] = {n: of_system.mean("seen", layer=n) for n in layers[name]}
+        all_seen = (str(n) for n, share in seen[name].items() if share >= _WHOLE)
+        whole[name] = next(all_seen, "never")
     first = table.values("seen", system=VIT, layer=1)
     windows = [
         *table.values("seen", system=RESIDUAL, layer=1),
         *table.values("seen", system=PLAIN, layer=1),
     ]
+    summary: list[Row] = []
+    for name, own in layers.items():
+        near = table.text("near", system=name, layer=1)
+        row: Row = {
+            "system": name,
+            "layers": own[-1],
+            "seen after layer 1": table.text("seen", system=name, layer=1),
+            "seen after the last": table.text("seen", system=name, layer=own[-1]),
+            "whole image from layer": whole[name],
+            f"gradient within {_NEAR} px, layer 1": near,
+        }
+        summary.append(row)
     return Findings(
         table=table,
-        summary=[
-            {
-                "system": name,
-                "layers": own[-1],
-                "seen after layer 1": table.text("seen", system=name, layer=1),
-                "seen after the last": table.text("seen", system=name, layer=own[-1]),
-                "whole image from layer": whole[name],
-                f"gradient within {_NEAR} px, layer 1": table.text(
-                    "near", system=name, layer=1
-                ),
-            }
-            for name, own in layers.items()
-        ],
+        summary=summary,
         verdict=judge(first, windows),
         measure="share of the pixels that a ViT's token depends on after its first attention",
         values=first,

@@ -16,7 +16,7 @@ from studies.memory import (
     AttentionAdder,
     RecurrentAdder,
 )
-from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from studies.training import seeded
 
 STUDY = Study(
@@ -101,26 +101,28 @@ def run(settings: Settings) -> Findings:
         name: older.values(network=name, distance_or_length=_DISTANCE)
         for name in _GATED
     }
-    errors = {
-        at: {
-            name: adding.values(network=name, distance_or_length=at) for name in _ADDERS
-        }
-        for at in lengths
-    }
+    errors = {}
+    for at in lengths:
+        of_length = adding.where(distance_or_length=at)
+        errors[at] = {name: of_length.values(network=name) for name in _ADDERS}
     left = {name: f"10^{values.mean:.1f}" for name, values in starts.items()}
     # The longest at which gates help is where the claim is at its best.
     length = max((at for at in lengths if gates_help(errors[at])), default=min(lengths))
     best = min(_GATED, key=lambda name: errors[length][name].mean)
+    summary: list[Row] = []
+    for name in (*CELLS, ATTENTION):
+        back = older.cells(
+            "log10 gradient at {}",
+            _AT,
+            (_DISTANCE, 99),
+            digits=2,
+            network=name,
+        )
+        added = adding.cells("error, length {}", _AT, lengths, digits=4, network=name)
+        summary.append({"network": name, **back, **added})
     return Findings(
         table=table,
-        summary=[
-            {"network": name}
-            | older.cells(
-                "log10 gradient at {}", _AT, (_DISTANCE, 99), digits=2, network=name
-            )
-            | adding.cells("error, length {}", _AT, lengths, digits=4, network=name)
-            for name in (*CELLS, ATTENTION)
-        ],
+        summary=summary,
         verdict=judge(starts, errors),
         measure=f"squared error of adding over {length} steps, {best}",
         values=errors[length][best],
@@ -200,9 +202,8 @@ def open_gate(network: nn.RNNBase, bias: float | None) -> None:
 
 def gates_help(errors: Errors) -> bool:
     """Whether one of the gated networks surely solves what the RNN surely does not."""
-    return errors[RNN].low > SOLVED and any(
-        errors[name].high < SOLVED for name in _GATED
-    )
+    solved = any(errors[name].high < SOLVED for name in _GATED)
+    return solved and errors[RNN].low > SOLVED
 
 
 def judge(starts: Errors, errors: Mapping[int, Errors]) -> Verdict:

@@ -164,13 +164,12 @@ def judge(gains: Values, errors: Sequence[float]) -> Verdict:
 
 def steps_to_goal(steps: Sequence[float], runs: Sequence[Sequence[float]]) -> str:
     """Steps until the accuracy first reaches `GOAL`, and how many seeds do if not all."""
-    reached = [
-        next(
-            step for step, accuracy in zip(steps, run, strict=True) if accuracy >= GOAL
-        )
-        for run in runs
-        if max(run) >= GOAL
-    ]
+    reached = []
+    for run in runs:
+        pairs = zip(steps, run, strict=True)
+        at_goal = (step for step, accuracy in pairs if accuracy >= GOAL)
+        if max(run) >= GOAL:
+            reached.append(next(at_goal))
     if not reached:
         return "never"
     some = f" in {len(reached)}/{len(runs)}" if len(reached) < len(runs) else ""
@@ -193,10 +192,11 @@ def _draw(
     chance_line(curves, 1 / 8)
     curves.set(xlabel="steps of training", ylabel="accuracy", ylim=(0, 1.05))
     curves.legend(loc="center right", bbox_to_anchor=(1, 0.42))
-    for positions, label, color in (
+    lines = (
         (True, "with positions", COLORS[1]),
         (False, "without positions", COLORS[0]),
-    ):
+    )
+    for positions, label, color in lines:
         worst = [max(*errors[heads, positions], 1e-18) for heads in HEADS]
         permuted.plot(HEADS, worst, "o-", color=color, label=label)
     log_ticks(permuted, HEADS)

@@ -94,9 +94,8 @@ def input_gradients(
     state = (outputs[0] if isinstance(outputs, tuple) else outputs)[:, at]
     squares = x.new_zeros(x.shape[1])
     for _ in range(directions):
-        direction = torch.randn(state.shape, generator=draw, dtype=state.dtype).to(
-            state.device
-        )
+        direction = torch.randn(state.shape, generator=draw, dtype=state.dtype)
+        direction = direction.to(state.device)
         (gradient,) = torch.autograd.grad(
             (state * direction).sum(),
             x,

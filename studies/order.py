@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS, chance_line, draw_bars, panels
-from studies.study import Findings, Rows, Settings, Study, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Values, Verdict
 from studies.training import Labels, Tokens, fit, seeded
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.positions import sinusoidal_positions
@@ -77,9 +77,8 @@ class OrderedTokens(nn.Module):
             x = x + sinusoidal_positions(_LENGTH, _DIM).to(x)
         mask = None
         if self.name == MASKED:
-            mask = torch.ones(
-                _LENGTH, _LENGTH, dtype=torch.bool, device=x.device
-            ).tril()
+            shape = (_LENGTH, _LENGTH)
+            mask = torch.ones(shape, dtype=torch.bool, device=x.device).tril()
         for block in self.blocks:  # written out: the blocks of encoders take no mask
             assert isinstance(block, EncoderBlock)
             x = x + block.attention(block.attention_norm(x), mask=mask)
@@ -101,20 +100,19 @@ def run(settings: Settings) -> Findings:
             yield name, seed, permutation_error(name, seed), right
 
     table = settings.repeat("encoder seed error accuracy", measure)
-    error, accuracy = (
-        {name: table.values(column, encoder=name) for name in ENCODERS}
-        for column in ("error", "accuracy")
-    )
+    error = {name: table.values("error", encoder=name) for name in ENCODERS}
+    accuracy = {name: table.values("accuracy", encoder=name) for name in ENCODERS}
+    summary: list[Row] = [
+        {
+            "encoder": name,
+            "error of permuted output": f"{error[name].mean:.1e}",
+            "accuracy, which comes first": accuracy[name].text(),
+        }
+        for name in ENCODERS
+    ]
     return Findings(
         table=table,
-        summary=[
-            {
-                "encoder": name,
-                "error of permuted output": f"{error[name].mean:.1e}",
-                "accuracy, which comes first": accuracy[name].text(),
-            }
-            for name in ENCODERS
-        ],
+        summary=summary,
         verdict=judge(error, accuracy),
         measure="relative error of permuted output without positions",
         values=error[NONE],

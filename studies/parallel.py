@@ -78,9 +78,8 @@ def run(settings: Settings) -> Findings:
 
     def measure(seed: int) -> Rows:
         for processor, name in product(processors, LAYERS):
-            for length, *numbers in zip(
-                lengths, chains[name], counts[name], strict=True
-            ):
+            of_lengths = zip(lengths, chains[name], counts[name], strict=True)
+            for length, *numbers in of_lengths:
                 elapsed = milliseconds(name, length, processor, seed, repetitions)
                 yield processor, name, length, seed, *numbers, elapsed
 
@@ -195,9 +194,8 @@ def longest_chain(result: Tensor) -> int:
         if missing:
             waiting += missing
         else:
-            depths[waiting.pop()] = 1 + max(
-                (depths[function] for function in before), default=0
-            )
+            deepest = max((depths[function] for function in before), default=0)
+            depths[waiting.pop()] = 1 + deepest
     return depths[result.grad_fn]
 
 

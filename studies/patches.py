@@ -105,9 +105,8 @@ def measure(
 ) -> Rows:
     """The three comparisons, one row each."""
     encoder = make_encoder(image_size, patch_size, seed).double()
-    images = torch.rand(
-        2, 3, *image_size, generator=torch.Generator().manual_seed(seed)
-    ).double()
+    generator = torch.Generator().manual_seed(seed)
+    images = torch.rand(2, 3, *image_size, generator=generator).double()
     text = _text_encoder(encoder).double()
     with torch.no_grad():
         patches = encoder.patches(images)
@@ -204,9 +203,8 @@ def _draw(figure: Figure, encoder: VisionTransformer) -> None:
         xlabel="place in the sequence",
         yticks=[],
     )
-    for y, parts in enumerate(
-        (_parameters(_text_encoder(encoder)), _parameters(encoder))
-    ):
+    both = [_parameters(_text_encoder(encoder)), _parameters(encoder)]
+    for y, parts in enumerate(both):
         shared = parts["blocks and norm"]
         own = parts["embedding"]
         lower.barh(y, shared, color=COLORS[0], height=0.6)

@@ -94,7 +94,8 @@ def run(settings: Settings) -> Findings:
         summary=_summary(changes, adding),
         verdict=judge(change, max(learned), max(outside)),
         measure=(
-            f"log10 of the gradient at distance {farthest} over that at distance 1, self-attention"
+            f"log10 of the gradient at distance {farthest} over that at distance 1, "
+            "self-attention"
         ),
         values=change,
         because=(

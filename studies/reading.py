@@ -144,9 +144,8 @@ def train_reader(
     preprocessing = Preprocessing(*recognizer.encoder.image_size)
     words = words.to(device)
     with seeded(seed):
-        names = TokenClassifier(
-            recognizer.encoder.dim, recognizer.decoder.charset_size
-        ).to(device)
+        dim = recognizer.encoder.dim
+        names = TokenClassifier(dim, recognizer.decoder.charset_size).to(device)
     parameters = [*recognizer.parameters(), *names.parameters()]
     parameters = [parameter for parameter in parameters if parameter.numel()]
     # Every word is in a batch once before any comes again.

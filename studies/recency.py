@@ -152,10 +152,8 @@ def named_right(
     states = encoder(sources.to(device))[:, -1].double().cpu()
     states = F.pad(states, (0, 1), value=1.0)  # a bias
     asked = F.one_hot(sources, symbols).double().flatten(1)
-    weights = torch.linalg.lstsq(
-        states[:_FITTED], asked[:_FITTED], driver="gelsd"
-    ).solution
-    scores = (states[_FITTED:] @ weights).unflatten(1, (length, symbols))
+    fit = torch.linalg.lstsq(states[:_FITTED], asked[:_FITTED], driver="gelsd")
+    scores = (states[_FITTED:] @ fit.solution).unflatten(1, (length, symbols))
     right = (scores.argmax(2) == sources[_FITTED:]).double()
     return right.mean(0).flip(0).tolist()
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from studies import memory
 from studies.drawing import COLORS, INK, draw_mean, panels
 from studies.memory import DIM, STEPS, ElmanNetwork, orthogonal
-from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from studies.training import seeded
 
 STUDY = Study(
@@ -41,10 +41,10 @@ STUDY = Study(
         "the rule stayed."
     ),
     correction=(
-        "Being linear for positive numbers allows a state to grow, it does not make "
-        "it grow. ReLU silences about half of the units, which is as much as "
-        "weights smaller by the root of 2: the state feeds on itself only beyond "
-        "that."
+        "That ReLU is linear for positive numbers lets a state grow; it does not "
+        "make it grow. ReLU silences about half of the units, which equals "
+        "weights smaller by the root of 2: only larger weights make the state "
+        "feed on itself."
     ),
     rule="a case was added",
 )
@@ -82,9 +82,8 @@ def run(settings: Settings) -> Findings:
 
     def growth(start: str, activation: str) -> Values:
         part = parts[start, activation]
-        return part.values(_STATE, steps=STEPS - 1) - part.values(
-            _STATE, steps=STEPS // 2 - 1
-        )
+        half = part.values(_STATE, steps=STEPS // 2 - 1)
+        return part.values(_STATE, steps=STEPS - 1) - half
 
     def grown(start: str) -> str:
         relu = 10 ** growth(start, "ReLU").mean
@@ -94,24 +93,24 @@ def run(settings: Settings) -> Findings:
     def back(start: str, activation: str) -> str:
         return f"10^{parts[start, activation].mean(steps=_BACK):.1f}"
 
+    summary: list[Row] = []
+    for (start, name), part in parts.items():
+        gradients = part.cells(
+            "log10 gradient {} steps back",
+            "steps",
+            (_BACK, _ALL_BACK),
+            digits=2,
+        )
+        row: Row = {
+            "start": start,
+            "activation": name,
+            "log10 growth of the state, steps 50 to 100": growth(start, name).text(2),
+            **gradients,
+        }
+        summary.append(row)
     return Findings(
         table=table,
-        summary=[
-            {
-                "start": start,
-                "activation": name,
-                "log10 growth of the state, steps 50 to 100": growth(start, name).text(
-                    2
-                ),
-                **part.cells(
-                    "log10 gradient {} steps back",
-                    "steps",
-                    (_BACK, _ALL_BACK),
-                    digits=2,
-                ),
-            }
-            for (start, name), part in parts.items()
-        ],
+        summary=summary,
         verdict=judge(
             [growth(start, name) for start, name in product(STARTS, _UNBOUNDED)]
         ),

@@ -9,7 +9,7 @@ from torch import nn
 
 from studies.drawing import chance_line, draw_bars, draw_lines, panels
 from studies.memory import SMALLEST
-from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from studies.tokens import NextToken, TokenNetwork, learning_curve
 from studies.training import Tokens, seeded
 from vit_str.models.attention import MultiHeadAttention
@@ -114,22 +114,19 @@ def run(settings: Settings) -> Findings:
     alike = {n: cosines.mean(variant=n, depth=DEEPEST, block=DEEPEST) for n in VARIANTS}
     right = {name: accuracy.values(variant=name) for name in VARIANTS}
     first, last = gradients.where(depth=DEEPEST).parts("block", 1, DEEPEST)
+    summary: list[Row] = []
+    for name in VARIANTS:
+        row: Row = {"variant": name}
+        for n in DEPTHS:
+            alike_at = cosines.text(variant=name, depth=n, block=n)
+            row[f"token cosine, depth {n}"] = alike_at
+        kept = first.values(variant=name) - last.values(variant=name)
+        row[f"log10 gradient first / last, depth {DEEPEST}"] = kept.text(1)
+        row["accuracy"] = right[name].text(2)
+        summary.append(row)
     return Findings(
         table=table,
-        summary=[
-            {"variant": name}
-            | {
-                f"token cosine, depth {n}": cosines.text(variant=name, depth=n, block=n)
-                for n in DEPTHS
-            }
-            | {
-                f"log10 gradient first / last, depth {DEEPEST}": (
-                    first.values(variant=name) - last.values(variant=name)
-                ).text(1),
-                "accuracy": right[name].text(2),
-            }
-            for name in VARIANTS
-        ],
+        summary=summary,
         verdict=judge(right),
         measure=f"accuracy gained by residuals at depth {depth}, pre-norm, after {steps} steps",
         values=right[FULL] - right[BARE],
@@ -171,15 +168,11 @@ def measure(variant: str, depth: int, seed: int) -> Rows:
         dtype=x.dtype,
     )
     (x * direction / direction.norm(dim=-1, keepdim=True)).sum().backward()
-    gradients = [
-        sum(
-            p.grad.square().sum().item()
-            for p in block.parameters()
-            if p.grad is not None
-        )
-        ** 0.5
-        for block in stack.blocks
-    ]
+    gradients = []
+    for block in stack.blocks:
+        parts = (part.grad for part in block.parameters() if part.grad is not None)
+        squares = sum(part.square().sum().item() for part in parts)
+        gradients.append(squares**0.5)
     logs = [math.log10(max(gradient, SMALLEST)) for gradient in gradients]
     for name, values in ((_COSINE, cosines), (_GRADIENT, logs)):
         yield from (

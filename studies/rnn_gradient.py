@@ -16,7 +16,7 @@ from studies.memory import (
     RecurrentAdder,
     spectral_radius,
 )
-from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from studies.training import seeded
 
 STUDY = Study(
@@ -74,22 +74,23 @@ def run(settings: Settings) -> Findings:
     }
     at_length = table.where(distance=_TRAINING_LENGTH)
     gains = at_length.values(network=TRAINED) - at_length.values(network=BEFORE)
+    summary: list[Row] = []
+    for name in (*_SHOWN, BEFORE, *lost):
+        at_distances = table.cells(
+            "log10 at distance {}",
+            "distance",
+            (10, 20, 50, 99),
+            digits=2,
+            network=name,
+        )
+        summary.append({"network": name, **at_distances})
     return Findings(
         table=table,
-        summary=[
-            {"network": name}
-            | table.cells(
-                "log10 at distance {}",
-                "distance",
-                (10, 20, 50, 99),
-                digits=2,
-                network=name,
-            )
-            for name in (*_SHOWN, BEFORE, *lost)
-        ],
+        summary=summary,
         verdict=judge(at),
         measure=(
-            f"log10 of the share of gradient left at distance {_DISTANCE}, default initialization"
+            f"log10 of the share of gradient left at distance {_DISTANCE}, default "
+            "initialization"
         ),
         values=at[DEFAULT],
         because=(
@@ -124,9 +125,9 @@ def measure(seed: int, steps: int, device: str) -> Rows:
     measured = [(x, name, network.to(device)) for name, network in networks.items()]
     with seeded(seed):
         model = RecurrentAdder("rnn", 16).to(device)
-    x = memory.draw_batch(SEQUENCES, STEPS, torch.Generator().manual_seed(seed))[0].to(
-        device
-    )
+    generator = torch.Generator().manual_seed(seed)
+    x, _ = memory.draw_batch(SEQUENCES, STEPS, generator)
+    x = x.to(device)
     measured.append((x, BEFORE, deepcopy(model.recur)))
     memory.train_to_add(model, _TRAINING_LENGTH, steps, seed, 2e-2)
     for inputs, name, network in (*measured, (x, TRAINED, model.recur)):

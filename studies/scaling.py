@@ -106,16 +106,7 @@ def run(settings: Settings) -> Findings:
     ]
     return Findings(
         table=table,
-        summary=[
-            Row(d_k=width, softmax=softmax)
-            | {
-                title: table.text(
-                    "", digits, width=width, softmax=softmax, measure=name
-                )
-                for title, (name, digits) in _SHOWN.items()
-            }
-            for width, softmax in product((2, 16, 64, 256, 1024), SOFTMAXES)
-        ],
+        summary=_summary(table),
         verdict=judge(
             {width: variance.mean(width=width, softmax=RAW) for width in WIDTHS},
             [entropy.mean(width=width, softmax=RAW) for width in (2, WIDEST)],
@@ -124,7 +115,8 @@ def run(settings: Settings) -> Findings:
             gains,
         ),
         measure=(
-            f"accuracy gained by the division, at d_k = {trained} after {steps} steps (next token)"
+            f"accuracy gained by the division, at d_k = {trained} after {steps} steps "
+            "(next token)"
         ),
         values=gains,
         because=(
@@ -144,6 +136,18 @@ def run(settings: Settings) -> Findings:
             f"{scaled.mean:.2f} with the division.": ((small - raw).low > 0)
         },
     )
+
+
+def _summary(table: Table) -> list[Row]:
+    """A row for some widths, raw and scaled."""
+    summary: list[Row] = []
+    for width, softmax in product((2, 16, 64, 256, 1024), SOFTMAXES):
+        measured = table.where(width=width, softmax=softmax)
+        row: Row = {"d_k": width, "softmax": softmax}
+        for title, (name, digits) in _SHOWN.items():
+            row[title] = measured.text("", digits, measure=name)
+        summary.append(row)
+    return summary
 
 
 def judge(
@@ -186,15 +190,11 @@ def softmax_numbers(
     jacobian = jacobian_norm(weights)
     # d weights / d query = (diag(p) - ppᵀ) K / divisor: each key less the mean key, weighted.
     to_query = weights[..., None] * (keys - weights[:, None] @ keys) / divisor
+    products = (queries[:, None] * keys).sum(-1).div(divisor)
+    entropy = -torch.xlogy(weights, weights).sum(-1).mean().item()
     return {
-        "variance": (queries[:, None] * keys)
-        .sum(-1)
-        .div(divisor)
-        .square()
-        .mean()
-        .item(),
-        "entropy": -torch.xlogy(weights, weights).sum(-1).mean().item()
-        / math.log(keys.shape[1]),
+        "variance": products.square().mean().item(),
+        "entropy": entropy / math.log(keys.shape[1]),
         "jacobian_median": jacobian.median().item(),
         "query_gradient_median": to_query.flatten(1).norm(dim=1).median().item(),
     }
@@ -219,11 +219,9 @@ def make_network(width: int, name: str, seed: int) -> TokenNetwork:
     With "raw, small start" only the start of the query weights is divided by √d_k.
     """
     with seeded(seed):
-        attend = (
-            core.ScaledDotProductAttention()
-            if name == SCALED
-            else RawDotProductAttention()
-        )
+        attend: core.ScaledDotProductAttention = RawDotProductAttention()
+        if name == SCALED:
+            attend = core.ScaledDotProductAttention()
         attention = core.MultiHeadAttention(width, 1, attend)
         for layer in (attention.to_queries, attention.to_keys_values):
             nn.init.normal_(layer.weight, std=width**-0.5)

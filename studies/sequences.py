@@ -56,9 +56,8 @@ class SequenceTask:
         with seeded(1_000_000 + seed):
             sources, _ = self.draw(count, length)
         # Every symbol occurs in nearly every batch of training, so all that is tested is known.
-        distinct = torch.tensor(list(dict.fromkeys(map(tuple, sources.tolist())))).to(
-            device
-        )
+        each_once = dict.fromkeys(map(tuple, sources.tolist()))
+        distinct = torch.tensor(list(each_once)).to(device)
         return distinct, distinct.flip(1) if self.backwards else distinct
 
 

@@ -59,24 +59,24 @@ def run(settings: Settings) -> Findings:
     falls = "share of offsets where it falls"
     numbers = torch.arange(length, dtype=torch.float64)[:, None]
     half = numbers[: length // 2]
-    lines = {f"sinusoidal, dim {row['dim']}": row for row in table} | {
-        "number, 1 unit": _plain_properties(numbers, half),
-        "fraction, 1 unit": _plain_properties(
-            numbers / (length - 1), half / (length // 2 - 1)
-        ),
-    }
+    shares = numbers / (length - 1)
+    shares_of_half = half / (length // 2 - 1)
+    lines = {f"sinusoidal, dim {row['dim']}": row for row in table}
+    lines["number, 1 unit"] = _plain_properties(numbers, half)
+    lines["fraction, 1 unit"] = _plain_properties(shares, shares_of_half)
+    summary: list[Row] = [
+        {
+            "positions": name,
+            "smallest distance": f"{row['smallest distance']:.3g}",
+            "largest value": f"{row['largest value']:.0f}",
+            "spread at one offset": f"{row['spread']:.1e}",
+            "same in half the length": row["same in half the length"],
+        }
+        for name, row in lines.items()
+    ]
     return Findings(
         table=table,
-        summary=[
-            {
-                "positions": name,
-                "smallest distance": f"{row['smallest distance']:.3g}",
-                "largest value": f"{row['largest value']:.0f}",
-                "spread at one offset": f"{row['spread']:.1e}",
-                "same in half the length": row["same in half the length"],
-            }
-            for name, row in lines.items()
-        ],
+        summary=summary,
         verdict=judge(
             different,
             max(spread, rotation),

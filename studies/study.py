@@ -98,9 +98,11 @@ class Table(list[Row]):
     def where(self, **settings: Cell) -> "Table":
         """The rows with these settings."""
         wanted = settings.items()
-        return Table(
-            row for row in self if all(row[name] == value for name, value in wanted)
-        )
+
+        def fits(row: Row) -> bool:
+            return all(row[name] == value for name, value in wanted)
+
+        return Table(filter(fits, self))
 
     def parts(self, column: str, *values: Cell) -> "list[Table]":
         """The rows with each of these values in a column."""
@@ -128,10 +130,13 @@ class Table(list[Row]):
         **settings: Cell,
     ) -> dict[str, str]:
         """`text` for each level of ``along``, by the title with the level in the place of {}."""
-        return {
-            title.format(level): self.text("", digits, **settings, **{along: level})
-            for level in levels
-        }
+        column = list(self[0])[-1]
+        rows = self.where(**settings)
+        cells = {}
+        for level in levels:
+            (at_level,) = rows.parts(along, level)
+            cells[title.format(level)] = at_level.text(column, digits)
+        return cells
 
     def levels(self, column: str, **settings: Cell) -> list[Any]:
         """The different values of a column, in the order of their first rows."""
@@ -141,8 +146,9 @@ class Table(list[Row]):
         self, along: str, column: str = "", **settings: Cell
     ) -> tuple[list[float], list[Values]]:
         """The levels of ``along``, and for each seed a column there."""
-        xs = sorted(self.levels(along, **settings))
-        columns = [self.values(column, **settings, **{along: x}) for x in xs]
+        rows = self.where(**settings)
+        xs = sorted(rows.levels(along))
+        columns = [at_x.values(column) for at_x in rows.parts(along, *xs)]
         return xs, [Values(run) for run in zip(*columns, strict=True)]
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS, chance_line, draw_lines, panels
-from studies.study import Findings, Rows, Settings, Study, Table, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Table, Verdict
 from vit_str.reports.panels import legend
 
 STUDY = Study(
@@ -84,22 +84,22 @@ def run(settings: Settings) -> Findings:
     chaotic = table.where(network=NETWORKS[-1], noise=LAST)
     early = chaotic.mean(steps=10)
     late = chaotic.mean(steps=most)
+    summary: list[Row] = []
+    for name, place in product((ALONE, *NETWORKS), PLACES):
+        measured = table.where(network=name, noise=place)
+        after = measured.cells("after {}", "steps", (1, 10, 100))
+        summary.append({"network": name, "noise": place, **after})
+    at_end = table.where(steps=most)
+    best_of_networks = {}
+    for name in NETWORKS:
+        shares = (at_end.mean(network=name, noise=place) for place in PLACES)
+        best_of_networks[name] = max(shares)
     return Findings(
         table=table,
-        summary=[
-            {"network": name, "noise": place}
-            | table.cells("after {}", "steps", (1, 10, 100), network=name, noise=place)
-            for name, place in product((ALONE, *NETWORKS), PLACES)
-        ],
+        summary=summary,
         verdict=judge(
             {place: values.mean for place, values in alone.items()},
-            {
-                name: max(
-                    table.mean(network=name, noise=place, steps=most)
-                    for place in PLACES
-                )
-                for name in NETWORKS
-            },
+            best_of_networks,
         ),
         measure=f"share recognized after {most} times tanh without weights, noise in the {LAST}",
         values=alone[LAST],

@@ -74,11 +74,10 @@ class TokenNetwork(nn.Module):
         super().__init__()
         self.symbols = task.symbols
         self.embed = nn.ModuleList(nn.Embedding(size, dim) for size in task.input_sizes)
-        self.embed_positions = (
-            FixedPositions(sinusoidal_positions(task.length, dim))
-            if positions
-            else nn.Identity()
-        )
+        self.embed_positions: nn.Module = nn.Identity()
+        if positions:
+            waves = sinusoidal_positions(task.length, dim)
+            self.embed_positions = FixedPositions(waves)
         self.body = body
         self.to_answers = nn.Linear(dim, task.answers * task.symbols)
 

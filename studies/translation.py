@@ -19,7 +19,7 @@ from torch import Tensor
 from studies.drawing import COLORS
 from studies.reading import same_labels
 from studies.sequences import TextTransformer, Translator
-from studies.study import Findings, Rows, Settings, Study, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Study, Values, Verdict
 from studies.training import Labels, Tokens, fit_warm, seeded
 from vit_str.models import TransformerDecoder
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
@@ -182,35 +182,33 @@ def run(settings: Settings) -> Findings:
         direction: table.where(direction=direction)
         for direction in table.levels("direction")
     }
-    right = {
-        direction: {name: part.values("right", decoding=name) for name in _WIDTHS}
-        for direction, part in parts.items()
-    }
-    worst = Values(
-        map(min, zip(*(shares[GREEDY] for shares in right.values()), strict=True))
-    )
+    right = {}
+    for direction, part in parts.items():
+        of_direction = {name: part.values("right", decoding=name) for name in _WIDTHS}
+        right[direction] = of_direction
+    by_seed = zip(*(shares[GREEDY] for shares in right.values()), strict=True)
+    worst = Values(map(min, by_seed))
     strangers = max(shares[STRANGER].high for shares in right.values())
     others = min(
         part.mean("of_the_other", decoding=STRANGER) for part in parts.values()
     )
+    summary: list[Row] = []
+    for direction, shares in right.items():
+        texts = {name: values.text() for name, values in shares.items()}
+        summary.append({"direction": direction, **texts})
+    ways = [f"{way} {shares[GREEDY].mean:.1%}" for way, shares in right.items()]
     return Findings(
         table=table,
-        summary=[
-            {"direction": direction}
-            | {name: values.text() for name, values in shares.items()}
-            for direction, shares in right.items()
-        ],
+        summary=summary,
         verdict=judge(worst, strangers),
         measure=(
-            "share of held-out texts translated without a mistake, greedy, the worst direction"
+            "share of held-out texts translated without a mistake, greedy, the worst "
+            "direction"
         ),
         values=worst,
         because=(
-            "Of texts that it never saw, greedy decoding has right: "
-            + "; ".join(
-                f"{way} {shares[GREEDY].mean:.1%}" for way, shares in right.items()
-            )
-            + f". With the features of another text at most {strangers:.1%} are "
+            f"Of texts that it never saw, greedy decoding has right: {'; '.join(ways)}"
+            f". With the features of another text at most {strangers:.1%} are "
             f"right, and that other one is written in {others:.1%} of the cases or "
             "more: what is written comes from what the encoder read."
         ),
@@ -321,9 +319,8 @@ def date_in_words(day: date) -> Text:
 
 def ids_of(texts: Sequence[Text]) -> Labels:
     """Ids of the symbols, padded with ``PADDING`` to the longest text."""
-    return torch.from_numpy(
-        padded([[_IDS[symbol] for symbol in text] for text in texts])
-    )
+    ids = [[_IDS[symbol] for symbol in text] for text in texts]
+    return torch.from_numpy(padded(ids))
 
 
 def _below_thousand(number: int) -> Text:

@@ -158,15 +158,21 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     parser = _parser(f"vit-str {name}")
     command = _add_arguments(parser, name)
     options = parser.parse_args(arguments)
-    if options.threads:
-        use_threads(options.threads)
-    elif fewer := threads_for_load():
-        use_threads(fewer)
-        console.warn(
-            f"this machine is busy, threads that compute: {fewer} (--threads N)", name
-        )
+    _limit_threads(options.threads, name)
     code: int = command.run(options)
     return code
+
+
+def _limit_threads(asked: int | None, command: str) -> None:
+    """As many threads as are asked for; fewer than usual where a machine is busy."""
+    if asked:
+        use_threads(asked)
+        return
+    fewer = threads_for_load()
+    if fewer:
+        use_threads(fewer)
+        warning = f"this machine is busy, threads that compute: {fewer} (--threads N)"
+        console.warn(warning, command)
 
 
 def _add_arguments(parser: argparse.ArgumentParser, name: str) -> Any:

@@ -108,6 +108,11 @@ class Progress:
                 miniters=0,
             )
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is a terminal to show it in."""
+        return self._bar is not None
+
     def __enter__(self) -> "Progress":
         return self
 
@@ -138,11 +143,11 @@ class Progress:
             self._bar.set_postfix_str(text, refresh=False)
             self._bar.update(0)
 
-    def warn(self, line: str) -> None:
-        """Print a line to standard error, above the bar."""
+    def warn(self, line: str, command: str | None = None) -> None:
+        """Print a line to standard error, above the bar; see `warn`."""
         if self._bar is not None:
             self._bar.clear()
-        warn(line)
+        warn(line, command)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -201,12 +206,8 @@ def probability(text: str) -> float:
 
 def whole_number(text: str, least: int = 0, end: int = 10**9) -> int:
     """A whole number from ``least`` on, below ``end``."""
-    if (
-        text.isascii()
-        and text.isdigit()
-        and len(text) < 10
-        and least <= int(text) < end
-    ):
+    is_number = text.isascii() and text.isdigit() and len(text) < 10
+    if is_number and least <= int(text) < end:
         return int(text)
     raise argparse.ArgumentTypeError(
         f"expected a whole number from {least} on, below {end:,}, found {text[:20]!r}"

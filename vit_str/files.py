@@ -140,12 +140,13 @@ def escaped_name(name: str) -> str:
     """
     if os.sep == "/":
         name = name.replace("\\", "\\\\")
-    return "".join(
-        character
-        if character.isprintable()
-        else "".join(f"\\x{byte:02x}" for byte in os.fsencode(character))
-        for character in name
-    )
+    return "".join(map(_escaped, name))
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    return "".join(f"\\x{byte:02x}" for byte in os.fsencode(character))
 
 
 def check_writable(path: Path) -> None:
@@ -225,6 +226,7 @@ def exclusive(path: str | Path, wait: bool = False) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             except BlockingIOError:
                 raise ValueError(
-                    f"another process writes there and holds {path}; wait for it or stop it"
+                    f"another process writes there and holds {path}; wait for it or "
+                    "stop it"
                 ) from None
         yield

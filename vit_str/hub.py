@@ -183,6 +183,9 @@ def _card(contents: Contents, name: str, licence: str) -> str:
     described = contents.description
     preprocessing = contents.preprocessing
     data = one_line(str(contents.provenance.get("data", "")))
+    trained_on = "The file does not say what it was trained on."
+    if data:
+        trained_on = f"Trained on: {data}."
     characters = contents.charset.characters
     for breaking in "`| ":
         characters = characters.replace(breaking, "")
@@ -197,8 +200,6 @@ def _card(contents: Contents, name: str, licence: str) -> str:
         count=len(contents.charset),
         characters=f"`{characters[:200]}`{' ...' if len(characters) > 200 else ''}",
         temperature=contents.temperature,
-        data=f"Trained on: {data}."
-        if data
-        else "The file does not say what it was trained on.",
+        data=trained_on,
         provenance=json.dumps(contents.provenance, indent=2, ensure_ascii=False),
     )

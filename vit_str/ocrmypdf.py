@@ -202,8 +202,10 @@ def _read(reader: PageReader, path: Path) -> Page:
         return reader.read(path)
     except UnreadableImage as error:
         log.warning("%s: no text", error)
+        # Of any size, also one that is too large to be read
         with Image.open(path) as image:
-            return Page(*image.size, ())
+            width, height = image.size
+        return Page(width, height, ())
 
 
 def _reader(options: Any) -> PageReader:

@@ -11,39 +11,32 @@ from vit_str.console import add_batch_size, add_device
 from vit_str.files import check_folder
 
 _DISTANCE = """\
-Writes report.html (the pointer on a dot shows its head), distance.csv, summary.json, \
-and the
-figures as PNG, for papers also as SVG and PDF. Several models are drawn on one scale; \
-weights
-called step-*, as training keeps them with vit_str.training.WeightsHistory, as \
-distance against
-training, a panel for each layer.
+Writes report.html (the pointer on a dot shows its head), distance.csv, summary.json,
+and the figures as PNG, for papers also as SVG and PDF. Several models are drawn on one
+scale; weights called step-*, as training keeps them with
+vit_str.training.WeightsHistory, as distance against training, a panel for each layer.
 
 examples:
   vit-str analyze distance tiny untrained:tiny --data photos/ --out out/
-  vit-str analyze distance timm:vit_base_patch16_224 torchvision:swin_t --data photos/ \
---out out/
-  vit-str analyze distance runs/vit_deep_transformer/history/step-*.safetensors --out \
-out/
+  vit-str analyze distance timm:vit_base_patch16_224 torchvision:swin_t \\
+      --data photos/ --out out/
+  vit-str analyze distance runs/vit_deep_transformer/history/step-*.safetensors \\
+      --out out/
 
 In Python and in notebooks: vit_str.analysis.attention_distance(model, images)
 """
 
 _ATLAS = """\
-WEIGHTS may be patterns ('timm:swin*', 'untrained:timm:vit_tiny*'), or 'families': one \
-small model
-of each family of timm and torchvision that is supported, which is the default. Writes \
-report.html,
-to sort and to filter, atlas.json, and a file for each model in models/: models that \
-are there are
-not measured again, so that the command goes on where it was interrupted. A model that \
-cannot be
-measured is listed with the reason.
+WEIGHTS may be patterns ('timm:swin*', 'untrained:timm:vit_tiny*'), or 'families': one
+small model of each family of timm and torchvision that is supported, which is the
+default. Writes report.html, to sort and to filter, atlas.json, and a file for each
+model in models/: models that are there are not measured again, so that the command goes
+on where it was interrupted. A model that cannot be measured is listed with the reason.
 
 examples:
   vit-str analyze atlas --count 50 --data photos/ --out atlas/
-  vit-str analyze atlas untrained:families 'timm:deit3_*' --count 50 --data photos/ \
---out atlas/
+  vit-str analyze atlas untrained:families 'timm:deit3_*' --count 50 \\
+      --data photos/ --out atlas/
 """
 
 
@@ -59,25 +52,25 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
             "models",
             nargs=analysis.models,
             metavar="WEIGHTS",
-            help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; of other "
-            "libraries timm:NAME, hf:NAME or torchvision:NAME, with the weights that "
-            "these find in their caches or fetch from their hubs, or "
+            help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; "
+            "of other libraries timm:NAME, hf:NAME or torchvision:NAME, with the "
+            "weights that these find in their caches or fetch from their hubs, or "
             "untrained:timm:NAME, for which nothing is fetched",
         )
     parser.add_argument(
         "--checkpoint",
         type=Path,
         metavar="FILE",
-        help="weights for the timm:, hf: or torchvision: model, .safetensors or of torch, instead "
-        "of those that the library would fetch",
+        help="weights for the timm:, hf: or torchvision: model, .safetensors or of "
+        "torch, instead of those that the library would fetch",
     )
     parser.add_argument(
         "--image-size",
         type=int,
         nargs=2,
         metavar=("HEIGHT", "WIDTH"),
-        help="of the images that models of timm:, hf: or torchvision: are given, if they take any "
-        "but their usual ones; images are resized to it without cropping",
+        help="of the images that models of timm:, hf: or torchvision: are given, if "
+        "they take any but their usual ones; images are resized to it without cropping",
     )
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="where to write"
@@ -111,8 +104,9 @@ def _norm(parser: argparse.ArgumentParser) -> None:
         "--norm",
         choices=("renormalized", "raw"),
         default="renormalized",
-        help="attention to special tokens left out and the rest scaled to 1 (renormalized, the "
-        "default), or the rest as it is (raw, as the ViT paper); the same without special tokens",
+        help="attention to special tokens left out and the rest scaled to 1 "
+        "(renormalized, the default), or the rest as it is (raw, as the ViT paper); "
+        "the same without special tokens",
     )
 
 
@@ -135,21 +129,21 @@ def _distance(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=16,
         metavar="N",
-        help="images on which to measure gradient distance too, the yardstick that convolutions "
-        "have as well (16; 0 for none)",
+        help="images on which to measure gradient distance too, the yardstick that "
+        "convolutions have as well (16; 0 for none)",
     )
     parser.add_argument(
         "--queries",
         choices=("all", "text", "background"),
         default="all",
-        help="which tokens count as those that look: all (default), or those on or beside the "
-        "characters of rendered words",
+        help="which tokens count as those that look: all (default), or those on or "
+        "beside the characters of rendered words",
     )
     parser.add_argument(
         "--group",
         metavar="NAME",
-        help="take all WEIGHTS, three or more, as trainings of one architecture: intervals are "
-        "between trainings",
+        help="take all WEIGHTS, three or more, as trainings of one architecture: "
+        "intervals are between trainings",
     )
     parser.add_argument(
         "--per-image",
@@ -170,8 +164,9 @@ def _ablation(parser: argparse.ArgumentParser) -> None:
         "--by",
         choices=("mean", "zero", "resample", "noise"),
         default="mean",
-        help="what a cut head puts out: its mean over all words at that token (mean, the default), "
-        "zero, what it puts out for another word (resample), or noise of its mean and deviation",
+        help="what a cut head puts out: its mean over all words at that token (mean, "
+        "the default), zero, what it puts out for another word (resample), or noise of "
+        "its mean and deviation",
     )
     parser.add_argument(
         "--orders",
@@ -285,7 +280,8 @@ ANALYSES = {
         module="receptive_field.page",
     ),
     "vit-paper": Analysis(
-        "figure 7 of the ViT paper: filters of the first layer, similarity of positions, distance",
+        "figure 7 of the ViT paper: filters of the first layer, similarity of "
+        "positions, distance",
         _norm,
         module="vit_paper.page",
     ),

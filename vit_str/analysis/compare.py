@@ -35,7 +35,8 @@ def differences(first: DistanceAnalysis, second: DistanceAnalysis) -> pd.DataFra
     """
     analyses = (first, second)
     distances = [analysis.statistics.values("distance") for analysis in analyses]
-    same_heads = [v.shape for v in distances[0]] == [v.shape for v in distances[1]]
+    shapes = [[layer.shape for layer in layers] for layers in distances]
+    same_heads = shapes[0] == shapes[1]
     tables = []
     for metric in first.statistics.metrics:
         values = [analysis.statistics.values(metric) for analysis in analyses]
@@ -56,7 +57,8 @@ def differences(first: DistanceAnalysis, second: DistanceAnalysis) -> pd.DataFra
 def holm(p: pd.Series) -> pd.Series:
     """p-values of a family, corrected so that a false one is found in 5 % of families at most."""
     ordered = p.sort_values()
-    return (ordered * np.arange(len(p), 0, -1)).cummax().clip(upper=1).reindex(p.index)
+    corrected = ordered * np.arange(len(p), 0, -1)
+    return corrected.cummax().clip(upper=1).reindex(p.index)
 
 
 def _by_layer(values: list[list[Values]]) -> Matched:
@@ -92,9 +94,9 @@ def _compared(
     matching: str, layer: int, first: Values, second: Values, metric: str, unit: str
 ) -> pd.DataFrame:
     change = second - first
-    heads = (
-        [*range(1, change.shape[1] + 1)] if matching in ("index", "rank") else [None]
-    )
+    heads: list[int | None] = [None]
+    if matching in ("index", "rank"):
+        heads = [*range(1, change.shape[1] + 1)]
     table = means_table(
         change,
         matching=matching,
@@ -120,11 +122,11 @@ _LEAD = (
     "first, image by image, so that what the images have in common cancels."
 )
 _MATCHING = {
-    "index": "head 1 with head 1 and so on; heads with the same number have nothing in common but "
-    "their starting weights, if even those",
+    "index": "head 1 with head 1 and so on; heads with the same number have nothing in "
+    "common but their starting weights, if even those",
     "rank": "the most local head of a layer with the most local of the other, and so on",
-    "depth": "means over the heads of layers at the same share of the depth, which count as in the "
-    "shallower model",
+    "depth": "means over the heads of layers at the same share of the depth, which "
+    "count as in the shallower model",
 }
 _SHOWN = ("distance", "distance_x", "distance_y", "entropy", "nmi")
 _TESTS = (
@@ -135,12 +137,12 @@ _TESTS = (
 
 def report(run: AnalysisRun, norm: str) -> int:
     """Measure both models on the same images, and write their differences and a page."""
-    first, second = (
-        DistanceAnalysis(subject.name, subject.encoder, norm)
-        for subject in run.subjects
-    )
-    for subject, analysis in zip(run.subjects, (first, second), strict=True):
+    analyses = []
+    for subject in run.subjects:
+        analysis = DistanceAnalysis(subject.name, subject.encoder, norm)
         run.measure(subject, analysis.update)
+        analyses.append(analysis)
+    first, second = analyses
     table = differences(first, second)
     write_frame(run.folder / "compare.csv", table)
     n = first.images
@@ -153,10 +155,9 @@ def report(run: AnalysisRun, norm: str) -> int:
         if not (distances["matching"] == matching).any():
             continue
         shown = distances[distances["matching"].isin([matching, "layer"])]
+        title = f"matched by {matching}"
         page.figure(
-            differences_by_layer(
-                shown, f"matched by {matching}", (first.model, second.model)
-            ),
+            differences_by_layer(shown, title, (first.model, second.model)),
             f"difference-{matching}",
             f"Attention distance of {second.model} minus that of {first.model} in "
             f"pixels ({norm}), matched by {matching}: {meaning}. The line is of means "
@@ -166,9 +167,8 @@ def report(run: AnalysisRun, norm: str) -> int:
         )
     page.heading("In numbers")
     page.paragraph(_TESTS)
-    cells = layers[layers["metric"].isin(_SHOWN)].drop(
-        columns=["matching", "head", "n"]
-    )
+    cells = layers[layers["metric"].isin(_SHOWN)]
+    cells = cells.drop(columns=["matching", "head", "n"])
     caption = f"Means of layers with 95 % intervals, {norm}, n = {n:,} images"
     page.table(*cells_of(cells), caption)
     return run.finish(page, n=n)

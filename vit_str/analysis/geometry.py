@@ -42,9 +42,8 @@ class TokenGrid:
         """The grid of an encoder of this project."""
         rows, columns = encoder.grid
         height, width = encoder.image_size
-        return cls(
-            rows, columns, (height / rows, width / columns), encoder.special_tokens
-        )
+        patch_size = (height / rows, width / columns)
+        return cls(rows, columns, patch_size, encoder.special_tokens)
 
     def __len__(self) -> int:
         return self.rows * self.columns
@@ -74,12 +73,14 @@ class TokenGrid:
         """A grid of every so many rows and columns, whose middles stay those of these tokens."""
         height, width = self.patch_size
         down, right = self.offset
+        up = (rows - 1) / 2 * height
+        left = (columns - 1) / 2 * width
         return replace(
             self,
             rows=-(-self.rows // rows),
             columns=-(-self.columns // columns),
             patch_size=(rows * height, columns * width),
-            offset=(down - (rows - 1) / 2 * height, right - (columns - 1) / 2 * width),
+            offset=(down - up, right - left),
         )
 
     @property
@@ -94,7 +95,8 @@ class TokenGrid:
         down, right = self.offset
         y = (torch.arange(self.rows, dtype=torch.float64) + 0.5) * height + down
         x = (torch.arange(self.columns, dtype=torch.float64) + 0.5) * width + right
-        return torch.stack(torch.meshgrid(x, y, indexing="xy"), -1).reshape(-1, 2)
+        places = torch.meshgrid(x, y, indexing="xy")
+        return torch.stack(places, -1).reshape(-1, 2)
 
     def differences(
         self, keys: "TokenGrid | None" = None
@@ -139,7 +141,10 @@ class Windows:
         regions = 2 * sides[0][:, None] + sides[1]
         rows, columns = window
         tokens = rearrange(
-            regions, "(a row) (b col) -> (a b) (row col)", row=rows, col=columns
+            regions,
+            "(a row) (b col) -> (a b) (row col)",
+            row=rows,
+            col=columns,
         )
         of_window = TokenGrid(rows, columns, grid.patch_size)
         return cls(of_window, allowed=tokens[:, :, None] == tokens[:, None])
@@ -147,7 +152,8 @@ class Windows:
     @classmethod
     def of_pooled(cls, grid: TokenGrid, keys: TokenGrid) -> "Windows":
         """The whole image, in which queries attend to all keys of other places."""
-        return cls(grid, torch.ones(1, len(grid), len(keys), dtype=torch.bool), keys)
+        every = torch.ones(1, len(grid), len(keys), dtype=torch.bool)
+        return cls(grid, every, keys)
 
     @property
     def keys(self) -> TokenGrid:

@@ -73,8 +73,10 @@ class ImageSet:
         """All images, ``size`` at a time."""
         self.skipped = []
         images = self.images(self.skipped)
-        while chosen := list(islice(images, size)):
+        chosen = list(islice(images, size))
+        while chosen:
             yield _batch(chosen)
+            chosen = list(islice(images, size))
 
 
 def load_images(
@@ -213,16 +215,20 @@ def _rendered(
         if not row:
             rendered = renderer.batch(_RENDERED_BATCH, seed, index)
         label = charset.decode(rendered.labels[row].tolist())
-        boxes = rendered.boxes[row, : len(label)]
-        yield LabeledImage(rendered.images[row], label, boxes, f"rendered {number:06d}")
+        yield LabeledImage(
+            pixels=rendered.images[row],
+            label=label,
+            boxes=rendered.boxes[row, : len(label)],
+            name=f"rendered {number:06d}",
+        )
 
 
 def _batch(images: list[LabeledImage]) -> Batch:
     labels = [image.label for image in images if image.label is not None]
     boxes = [image.boxes for image in images if image.boxes is not None]
     return Batch(
-        torch.stack([image.pixels for image in images]),
-        labels or None,
-        pad_sequence(boxes, batch_first=True) if boxes else None,
-        [image.name for image in images],
+        pixels=torch.stack([image.pixels for image in images]),
+        labels=labels or None,
+        boxes=pad_sequence(boxes, batch_first=True) if boxes else None,
+        names=[image.name for image in images],
     )

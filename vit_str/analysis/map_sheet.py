@@ -83,13 +83,16 @@ def _draw_word(grid: np.ndarray, word: MappedWord) -> None:
         color = COLORS[row % len(COLORS)] if word.boxes else INK
         if word.boxes:
             _frame(grid[0, 0], word.boxes[row], color, 1.4)
-        for axes, (method, maps) in zip(
-            axes_of_row[1:], word.maps.items(), strict=False
-        ):
+        # Of methods without a map in this word, panels stay empty.
+        drawn = zip(axes_of_row[1:], word.maps.items(), strict=False)
+        for axes, (method, maps) in drawn:
             _draw_map(axes, maps[row], image)
             if not row:
                 axes.set_title(
-                    plain(method), loc="right", fontsize=8, fontweight="normal"
+                    plain(method),
+                    loc="right",
+                    fontsize=8,
+                    fontweight="normal",
                 )
                 axes.title.set_color(MUTED)
         axes_of_row[1].text(

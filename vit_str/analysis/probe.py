@@ -116,18 +116,15 @@ def probe(
         for value_callback in with_values:
             value_callback(name, queries, keys, mask, values)
 
-    if any(hasattr(m, "_orig_mod") or m._compiled_call_impl for m in model.modules()):
+    if any(map(_is_compiled, model.modules())):
         raise ValueError(
             f"{type(model).__name__} is compiled, so that its attention cannot be "
             "observed: give the module as it was before torch.compile"
         )
     if any(isinstance(module, ScaledDotProductAttention) for module in model.modules()):
         # Without listening to every function of torch.
-        known = {
-            name: module
-            for name, module in model.named_modules()
-            if _registered(module)
-        }
+        named_modules = model.named_modules()
+        known = {name: module for name, module in named_modules if _registered(module)}
 
         def call(
             name: str, positional: tuple[Any, ...], named: dict[str, Any], _: object
@@ -142,10 +139,10 @@ def probe(
     recorder = _SoftmaxRecorder(model, pass_on)
     with ExitStack() as hooks:
         for module in model.modules():
-            hooks.enter_context(module.register_forward_pre_hook(recorder.enter))
-            hooks.enter_context(
-                module.register_forward_hook(recorder.leave, with_kwargs=True)
-            )
+            before = module.register_forward_pre_hook(recorder.enter)
+            hooks.enter_context(before)
+            after = module.register_forward_hook(recorder.leave, with_kwargs=True)
+            hooks.enter_context(after)
         hooks.enter_context(recorder)
         yield
     if not recorder.called:
@@ -165,20 +162,17 @@ def layer_outputs(
     def keep(_name: str, _inputs: object, _named: object, output: Any) -> None:
         outputs.append(encoder.as_map(len(outputs), output))
 
-    with forward_hooks(
-        {f"{i}": layer for i, layer in enumerate(encoder.layer_modules)}, keep
-    ):
+    layers = {f"{i}": layer for i, layer in enumerate(encoder.layer_modules)}
+    with forward_hooks(layers, keep):
         encoder(images)
     return outputs
 
 
 def map_of(queries: Queries, keys: Keys, mask: Tensor | None = None) -> Tensor:
     """The attention map from the arguments of a callback, in float32 or better."""
-    queries, keys = (x.float() if x.itemsize < 4 else x for x in (queries, keys))
-    if mask is None or mask.dtype == torch.bool:
-        return attention_weights(queries, keys, mask)
-    scores = (queries / math.sqrt(queries.shape[-1])) @ keys.transpose(-1, -2)
-    return (scores + mask).softmax(-1)
+    queries = queries.float() if queries.itemsize < 4 else queries
+    keys = keys.float() if keys.itemsize < 4 else keys
+    return attention_weights(queries, keys, mask)
 
 
 @dataclass(slots=True)
@@ -199,7 +193,8 @@ class _SoftmaxRecorder(TorchFunctionMode):
 
     def __init__(self, model: nn.Module, pass_on: Callable[..., None]) -> None:
         super().__init__()
-        self.called = self._busy = False
+        self.called = False
+        self._busy = False
         self._pass_on = pass_on
         self._names = {module: name for name, module in model.named_modules()}
         self._running: list[_Running] = []
@@ -208,12 +203,8 @@ class _SoftmaxRecorder(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        if (
-            func in _OBSERVED
-            and self._running
-            and not self._busy
-            and not self._in_registered()
-        ):
+        is_busy = self._busy or not self._running
+        if func in _OBSERVED and not is_busy and not self._in_registered():
             running = self._innermost()
             if func is F.scaled_dot_product_attention:
                 inputs = _without_windows(running.module, args)
@@ -239,12 +230,10 @@ class _SoftmaxRecorder(TorchFunctionMode):
         return any(running.inputs for running in self._running)
 
     def _innermost(self) -> _Running:
-        within = [
-            running
-            for running in self._running
-            if not isinstance(running.module, nn.Softmax)
-        ]
-        return (within or self._running)[-1]
+        for running in reversed(self._running):
+            if not isinstance(running.module, nn.Softmax):
+                return running
+        return self._running[-1]
 
     def _record(self, running: _Running, attended: Attended) -> None:
         running.softmaxes += 1
@@ -253,17 +242,21 @@ class _SoftmaxRecorder(TorchFunctionMode):
                 f"{type(running.module).__name__} has more than one softmax, which are "
                 "put together in a way that is not supported; see register_attention"
             )
-        self.called = self._busy = True
+        self.called = True
+        self._busy = True
         try:
             self._pass_on(self._names[running.module], *attended)
         finally:
             self._busy = False
 
 
+def _is_compiled(module: nn.Module) -> bool:
+    return hasattr(module, "_orig_mod") or bool(module._compiled_call_impl)
+
+
 def _registered(module: nn.Module) -> Inputs | None:
-    return next(
-        (_REGISTERED[of] for of in type(module).__mro__ if of in _REGISTERED), None
-    )
+    classes = type(module).__mro__
+    return next((_REGISTERED[of] for of in classes if of in _REGISTERED), None)
 
 
 def _is(classes: re.Pattern[str], module: nn.Module) -> bool:
@@ -303,9 +296,8 @@ def _fused(
         key = key.repeat_interleave(shared, 1)
         value = value.repeat_interleave(shared, 1)
     if is_causal:
-        attn_mask = query.new_ones(
-            query.shape[-2], key.shape[-2], dtype=torch.bool
-        ).tril()
+        shape = (query.shape[-2], key.shape[-2])
+        attn_mask = query.new_ones(shape, dtype=torch.bool).tril()
     if attn_mask is not None:
         attn_mask = attn_mask[(None,) * (4 - attn_mask.ndim)]
     return query, key, attn_mask, value
@@ -314,15 +306,16 @@ def _fused(
 def _scores(module: Any, scores: Tensor) -> Attended:
     """From what goes into a softmax: scores are a bias on queries and keys of zeros."""
     if scores.ndim == 3:  # heads along the batch
-        scores = rearrange(
-            scores, "(b h) query key -> b h query key", h=module.num_heads
-        )
+        heads = module.num_heads
+        scores = rearrange(scores, "(b h) query key -> b h query key", h=heads)
     if scores.ndim != 4:
         raise ValueError(
             f"attention of {scores.ndim} dimensions is not supported, 4 are"
         )
-    queries = scores.new_zeros(*scores.shape[:3], 1)
-    return queries, scores.new_zeros(*scores.shape[:2], scores.shape[3], 1), scores
+    batch, heads, of_queries, of_keys = scores.shape
+    queries = scores.new_zeros(batch, heads, of_queries, 1)
+    keys = scores.new_zeros(batch, heads, of_keys, 1)
+    return queries, keys, scores
 
 
 @register_attention(ScaledDotProductAttention)
@@ -355,10 +348,12 @@ def _multi_head(
         weights = module.in_proj_weight.chunk(3)
     biases = [None] * 3 if module.in_proj_bias is None else module.in_proj_bias.chunk(3)
     layout = "b token (h d)" if module.batch_first else "token b (h d)"
-    queries, keys, values = (
-        rearrange(F.linear(x, *of), f"{layout} -> b h token d", h=module.num_heads)
-        for x, *of in zip((query, key, value), weights, biases, strict=True)
-    )
+    projected = []
+    for tokens, *of in zip((query, key, value), weights, biases, strict=True):
+        by_head = f"{layout} -> b h token d"
+        of_tokens = F.linear(tokens, *of)
+        projected.append(rearrange(of_tokens, by_head, h=module.num_heads))
+    queries, keys, values = projected
     mask = None if attn_mask is None else _bias(attn_mask, queries)
     if mask is not None and mask.ndim == 3:
         mask = rearrange(mask, "(b h) query key -> b h query key", b=len(queries))

@@ -48,9 +48,14 @@ class AnalysisRun:
         options = self.options
         count = options["count"] if most is None else min(most, options["count"])
         images = load_images(
-            subject, options["data"], count, self.seed, options["fonts"]
+            subject,
+            data=options["data"],
+            count=count,
+            seed=self.seed,
+            fonts=options["fonts"],
         )
-        self.images = images if most is None else self.images
+        if most is None:
+            self.images = images
         return batches_of(subject, images, options["batch_size"], options["device"])
 
     def measure(self, subject: Subject, *updates: Callable[[Tensor], None]) -> None:
@@ -71,14 +76,12 @@ class AnalysisRun:
         The summary has options, models, images, time, versions, and ``results``.
         """
         skipped = self.images.skipped if self.images else None
+        options = {name: self.options[name] for name in self.options if name != "out"}
+        models = {subject.name: _description(subject) for subject in self.subjects}
         summary = {
             "versions": software(),
-            "options": {
-                name: value for name, value in self.options.items() if name != "out"
-            },
-            "models": {
-                subject.name: _description(subject) for subject in self.subjects
-            },
+            "options": options,
+            "models": models,
             "images": self.images and self.images.description,
             "skipped": skipped,
             "seconds": round(time.monotonic() - self._start, 2),
@@ -114,9 +117,15 @@ def of_layers(
 ) -> pd.DataFrame:
     """A metric that whole layers have, as a table like that of `measurements`."""
     layers = range(1, values.shape[1] + 1)
-    heads = pd.array([None] * len(layers), dtype="Int64")
-    columns = {"model": model, "layer": layers, "head": heads}
-    return means_table(values, **columns, metric=metric, unit=unit, norm=norm)
+    return means_table(
+        values,
+        model=model,
+        layer=layers,
+        head=pd.array([None] * len(layers), dtype="Int64"),
+        metric=metric,
+        unit=unit,
+        norm=norm,
+    )
 
 
 def table_of(measurements: pd.DataFrame) -> Table:

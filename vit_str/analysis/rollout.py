@@ -44,7 +44,8 @@ def rollout(
     unmixed = torch.eye(maps[0].shape[-1], dtype=torch.float64)
     mixed: list[Mixed] = []
     for heads in maps:
-        layer = residual * unmixed + (1 - residual) * heads.cpu().double().mean(1)
+        attended = heads.cpu().double().mean(1)
+        layer = residual * unmixed + (1 - residual) * attended
         mixed.append(layer @ mixed[-1] if mixed else layer)
     return mixed
 
@@ -59,7 +60,8 @@ def encoder_rollout(
     """The rollout of a Vision Transformer after each of its layers; ``callbacks`` as of `probe`."""
     if encoder.windows:
         raise ValueError(
-            "attention inside windows or to pooled keys: rollout needs the same tokens everywhere"
+            "attention inside windows or to pooled keys: rollout needs the same tokens "
+            "everywhere"
         )
     maps: dict[str, Tensor] = {}
 
@@ -104,17 +106,18 @@ def mapped_words(
     with torch.no_grad():
         labels = generate(recognizer.decoder, recognizer.encode(images)).labels
     by_method = character_maps(recognizer, images, labels, residual)
-    texts = map(subject.charset.decode, labels.tolist())
-    return [
-        MappedWord(
-            title=f"{text}    ({batch.names[index]})",
-            pixels=batch.pixels[index],
-            text=text,
-            maps={method: maps[index] for method, maps in by_method.items()},
-        )
-        for index, text in enumerate(texts)
-        if text
-    ]
+    words = []
+    for index, ids in enumerate(labels.tolist()):
+        text = subject.charset.decode(ids)
+        if text:
+            word = MappedWord(
+                title=f"{text}    ({batch.names[index]})",
+                pixels=batch.pixels[index],
+                text=text,
+                maps={method: maps[index] for method, maps in by_method.items()},
+            )
+            words.append(word)
+    return words
 
 
 def measure(
@@ -157,9 +160,9 @@ model without training is a chance line."""
 
 def report(run: AnalysisRun, residual: float, show: int) -> int:
     """Roll out the attention of every model, and write a table and a page."""
-    measured = {
-        subject.name: measure(run, subject, residual, show) for subject in run.subjects
-    }
+    measured = {}
+    for subject in run.subjects:
+        measured[subject.name] = measure(run, subject, residual, show)
     rows = pd.concat(table for table, _ in measured.values())
     write_frame(run.folder / "rollout.csv", rows)
     grid = TokenGrid.of(run.subjects[0].encoder)
@@ -167,11 +170,14 @@ def report(run: AnalysisRun, residual: float, show: int) -> int:
     n = int(rows["n"].iloc[0])
     page = run.page("Attention rollout", _LEAD)
     page.heading("By depth")
-    by_depth = distance_by_depth(
-        rows, chance, "rollout_distance", "distance (px)", dotted="distance"
-    )
     page.figure(
-        by_depth,
+        distance_by_depth(
+            rows,
+            chance,
+            metric="rollout_distance",
+            y_label="distance (px)",
+            dotted="distance",
+        ),
         "rollout-distance",
         "Mean distance from a token to the patches that reach it by rollout, in pixels "
         "(solid), and to the tokens that the layer alone attends to (dotted); n = "

@@ -69,9 +69,9 @@ class RowSums:
         """Add the rows ``chosen``, special columns first."""
         special = weights.shape[-1] - len(self.geometry.keys)
         as_it_is = self.norm == "raw" or not special
-        counted = (
-            None if self._queries is None else self._queries[:, None, chosen, None]
-        )
+        counted: Tensor | None = None
+        if self._queries is not None:
+            counted = self._queries[:, None, chosen, None]
         if counted is not None and as_it_is:
             weights = weights * counted
         if as_it_is and "distance" in self.metrics:
@@ -80,8 +80,11 @@ class RowSums:
         if as_it_is and self.metrics == {"distance"}:
             return
         raw = weights[..., special:]
-        mass = raw.sum(-1, keepdim=True) if special else raw.new_ones(1, 1, 1, 1)
-        whole = raw / mass.clamp(min=torch.finfo(raw.dtype).tiny) if special else raw
+        mass = raw.new_ones(1, 1, 1, 1)
+        whole = raw
+        if special:
+            mass = raw.sum(-1, keepdim=True)
+            whole = raw / mass.clamp(min=torch.finfo(raw.dtype).tiny)
         if counted is not None:
             whole = whole * counted
             mass = mass * counted + (1 - counted)
@@ -96,7 +99,8 @@ class RowSums:
         self._add_information(whole)
 
     def _add(self, name: str, value: Tensor) -> None:
-        self._sums[name] = self._sums[name] + value if name in self._sums else value
+        before = self._sums.get(name)
+        self._sums[name] = value if before is None else before + value
 
     def _add_directions(self, weights: Tensor, chosen: slice) -> None:
         geometry = self.geometry
@@ -130,18 +134,18 @@ class RowSums:
         if "nmi" in metrics:
             self._add("marginal", _column_sums(whole))
         if "head_divergence" in metrics:
-            self._add("mixture", _whole_sum(torch.special.entr(whole.mean(1)))[:, None])
+            of_mean = torch.special.entr(whole.mean(1))
+            self._add("mixture", _whole_sum(of_mean)[:, None])
 
     def finish(self) -> dict[str, Float[Tensor, "batch head"]]:
         """The metrics of every image, from the sums over its rows; NaN where no row counts."""
         rows: Tensor = torch.tensor(float(len(self.geometry.grid)))
         if self._queries is not None:
             rows = self._queries.sum(-1)[:, None].to(self.geometry.distances)
-        means = {
-            name: value
-            / (rows if value.ndim == 2 or not rows.ndim else rows[..., None])
-            for name, value in self._sums.items()
-        }
+        means = {}
+        for name, value in self._sums.items():
+            by_token = value.ndim > 2 and rows.ndim > 0
+            means[name] = value / (rows[..., None] if by_token else rows)
         if "rms" in means:
             means["rms"] = means["rms"].sqrt()
         if "received" in means:
@@ -150,10 +154,11 @@ class RowSums:
             self.received = received.nansum(0)
         if "marginal" in means:
             marginal = means.pop("marginal")
-            of_rows = rows.log()
-            means["nmi"] = _normalized_information(marginal, means["entropy"], of_rows)
+            entropy = means["entropy"]
+            means["nmi"] = _normalized_information(marginal, entropy, rows.log())
         if "mixture" in means:
-            divergence = means.pop("mixture") - means["entropy"].mean(1, keepdim=True)
+            of_heads = means["entropy"].mean(1, keepdim=True)
+            divergence = means.pop("mixture") - of_heads
             means["head_divergence"] = divergence.clamp(min=0)
         return {name: means[name] for name in means if name in self.metrics}
 
@@ -187,7 +192,8 @@ def _column_sums(values: Float[Tensor, "*any query key"]) -> Float[Tensor, "*any
     count = values.shape[-2] // _BLOCK
     whole = values[..., : count * _BLOCK, :]
     rest = values[..., count * _BLOCK :, :]
-    blocks = whole.reshape(*values.shape[:-2], count, _BLOCK, values.shape[-1]).sum(-2)
+    *cases, _, keys = values.shape
+    blocks = whole.reshape(*cases, count, _BLOCK, keys).sum(-2)
     return blocks.sum(-2, dtype=_precise(values)) + rest.sum(-2)
 
 

@@ -52,7 +52,8 @@ class LayerSimilarity:
         for x, center in zip(features, self._centers, strict=True):
             x = x - center
             squares = x.square().sum(1, keepdim=True)
-            extended.append(torch.cat([x, squares, torch.ones_like(squares)], 1))
+            ones = torch.ones_like(squares)
+            extended.append(torch.cat([x, squares, ones], 1))
         for i, j in combinations_with_replacement(range(len(layers)), 2):
             products = extended[i].T @ extended[j]
             self._products[i, j] = self._products.get((i, j), 0) + products
@@ -94,7 +95,8 @@ def unbiased_criterion(products: Float64[Tensor, "first second"], n: int) -> Ten
         - y_sums @ y_by_squares
         + diagonal
     )
-    return trace + sum_of_k * sum_of_l / ((n - 1) * (n - 2)) - 2 * rows / (n - 2)
+    whole = sum_of_k * sum_of_l / ((n - 1) * (n - 2))
+    return trace + whole - 2 * rows / (n - 2)
 
 
 def examples_of(
@@ -141,9 +143,7 @@ def report(run: AnalysisRun, examples: Literal["tokens", "images"]) -> int:
         similarity.update(examples_of(outputs, examples))
         n += len(batches[0][0])
     values = similarity.cka()
-    models = [
-        (subject.name, len(subject.encoder.layer_modules)) for subject in run.subjects
-    ]
+    models = [(each.name, len(each.encoder.layer_modules)) for each in run.subjects]
     layers = _layers(models)
     rows = []
     for (i, first), (j, second) in product(enumerate(layers), repeat=2):
@@ -155,7 +155,8 @@ def report(run: AnalysisRun, examples: Literal["tokens", "images"]) -> int:
     page.figure(
         similarity_matrix(values.numpy(), models),
         "similarity",
-        f"Linear CKA, unbiased, of n = {similarity.examples:,} {examples} of {n:,} images.",
+        f"Linear CKA, unbiased, of n = {similarity.examples:,} {examples} of {n:,} "
+        "images.",
         vector=True,
     )
     page.note(_CAUTION)
@@ -164,7 +165,10 @@ def report(run: AnalysisRun, examples: Literal["tokens", "images"]) -> int:
 
 def _layers(models: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
     """Every layer of all models: name of the model, and number from 1."""
-    return [(name, layer) for name, depth in models for layer in range(1, depth + 1)]
+    layers = []
+    for name, depth in models:
+        layers += [(name, layer) for layer in range(1, depth + 1)]
+    return layers
 
 
 @styled()

@@ -123,7 +123,10 @@ class AttentionStatistics:
 
     def only(self, queries: Bool[Tensor, "batch token"] | None) -> None:
         """Of the next batches only these tokens of the grid count as queries; None for all."""
-        if queries is not None and (self.windows or queries.shape[1] != len(self.grid)):
+        if queries is None:
+            self._queries = None
+            return
+        if self.windows or queries.shape[1] != len(self.grid):
             raise ValueError(
                 f"queries are chosen among the {len(self.grid)} tokens of the grid, in "
                 f"models without windows; found {queries.shape[1]}"
@@ -145,15 +148,15 @@ class AttentionStatistics:
         mask: Tensor | None = None,
     ) -> None:
         """Add a batch of images, from what goes into the softmax, see `probe`."""
-        special = self._checked_grid(
-            layer, queries.shape[-2], keys.shape[-2]
-        ).special_tokens
+        grid = self._checked_grid(layer, queries.shape[-2], keys.shape[-2])
+        special = grid.special_tokens
         queries = _at_least_single(queries)
         keys = _at_least_single(keys)
         if mask is not None:
             mask = mask.expand(*queries.shape[:-1], keys.shape[-2])
         of_special = None if mask is None else mask[..., :special, :]
-        self._add_special(layer, _maps(queries[..., :special, :], keys, of_special))
+        maps = _maps(queries[..., :special, :], keys, of_special)
+        self._add_special(layer, maps)
         queries = queries[..., special:, :]
         if mask is not None:
             mask = mask[..., special:, :]
@@ -184,7 +187,8 @@ class AttentionStatistics:
         """A metric of every image, layer by layer; one column if it is of the whole layer."""
         layers = []
         for layer, measures in self._measures.items():
-            values = torch.cat([measure[metric].cpu().double() for measure in measures])
+            batches = [measure[metric].cpu().double() for measure in measures]
+            values = torch.cat(batches)
             if layer in self.windows:
                 power = 2 if metric == "rms" else 1
                 count = len(self.windows[layer].allowed)
@@ -197,7 +201,8 @@ class AttentionStatistics:
         """Per layer and head: row and column of the token most looked at, and its share."""
         sinks = []
         for layer, received in self._received.items():
-            shares, places = (received / received.sum(-1, keepdim=True)).max(-1)
+            of_tokens = received / received.sum(-1, keepdim=True)
+            shares, places = of_tokens.max(-1)
             columns = self.keys_of(layer).columns
             of_heads = []
             for place, share in zip(places.tolist(), shares.tolist(), strict=True):
@@ -213,10 +218,10 @@ class AttentionStatistics:
         them gets (both of the grid's share scaled to 1), and the share of special tokens.
         """
         layers = [torch.cat(parts, 1) for parts in self._special.values()]
-        return {
-            metric: [values[number] for values in layers]
-            for number, metric in enumerate(_SPECIAL_METRICS)
-        }
+        by_metric = {}
+        for number, metric in enumerate(_SPECIAL_METRICS):
+            by_metric[metric] = [values[number] for values in layers]
+        return by_metric
 
     def chance(self) -> Chance:
         """Every metric of heads that attend evenly to all they may, or to the 3 x 3 around.
@@ -238,13 +243,15 @@ class AttentionStatistics:
             grid, keys, allowed = self._attended(layer)
             queries = self._queries_of(layer)
             of_queries = b"" if queries is None else queries.numpy().tobytes()
+            attended = self.windows.get(layer, self._allowed.get(layer, self.grid))
             for name, line in lines.items():
-                attended = self.windows.get(layer, self._allowed.get(layer, self.grid))
-                key = id(attended), of_queries, name
+                key = (id(attended), of_queries, name)
                 if key not in known:
-                    is_uniform = name == "uniform"
-                    near = allowed if is_uniform else allowed & neighborhood(grid, keys)
-                    known[key] = _even_attention(Windows(grid, near, keys), queries)
+                    even_over = allowed
+                    if name != "uniform":
+                        even_over = allowed & neighborhood(grid, keys)
+                    cases = Windows(grid, even_over, keys)
+                    known[key] = _even_attention(cases, queries)
                 for metric, values in line.items():
                     values.append(known[key][metric])
         self._chance = lines
@@ -300,8 +307,9 @@ class AttentionStatistics:
         of_grid = maps[..., special:].cpu().double()
         mass = of_grid.sum(-1)
         whole = of_grid / mass.clamp(min=torch.finfo(torch.float64).tiny)[..., None]
-        measures = torch.special.entr(whole).sum(-1), whole.amax(-1), 1 - mass
-        self._special.setdefault(layer, []).append(torch.stack(measures))
+        entropy = torch.special.entr(whole).sum(-1)
+        measures = torch.stack([entropy, whole.amax(-1), 1 - mass])
+        self._special.setdefault(layer, []).append(measures)
 
     def _checked_grid(self, layer: str, *tokens: int) -> TokenGrid:
         grid = self.grid_of(layer)
@@ -378,15 +386,16 @@ def _even_attention(
         of_case.only(distinct)
         of_case.update_maps("layer", case.expand(len(distinct), -1, -1, -1))
         for metric in METRICS:
-            means[metric] += float(weights @ of_case.values(metric)[0][:, 0]) / len(
-                even
-            )
+            (values,) = of_case.values(metric)
+            mean = float(weights @ values[:, 0])
+            means[metric] += mean / len(even)
     return means
 
 
 def _at_least_single(values: Tensor) -> Tensor:
     """Half-precision numbers in float32, in which the maps are worked out."""
-    return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
+    is_half = values.dtype in (torch.float16, torch.bfloat16)
+    return values.float() if is_half else values
 
 
 def _maps(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
@@ -423,7 +432,8 @@ def mean_over(values: Float64[Tensor, "case ..."]) -> Mean:
         raise ValueError("no images to take the mean over")
     known = (~values.isnan()).sum(0).double()
     mean = values.nanmean(0)
-    variance = (values - mean).square().nansum(0) / (known - 1).clamp(min=1)
-    points = torch.as_tensor(stdtrit((known - 1).clamp(min=1).numpy(), 0.975))
+    freedom = (known - 1).clamp(min=1)
+    variance = (values - mean).square().nansum(0) / freedom
+    points = torch.as_tensor(stdtrit(freedom.numpy(), 0.975))
     half = points * (variance / known).sqrt()
     return Mean(mean, mean - half, mean + half, len(values))

@@ -40,9 +40,9 @@ class Subject:
     @property
     def encoder(self) -> Encoder:
         """The encoder."""
-        return (
-            self.model if isinstance(self.model, LibraryEncoder) else self.model.encoder
-        )
+        if isinstance(self.model, LibraryEncoder):
+            return self.model
+        return self.model.encoder
 
     @property
     def weights_hash(self) -> str | None:
@@ -53,9 +53,9 @@ class Subject:
             return weights_hash(self.file)
         digest = hashlib.sha256()
         for name, value in sorted(self.model.state_dict().items()):
-            digest.update(
-                name.encode() + value.detach().cpu().contiguous().numpy().tobytes()
-            )
+            digest.update(name.encode())
+            numbers = value.detach().cpu().contiguous().numpy()
+            digest.update(numbers.tobytes())
         return digest.hexdigest()[:HASH_LENGTH]
 
     @property
@@ -77,7 +77,8 @@ def weights_hash(path: Path) -> str:
     """Start of the SHA-256 of the tensors of a weights file; what else it says may change."""
     with path.open("rb") as file:
         if path.suffix == ".safetensors":  # which begins with the length of its header
-            file.seek(int.from_bytes(file.read(8), "little"), 1)
+            length = int.from_bytes(file.read(8), "little")
+            file.seek(length, 1)
         return hashlib.sha256(file.read()).hexdigest()[:HASH_LENGTH]
 
 
@@ -139,21 +140,19 @@ def load_subjects(
     """
     if len(set(names)) < len(names):
         raise ValueError(f"each model once, found {', '.join(names)}")
-    takers = [
-        name
-        for name in names
-        if is_library_name(name) and not name.startswith(UNTRAINED)
-    ]
+    of_libraries = [name for name in names if is_library_name(name)]
+    takers = [name for name in of_libraries if not name.startswith(UNTRAINED)]
     if checkpoint is not None and len(takers) != 1:
         raise ValueError(
-            f"--checkpoint is for one model of another library, found {len(takers)} that take it"
+            f"--checkpoint is for one model of another library, found {len(takers)} "
+            "that take it"
         )
-    if image_size is not None and not any(map(is_library_name, names)):
+    if image_size is not None and not of_libraries:
         raise ValueError("--image-size is for models of other libraries, found none")
-    subjects = [
-        load_subject(name, seed, checkpoint if name in takers else None, image_size)
-        for name in names
-    ]
+    subjects = []
+    for name in names:
+        own = checkpoint if name in takers else None
+        subjects.append(load_subject(name, seed, own, image_size))
     if len({subject.name for subject in subjects}) < len(subjects):
         named = zip(subjects, names, strict=True)
         return [replace(subject, name=name) for subject, name in named]
@@ -189,11 +188,8 @@ def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
         parts = model["recognizer"]["init_args"]
         description = {name: _part(parts[name]) for name in ("encoder", "decoder")}
         named = settings.get("charset")
-        charset = (
-            charset_of(named)
-            if named
-            else Charset(model.get("charset", PRINTABLE_ASCII))
-        )
+        characters = model.get("charset", PRINTABLE_ASCII)
+        charset = charset_of(named) if named else Charset(characters)
         description["decoder"]["arguments"]["charset_size"] = len(charset)
         return description, charset
     except FileNotFoundError:
@@ -207,11 +203,10 @@ def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
 
 def _part(values: dict[str, Any]) -> dict[str, Any]:
     """``class_path`` and ``init_args`` as a weights file says them, parts within parts too."""
-    arguments = values.get("init_args", {})
+    arguments = {}
+    for name, value in values.get("init_args", {}).items():
+        arguments[name] = _part(value) if isinstance(value, dict) else value
     return {
         "class": values["class_path"].rpartition(".")[2],
-        "arguments": {
-            name: _part(value) if isinstance(value, dict) else value
-            for name, value in arguments.items()
-        },
+        "arguments": arguments,
     }

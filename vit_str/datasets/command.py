@@ -117,8 +117,8 @@ def _add_show(commands: _Commands) -> None:
     show.add_argument(
         "--augment",
         metavar="NAME",
-        help="none, light, strong or module.function (docs/data.md): every word as it is, and "
-        "augmented beside it",
+        help="none, light, strong or module.function (docs/data.md): every word as it "
+        "is, and augmented beside it",
     )
     show.add_argument(
         "--count",
@@ -221,9 +221,8 @@ def _usable(
     total = None if unknown else sum(length or 0 for length in lengths)
     entries = words_from(sources, start)
     with console.Progress(total, alone=True, unit="word", done=start) as progress:
-        for words in judged(
-            progress.over(entries), rules, lambda word, _: word, report
-        ):
+        counted = progress.over(entries)
+        for words in judged(counted, rules, lambda word, _: word, report):
             if unknown:
                 share = sum(source.share_read for source in unknown) / len(unknown)
                 progress.note(f"{share:.0%} of what is compressed")

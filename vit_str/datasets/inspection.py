@@ -5,7 +5,6 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from io import BytesIO
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from PIL import Image
 from vit_str import console
 from vit_str.datasets.rules import Rules, SkipReport, judged
 from vit_str.datasets.source import LabeledWord, WordStream
-from vit_str.runtime.images import TALL
+from vit_str.runtime.images import TALL, upright_size
 
 _BAR = 40  # width of the histogram of lengths, in characters
 _LONGEST = 30  # the last length with a row in it
@@ -145,8 +144,7 @@ class Properties(NamedTuple):
 def properties(word: LabeledWord, image: Image.Image) -> Properties:
     """What is looked at of a word whose upright image is ``image``."""
     # A large photograph has been reduced while it was decoded; its header knows its size.
-    with Image.open(BytesIO(word.image)) as header:
-        width, height = header.size
+    height, width = upright_size(word.image) or (image.height, image.width)
     is_turned = (image.width - image.height) * (width - height) < 0
     if is_turned:
         return Properties(word.label, width, height, word.suffix, _digest(word.image))

@@ -84,14 +84,12 @@ class LabelFile:
         image, label, count = self._columns
         cells = self._cells(line)
         if len(cells) != count:
-            between = (
-                "commas (a label with one needs quotes)" if self._is_csv else "tabs"
-            )
-            titles = (
-                ""
-                if self._titles
-                else "; if there are more, name them in the first line"
-            )
+            between = "tabs"
+            if self._is_csv:
+                between = "commas (a label with one needs quotes)"
+            titles = ""
+            if not self._titles:
+                titles = "; if there are more, name them in the first line"
             raise ValueError(
                 f"expected {count} columns with {between}, found {len(cells)}{titles}"
             )
@@ -106,11 +104,9 @@ class LabelFile:
 
     def _cells(self, line: str) -> list[str]:
         """The columns of a line."""
-        return (
-            next(csv.reader([line], strict=True), [])
-            if self._is_csv
-            else line.split("\t")
-        )
+        if self._is_csv:
+            return next(csv.reader([line], strict=True), [])
+        return line.split("\t")
 
     @cached_property
     def _index(self) -> "tuple[array[int], array[int]]":

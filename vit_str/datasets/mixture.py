@@ -85,9 +85,8 @@ def _whole_numbers(weights: Sequence[float], sources: int) -> list[int]:
     """Whole numbers in the ratio of the weights, as their decimals say."""
     if not sources:
         raise ValueError("a mixture needs one source or more, found none")
-    if len(weights) != sources or not all(
-        isfinite(weight) and weight > 0 for weight in weights
-    ):
+    are_positive = all(isfinite(weight) and weight > 0 for weight in weights)
+    if len(weights) != sources or not are_positive:
         raise ValueError(
             f"a mixture needs a weight above 0 for each of its {sources} sources, "
             f"found {list(weights)}"

@@ -13,7 +13,7 @@ from PIL import Image
 
 from vit_str.console import reason_of
 from vit_str.datasets.source import Reason, Skipped
-from vit_str.runtime.images import UnreadableImage, load_image
+from vit_str.runtime.images import UnreadableImage, load_image, open_header
 from vit_str.runtime.machine import install_hint
 
 _NAMES = "imnames"
@@ -131,11 +131,11 @@ def load_scene(folder: Path, name: str) -> Image.Image | Skipped:
         return Skipped(name, Reason.MISSING, f"no such file in {folder}")
     try:
         image = load_image(path)
-        with Image.open(path) as header:
-            size = header.size
     except UnreadableImage as error:
         return Skipped(name, Reason.UNREADABLE, error.reason)
-    if image.size != size:
+    with open_header(path) as stored:
+        is_whole = stored is not None and stored.size == image.size
+    if not is_whole:
         return Skipped(
             name, Reason.UNREADABLE, "turned by its EXIF, or larger than is decoded"
         )

@@ -120,7 +120,8 @@ class TarReader(WordSource):
                 starts.extend(files[0][0].offset for files in _words(archive, 0, False))
             except (tarfile.TarError, EOFError) as error:
                 raise ValueError(
-                    f"{archive}: no tar archive, or cut short or damaged ({error}); make it again"
+                    f"{archive}: no tar archive, or cut short or damaged ({error}); "
+                    "make it again"
                 ) from None
         return firsts, starts
 

@@ -112,7 +112,8 @@ class Unfinished:
                     self._append(asdict(Progress(written, position, left_out)))
         except KeyboardInterrupt:
             console.warn(
-                f"{writer.path}: stopped after {written:,} words; the same command goes on"
+                f"{writer.path}: stopped after {written:,} words; the same command "
+                "goes on"
             )
             raise
         except OSError as error:

@@ -28,8 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sources",
         nargs="+",
         metavar="SOURCE",
-        help="folder with labels.tsv (file, tab, label) and the images, beside it or in images/; "
-        "or another data set: LMDB, tar archives, ... (see vit-str data --help)",
+        help="folder with labels.tsv (file, tab, label) and the images, beside it or "
+        "in images/; or another data set: LMDB, tar archives, ... (see vit-str data "
+        "--help)",
     )
     parser.add_argument(
         "--against",
@@ -40,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--changes",
         type=Path,
         metavar="FOLDER",
-        help="with --against: write a page with the words that --model has won and lost, beside "
-        "their pictures, report.html",
+        help="with --against: write a page with the words that --model has won and "
+        "lost, beside their pictures, report.html",
     )
     parser.add_argument(
         "--json",
@@ -63,8 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--page",
         action="store_true",
-        help="each SOURCE is a folder of whole pictures, images/, with labels/: eight corner "
-        "coordinates and a text per line",
+        help="each SOURCE is a folder of whole pictures, images/, with labels/: eight "
+        "corner coordinates and a text per line",
     )
     add_reader_arguments(parser)
 

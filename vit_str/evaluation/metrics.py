@@ -114,7 +114,8 @@ def normalize_label(label: str, protocol: Protocol) -> str:
         return unicodedata.normalize("NFC", " ".join(label.split()))
     if not isinstance(protocol, int) or protocol not in _PROTOCOLS:
         raise ValueError(
-            f"unknown protocol {protocol!r}: use one of {sorted(_PROTOCOLS)} or {FULL!r}"
+            f"unknown protocol {protocol!r}: use one of {sorted(_PROTOCOLS)} or "
+            f"{FULL!r}"
         )
     decomposed = unicodedata.normalize("NFKD", label.translate(TYPED))
     if protocol == 36:

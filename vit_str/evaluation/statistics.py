@@ -39,10 +39,10 @@ def wilson_interval(successes: int, n: int) -> Interval:
         return 0.0, 1.0
     z = 1.959964
     share = successes / n
-    center = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = (
-        z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    )
+    scale = 1 + z * z / n
+    center = (share + z * z / (2 * n)) / scale
+    spread = math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    half = z / scale * spread
     return max(0.0, center - half), min(1.0, center + half)
 
 
@@ -63,7 +63,8 @@ def bootstrap(
     n: int, statistic: Callable[[Int32[np.ndarray, " n"]], float]
 ) -> Interval:
     """95 % interval of a statistic of items, from their indices in each of the resamples."""
-    return percentile_interval(np.array([statistic(drawn) for drawn in resamples(n)]))
+    values = [statistic(drawn) for drawn in resamples(n)]
+    return percentile_interval(np.array(values))
 
 
 def bootstrap_interval(
@@ -86,7 +87,8 @@ def bootstrap_intervals(
     columns = np.stack(list(chain.from_iterable(ratios)), axis=1)
     counts = (np.bincount(drawn, minlength=n).astype(float) for drawn in resamples(n))
     sums = np.stack([of_words @ columns for of_words in counts])
-    return [percentile_interval(column) for column in (sums[:, ::2] / sums[:, 1::2]).T]
+    drawn_ratios = sums[:, ::2] / sums[:, 1::2]
+    return [percentile_interval(column) for column in drawn_ratios.T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,8 @@ def paired_difference(
     second = np.asarray(right_second, dtype=bool)
     if first.shape != second.shape:
         raise ValueError(
-            f"a paired comparison needs the same words, found {len(first)} and {len(second)}"
+            f"a paired comparison needs the same words, found {len(first)} and "
+            f"{len(second)}"
         )
     gains = second.astype(float) - first.astype(float)
     only_first = int((first & ~second).sum())
@@ -141,4 +144,5 @@ def percent(value: float, interval: Sequence[float]) -> str:
     """A share and its interval for a table."""
     if math.isnan(value):
         return "-"
-    return f"{100 * value:.1f} [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
+    low, high = interval
+    return f"{100 * value:.1f} [{100 * low:.1f}, {100 * high:.1f}]"

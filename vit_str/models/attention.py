@@ -1,7 +1,8 @@
 """The one attention core: every self- and cross-attention of the project is built from it.
 
 Shapes use the words of einops: ``batch head query key head_dim``. Masks are boolean, True where
-a query may attend, and broadcast to ``batch head query key``.
+a query may attend, and broadcast to ``batch head query key``; `attention_weights` also takes
+numbers, which are added to the scores.
 """
 
 import math
@@ -17,18 +18,21 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor, nn
 
 Mask = Bool[Tensor, "..."]
+Bias = Float[Tensor, "..."]
 
 
 def attention_weights(
     queries: Float[Tensor, "*batch query head_dim"],
     keys: Float[Tensor, "*batch key head_dim"],
-    mask: Mask | None = None,
+    mask: Mask | Bias | None = None,
 ) -> Float[Tensor, "*batch query key"]:
     """softmax(QKᵀ / √d_k), row by row: equation 1 of Vaswani et al. 2017 without the values."""
     scores = (queries / math.sqrt(queries.shape[-1])) @ keys.transpose(-1, -2)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
-    return scores.softmax(-1)
+    if mask is None:
+        return scores.softmax(-1)
+    if mask.dtype == torch.bool:
+        return scores.masked_fill(~mask, -math.inf).softmax(-1)
+    return (scores + mask).softmax(-1)
 
 
 class ScaledDotProductAttention(nn.Module):

@@ -40,7 +40,8 @@ class Recognizer(nn.Module):
         draft_grid = getattr(decoder, "draft_grid", None)
         if draft_grid and tuple(draft_grid) != tuple(encoder.grid):
             raise ValueError(
-                f"decoder.draft_grid {draft_grid} must be the encoder's grid, {encoder.grid}"
+                f"decoder.draft_grid {draft_grid} must be the encoder's grid, "
+                f"{encoder.grid}"
             )
         self.encoder = encoder
         self.decoder = decoder

@@ -94,21 +94,22 @@ def _add_files_and_formats(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="write the results there when all are read; with --engine ray a folder, which gets a "
-        "file for each part",
+        help="write the results there when all are read; with --engine ray a folder, "
+        "which gets a file for each part",
     )
     parser.add_argument(
         "--min-confidence",
         type=probability,
         metavar="P",
-        help="leave the text empty where the confidence is below P, 0 to 1; with --page, leave out "
-        "words whose characters have a lower geometric mean (default there: 0.8)",
+        help="leave the text empty where the confidence is below P, 0 to 1; with "
+        "--page, leave out words whose characters have a lower geometric mean (default "
+        "there: 0.8)",
     )
     parser.add_argument(
         "--format",
         choices=("text", "jsonl", "csv", "hocr", "tsv", "md", "parquet"),
-        help="default: text, or jsonl with --boxes or --n-best; with --page hocr, tsv, md; parquet "
-        "(default) or jsonl with --engine ray",
+        help="default: text, or jsonl with --boxes or --n-best; with --page hocr, tsv, "
+        "md; parquet (default) or jsonl with --engine ray",
     )
     parser.add_argument(
         "--boxes",
@@ -307,13 +308,12 @@ def _looks_like_a_page(path: str, reading: "Reading") -> bool:
     is_file = os.path.isfile(path)  # what comes through a pipe cannot be opened again
     if reading.confidence >= _PAGE_CONFIDENCE or not is_file:
         return False
-    from PIL import Image
+    from vit_str.runtime.images import upright_size
 
-    try:
-        with Image.open(path) as image:
-            short, long = sorted(image.size)
-    except Exception:  # read before, and not needed now
+    size = upright_size(path)
+    if size is None:
         return False
+    short, long = sorted(size)
     is_page = short >= _PAGE_SIDE and long <= _PAGE_ASPECT * short
     return is_page or long >= _LINE_ASPECT * short
 

@@ -15,7 +15,6 @@ from vit_str.console import add_batch_size, add_device, one_line, positive, warn
 from vit_str.files import find_files
 
 if TYPE_CHECKING:
-    from vit_str.reading.pages.reader import PageReader
     from vit_str.runtime import Search
 
 STANDARD_INPUT = "-"
@@ -33,8 +32,8 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=positive,
         metavar="N",
-        help="threads that decode images (default: as --threads, 4 at most); with --engine ray, "
-        "processes that read (default: one per GPU, or else per CPU)",
+        help="threads that decode images (default: as --threads, 4 at most); with "
+        "--engine ray, processes that read (default: one per GPU, or else per CPU)",
     )
     choice = parser.add_argument_group(
         "what may be read",
@@ -58,9 +57,10 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
     choice.add_argument(
         "--language",
         metavar="CODES|FILE",
-        help="whose words to expect where the image leaves doubts, and whose letters: en, en+fr, "
-        "ru, a file of words, or none for serial numbers and codes (default: the "
-        "languages of the model; none with a lexicon, pattern or alphabet)",
+        help="whose words to expect where the image leaves doubts, and whose letters: "
+        "en, en+fr, ru, a file of words, or none for serial numbers and codes "
+        "(default: the languages of the model; none with a lexicon, pattern or "
+        "alphabet)",
     )
     choice.add_argument(
         "--beams",
@@ -76,16 +76,16 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--model",
         default="tiny",
         metavar="NAME|FILE",
-        help="weights of the package, a .safetensors file, a folder of vit-str export, or one "
-        "with weights named as those of the package (default: tiny)",
+        help="weights of the package, a .safetensors file, a folder of vit-str export, "
+        "or one with weights named as those of the package (default: tiny)",
     )
     add_device(parser)
     parser.add_argument(
         "--backend",
         choices=("auto", "onnx", "onnx-int8", "torch"),
         default="auto",
-        help="what computes: torch on a GPU; on a CPU onnxruntime if it can, in 8 bits where the "
-        "processor is made for that (default: auto)",
+        help="what computes: torch on a GPU; on a CPU onnxruntime if it can, in 8 bits "
+        "where the processor is made for that (default: auto)",
     )
     parser.add_argument(
         "--effort",
@@ -133,24 +133,6 @@ def search_of(options: argparse.Namespace) -> "Search":
         pattern=options.pattern,
         alphabet=options.alphabet,
         language=options.language,
-    )
-
-
-def load_page_reader(
-    options: argparse.Namespace,
-    model: str | None = None,
-) -> "PageReader":
-    """The page reader that the options name."""
-    from vit_str.reading.pages.reader import MINIMUM_CONFIDENCE, load_page
-
-    least = getattr(options, "min_confidence", None)
-    return load_page(
-        model or options.model,
-        options.device,
-        backend=options.backend,
-        effort=options.effort,
-        search=search_of(options),
-        minimum_confidence=MINIMUM_CONFIDENCE if least is None else least,
     )
 
 

@@ -287,8 +287,8 @@ def _add_words(group: _Group) -> None:
     group.add_argument(
         "--charset",
         metavar="NAME|FILE|CHARACTERS",
-        help="digits, ascii, european, latin, cyrillic-greek, korean, several joined by +, "
-        "a text file, or the characters themselves (ascii)",
+        help="digits, ascii, european, latin, cyrillic-greek, korean, several joined "
+        "by +, a text file, or the characters themselves (ascii)",
     )
 
 
@@ -372,7 +372,8 @@ def strengths(text: str) -> dict[str, float]:
         name, _, number = (piece.strip() for piece in part.partition("="))
         if name not in INGREDIENTS:
             raise argparse.ArgumentTypeError(
-                f"unknown ingredient {name!r}; the ingredients are {', '.join(INGREDIENTS)}"
+                f"unknown ingredient {name!r}; the ingredients are "
+                f"{', '.join(INGREDIENTS)}"
             )
         try:
             strengths[name] = float(number)

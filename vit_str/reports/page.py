@@ -133,10 +133,8 @@ class Page:
             policy=_policy(script),
         )
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in {
-            **self._files,
-            "report.html": f"{html}\n".encode(),
-        }.items():
+        files = {**self._files, "report.html": f"{html}\n".encode()}
+        for name, content in files.items():
             with write_atomically(folder / name) as path:
                 path.write_bytes(content)
         return folder / "report.html"

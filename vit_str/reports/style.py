@@ -167,12 +167,14 @@ def plain(text: object) -> str:
 
 def printable(text: str, kept: str = "") -> str:
     """Text without control characters but those to keep, and without what UTF-8 cannot hold."""
-    return "".join(
-        "\N{REPLACEMENT CHARACTER}"
-        if unicodedata.category(letter) in ("Cc", "Cs") and letter not in kept
-        else letter
-        for letter in text
-    )
+
+    def shown(letter: str) -> str:
+        is_control = unicodedata.category(letter) in ("Cc", "Cs")
+        if is_control and letter not in kept:
+            return "\N{REPLACEMENT CHARACTER}"
+        return letter
+
+    return "".join(map(shown, text))
 
 
 def plain_lines(text: str, width: int) -> str:

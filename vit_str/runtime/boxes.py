@@ -84,19 +84,19 @@ def locate_characters(
     interface = engine.model.interface
     if interface.loop == "ctc":
         sides = column_boxes(engine.scores(encoded), labels, size)
-        return [
-            [Place(box) for box in boxes] for boxes in boxes_in(frames, sides, size)
-        ]
+        located = boxes_in(frames, sides, size)
+        return [list(map(Place, boxes)) for boxes in located]
     attention = engine.attention(encoded, labels)
     maps = attention_maps(attention, interface.grid, interface.special_tokens)
     sides = character_boxes(maps, labels != PADDING, size)
     located = boxes_in(frames, sides, size)
     if not with_attention:
-        return [[Place(box) for box in boxes] for boxes in located]
-    return [
-        [Place(box, seen) for box, seen in zip(boxes, over_image, strict=True)]
-        for boxes, over_image in zip(located, maps_in(frames, maps), strict=True)
-    ]
+        return [list(map(Place, boxes)) for boxes in located]
+    places = []
+    for boxes, over_image in zip(located, maps_in(frames, maps), strict=True):
+        pairs = zip(boxes, over_image, strict=True)
+        places.append([Place(box, seen) for box, seen in pairs])
+    return places
 
 
 def attention_maps(
@@ -106,7 +106,8 @@ def attention_maps(
 ) -> Float[np.ndarray, "batch position row column"]:
     """Attention over a grid of tokens: without the special tokens, every map sums to 1."""
     seen = attention[..., special_tokens:]
-    seen = seen / np.maximum(seen.sum(-1, keepdims=True), np.finfo(seen.dtype).tiny)
+    sums = seen.sum(-1, keepdims=True)
+    seen = seen / np.maximum(sums, np.finfo(seen.dtype).tiny)
     return seen.reshape(*seen.shape[:2], *grid)
 
 

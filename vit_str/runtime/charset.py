@@ -236,8 +236,8 @@ def charset_of(text: str) -> Charset:
         if name not in CHARSETS and (alike or _looks_like_name(name)):
             guess = f", did you mean {alike[0]}?" if alike else "."
             raise ValueError(
-                f"no charset {name!r}{guess} Known are {', '.join(CHARSETS)}; "
-                "if these are the characters themselves, sort them or put them into a .txt file"
+                f"no charset {name!r}{guess} Known are {', '.join(CHARSETS)}; if these "
+                "are the characters themselves, sort them or put them into a .txt file"
             )
     return Charset(_visible(text))
 

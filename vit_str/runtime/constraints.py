@@ -69,8 +69,8 @@ class Lexicon:
         most = max(ordered, key=len)
         if len(most) > longest:
             raise ValueError(
-                f"the lexicon holds {most!r}, this model reads up to {longest} characters: "
-                "drop longer words"
+                f"the lexicon holds {most!r}, this model reads up to {longest} "
+                "characters: drop longer words"
             )
         labels = charset.encode_array(ordered).astype(np.int32)
         self._labels = np.pad(labels, ((0, 0), (0, 1)), constant_values=PADDING)
@@ -96,11 +96,13 @@ class Lexicon:
         """The next character -> the range of the words that continue with it."""
         first, last, depth = state
         column = self._labels[first:last, depth]
-        starts = [0, *(np.flatnonzero(np.diff(column)) + 1).tolist(), len(column)]
-        return {
-            int(column[start]): (first + start, first + stop, depth + 1)
-            for start, stop in pairwise(starts)
-        }
+        changes = np.flatnonzero(np.diff(column)) + 1
+        starts = [0, *changes.tolist(), len(column)]
+        children = {}
+        for start, stop in pairwise(starts):
+            symbol = int(column[start])
+            children[symbol] = (first + start, first + stop, depth + 1)
+        return children
 
 
 class PatternTooSlow(ValueError):  # noqa: N818 - it says what the pattern is
@@ -126,7 +128,8 @@ class Pattern:
         self._masks = lru_cache(_KNOWN_STATES)(self._find_mask)
         if not self._masks("").any():
             raise ValueError(
-                f"nothing that this model can write begins a match of the pattern {pattern!r}"
+                "nothing that this model can write begins a match of the pattern "
+                f"{pattern!r}"
             )
 
     def allowed(self, state: str) -> Bool[np.ndarray, " symbol"]:
@@ -174,7 +177,8 @@ def _matches(expression: Any, text: str, end: float, partial: bool = False) -> b
         )
     except (TimeoutError, MemoryError):
         raise PatternTooSlow(
-            f"matching the pattern {expression.pattern!r} takes too long; make it simpler"
+            f"matching the pattern {expression.pattern!r} takes too long; make it "
+            "simpler"
         ) from None
     return found is not None
 
@@ -247,6 +251,6 @@ def _check_known(name: str, text: str, charset: Charset) -> None:
     unknown = "".join(dict.fromkeys(charset.unknown(text)))
     if unknown:
         raise ValueError(
-            f"{name} holds {unknown[:10]!r}, which the {len(charset)} characters of the model "
-            "lack: leave that out"
+            f"{name} holds {unknown[:10]!r}, which the {len(charset)} characters of "
+            "the model lack: leave that out"
         )

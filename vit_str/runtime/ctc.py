@@ -13,6 +13,8 @@ from vit_str.runtime.labels import padded
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
 
+    _OfBeginnings = Float[np.ndarray, "row position_and_none"]
+
 _TINY = np.finfo(np.float64).tiny  # for logarithms
 
 
@@ -47,7 +49,8 @@ class CtcSteps:
         begins = np.einsum("rc,rcs->rs", before[:, :-1], self._shares)
         written = np.flatnonzero(self._last != PADDING)
         last = self._last[written]
-        repeated = self._after_character[written, :-1] * self._shares[written, :, last]
+        shares = self._shares[written, :, last]
+        repeated = self._after_character[written, :-1] * shares
         # The same character again needs a blank
         begins[written, last] -= repeated.sum(1)
         begins[:, self._blank] = before[:, -1]
@@ -56,9 +59,8 @@ class CtcSteps:
 
     def _append(self, symbols: Int64[np.ndarray, " row"]) -> None:
         """Forward variables of the texts with one more character."""
-        before = self._after_blank + np.where(
-            (symbols == self._last)[:, None], 0, self._after_character
-        )
+        is_repeated = (symbols == self._last)[:, None]
+        before = self._after_blank + np.where(is_repeated, 0, self._after_character)
         shares = self._shares[np.arange(len(symbols)), :, symbols]
         after_blank = np.zeros_like(before)
         after_character = np.zeros_like(before)
@@ -84,17 +86,15 @@ def symbol_shares(
     scores: Float[np.ndarray, "row column symbol"],
 ) -> Float[np.ndarray, "row column symbol"]:
     """Probabilities under every column; float64, as they are multiplied column by column."""
-    shifted = np.exp(scores.astype(np.float64) - scores.max(2, keepdims=True))
+    highest = scores.max(2, keepdims=True)
+    shifted = np.exp(scores.astype(np.float64) - highest)
     return shifted / shifted.sum(2, keepdims=True)
 
 
 def prefix_probabilities(
     shares: Float[np.ndarray, "row column symbol"],
     labels: Int64[np.ndarray, "row position"],
-) -> tuple[
-    Float[np.ndarray, "row position_and_none"],
-    Float[np.ndarray, "row position_and_none"],
-]:
+) -> tuple[_OfBeginnings, _OfBeginnings]:
     """For every beginning of a text, what begins with it and what is exactly it.
 
     All beginnings at once, column by column; see `CtcSteps`.
@@ -111,7 +111,8 @@ def prefix_probabilities(
     known = np.maximum(labels, 0)
     characters = np.take_along_axis(shares, known[:, None], 2)
     first = np.ones_like(known[:, :1], bool)
-    differs = np.hstack([first, known[:, 1:] != known[:, :-1]])[:, : known.shape[1]]
+    differs = np.hstack([first, known[:, 1:] != known[:, :-1]])
+    differs = differs[:, : known.shape[1]]
     after_blank = np.zeros((rows, labels.shape[1] + 1))
     after_blank[:, 0] = 1
     after_character = np.zeros_like(after_blank)
@@ -119,7 +120,8 @@ def prefix_probabilities(
     for column in range(columns):
         character = characters[:, column]
         blank = shares[:, column, -1:]
-        entered = character * (after_blank[:, :-1] + after_character[:, :-1] * differs)
+        after_other = after_character[:, :-1] * differs
+        entered = character * (after_blank[:, :-1] + after_other)
         begins[:, 1:] += entered
         after_blank = blank * (after_blank + after_character)
         after_character[:, 1:] = character * after_character[:, 1:] + entered
@@ -151,9 +153,9 @@ def best_alignments(
     for row, length in enumerate((labels != PADDING).sum(1)):
         written = characters[row, :length]
         end = ends[row, length]
-        hypothesis = Hypothesis.from_logs(
-            labels[row, :length], np.append(written, end), written.sum() + end
-        )
+        logs = np.append(written, end)
+        total = written.sum() + end
+        hypothesis = Hypothesis.from_logs(labels[row, :length], logs, total)
         found.append([hypothesis])
     return found
 
@@ -181,7 +183,9 @@ def column_boxes(
         columns = [np.flatnonzero(owner == place) for place in range(length)]
         middles = np.array([(c[0] + c[-1] + 1) / 2 for c in columns])
         middles = middles * (width / len(owner))
-        halves = np.diff(middles) / 2 if len(middles) > 1 else np.array([height / 4])
+        halves = np.array([height / 4])
+        if len(middles) > 1:
+            halves = np.diff(middles) / 2
         inner = halves[: len(middles) - 1]
         left = np.append(halves[:1], inner)
         right = np.append(inner, halves[-1:])
@@ -206,7 +210,8 @@ def alignment(
     owners = np.where(best == blank, PADDING, begins.cumsum(1) - 1)
     spelled = [ids[first].tolist() for ids, first in zip(best, begins, strict=True)]
     wanted = [ids[ids != PADDING].tolist() for ids in labels]
-    differs = np.array([a != b for a, b in zip(spelled, wanted, strict=True)], bool)
+    pairs = zip(spelled, wanted, strict=True)
+    differs = np.array([own != asked for own, asked in pairs], bool)
     if differs.any():
         owners[differs] = _viterbi(scores[differs], labels[differs])
     return owners

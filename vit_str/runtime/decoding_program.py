@@ -44,14 +44,20 @@ def _decode(source: str | bytes, wanted: dict[str, Any]) -> None:
 
 
 def _answer_image(image: DecodedImage, **place: float) -> None:
-    header = {"shape": image.pixels.shape, "size": image.size, "window": image.window}
-    answer({**header, **place}, image.pixels.tobytes())
+    header: dict[str, Any] = {
+        "shape": image.pixels.shape,
+        "size": image.size,
+        "window": image.window,
+    }
+    answer(header | place, image.pixels.tobytes())
 
 
 def _decode_pages(source: str | bytes, wanted: dict[str, Any]) -> None:
     pages = load_pages(source, page_numbers(wanted["ranges"]))
-    while picture := _next_page(pages, wanted):
+    picture = _next_page(pages, wanted)
+    while picture:
         answer({"size": picture.size}, picture.tobytes())
+        picture = _next_page(pages, wanted)
 
 
 def _next_page(

@@ -127,8 +127,9 @@ def _effort(model: Model, name: str) -> _Effort:
     """The effort of this name, of a model that can read in more than one way."""
     if model.interface.loop != "refine" and not model.preprocessing.reread_below:
         raise ValueError(
-            f"{model.interface.decoder} reads in one way only: leave effort out, or take a model "
-            "that reads doubtful images again, or one with a PermutedDecoder"
+            f"{model.interface.decoder} reads in one way only: leave effort out, or "
+            "take a model that reads doubtful images again, or one with a "
+            "PermutedDecoder"
         )
     if name not in _EFFORTS:
         raise ValueError(f"effort must be {' or '.join(_EFFORTS)}, found {name!r}")

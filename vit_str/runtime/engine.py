@@ -73,8 +73,8 @@ def _open_folder(path: Path, device: str, backend: str, threads: int | None) -> 
     _require_cpu("onnx" if backend == "auto" else backend, device)
     if backend == "onnx-int8":
         raise ValueError(
-            f"{path}: vit-str export --int8 decides how an exported model computes; read it with "
-            "--backend onnx"
+            f"{path}: vit-str export --int8 decides how an exported model computes; "
+            "read it with --backend onnx"
         )
     return load_exported(path, threads)
 
@@ -90,8 +90,9 @@ def _fastest_on_cpu(path: Path, header: WeightsHeader) -> str:
         return "onnx-int8" if has_fast_int8() else "onnx"
     if not has_torch():
         raise ValueError(
-            f"weights file {path}: onnxruntime needs graphs of this model: read a folder that "
-            f"vit-str export has made of it, or run: {install_hint('torch')}"
+            f"weights file {path}: onnxruntime needs graphs of this model: read a "
+            "folder that vit-str export has made of it, or run: "
+            f"{install_hint('torch')}"
         )
     return "torch"
 

@@ -61,8 +61,9 @@ _LOWEST = 10
 # Times smaller than where there is most are steps between pixels that are no ink
 _EMPTY = 10
 _INK = 30  # of 255, the least step that counts as ink
-# Along the line and across it, over its height; a lone 1 is not tall so
-_MARGINS = 0.75, 0.5
+# Around the line, over its height; a lone 1 is not tall so
+_MARGIN_ALONG = 0.75
+_MARGIN_ACROSS = 0.5
 _FLATTEST = 8  # width over height that ink is taken to have at most
 _CUTS = 3  # what is small is seen better in what is left
 
@@ -109,8 +110,12 @@ def _parts(
     for span in spans(image.crop(window), preprocessing):
         part = (left + span.left, top, left + span.right, bottom)
         pixels = preprocessing.array(image.crop(part))
-        start, stop = (across * (left + place) for place in (span.start, span.stop))
-        parts.append(LinePart(_decoded(pixels, part, image.size, size), start, stop))
+        line_part = LinePart(
+            image=_decoded(pixels, part, image.size, size),
+            start=across * (left + span.start),
+            stop=across * (left + span.stop),
+        )
+        parts.append(line_part)
     return tuple(parts)
 
 
@@ -201,7 +206,8 @@ def without_margins(
     pixels = preprocessing.array(image)
     for _ in range(_CUTS):
         is_turned = preprocessing.turns(image.height, image.width)
-        ink = _ink(np.rot90(pixels, -1) if is_turned else pixels, image.size, is_turned)
+        upright = np.rot90(pixels, -1) if is_turned else pixels
+        ink = _ink(upright, image.size, is_turned)
         if ink is None:
             break
         image = image.crop(ink)
@@ -232,12 +238,16 @@ def _ink(pixels: Pixels, size: tuple[int, int], runs_down: bool) -> Window | Non
     longest = width
     highest = height
     if runs_down:
-        length, line = line, length
-        longest, highest = highest, longest
+        length = bottom - top
+        line = right - left
+        longest = height
+        highest = width
     is_small = length < _NARROW * longest or line < _FLAT * highest
     if not is_small or line < _LOWEST:
         return None
-    along, across = (share * max(line, length / _FLATTEST) for share in _MARGINS)
+    tall = max(line, length / _FLATTEST)
+    along = _MARGIN_ALONG * tall
+    across = _MARGIN_ACROSS * tall
     beside, above = (across, along) if runs_down else (along, across)
     return (
         max(0, floor(left - beside)),
@@ -278,8 +288,10 @@ def decode_batches(
     workers = min(4, thread_count()) if workers is None else min(workers, _MOST_WORKERS)
     remaining = iter(sources)
     if workers == 1:  # one thread more would only take its time from the model
-        while group := list(islice(remaining, batch_size)):
+        group = list(islice(remaining, batch_size))
+        while group:
             yield [(source, outcome(source)) for source in group]
+            group = list(islice(remaining, batch_size))
         return
     pool = ThreadPoolExecutor(workers, thread_name_prefix="decode")
     waiting: deque[tuple[Source, Future[DecodedImage | UnreadableImage]]] = deque()
@@ -290,7 +302,8 @@ def decode_batches(
                 waiting.append((source, pool.submit(outcome, source)))
             if not waiting:
                 return
-            batch = [waiting.popleft() for _ in range(min(batch_size, len(waiting)))]
+            count = min(batch_size, len(waiting))
+            batch = [waiting.popleft() for _ in range(count)]
             yield [(source, job.result()) for source, job in batch]
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
@@ -306,20 +319,17 @@ def _from_array(values: Any) -> Image.Image:
         array = array[..., 0]
     if array.ndim not in (2, 3) or array.shape[2:] not in ((), (3,), (4,)):
         raise ValueError(
-            "an image as an array is (height, width), or with 1, 3 or 4 channels first or last, "
-            f"found {shape}; give several images as a list"
+            "an image as an array is (height, width), or with 1, 3 or 4 channels first "
+            f"or last, found {shape}; give several images as a list"
         )
     if not array.size:
         raise ValueError(f"an image without pixels, found an array of {shape}")
-    if (
-        np.issubdtype(array.dtype, np.floating)
-        and array.min() >= 0
-        and array.max() <= 1
-    ):
+    is_float = np.issubdtype(array.dtype, np.floating)
+    if is_float and array.min() >= 0 and array.max() <= 1:
         array = np.rint(array * 255).astype(np.uint8)
     if array.dtype != np.uint8:
         raise ValueError(
-            f"an image as an array holds uint8, or floats from 0 to 1, found {array.dtype} from "
-            f"{array.min()} to {array.max()}; convert it first"
+            "an image as an array holds uint8, or floats from 0 to 1, found "
+            f"{array.dtype} from {array.min()} to {array.max()}; convert it first"
         )
     return Image.fromarray(np.ascontiguousarray(array))

@@ -47,6 +47,9 @@ class BinaryFile(Protocol):
 
 ImageSource = Path | str | bytes | BinaryFile | Image.Image
 
+ImageSize = tuple[int, int]
+"""Height and width of an image, upright, in pixels."""
+
 SUFFIXES = (
     ".jpg",
     ".jpeg",
@@ -161,7 +164,7 @@ def load_image(source: ImageSource) -> Image.Image:
     return load_sized_image(source)[0]
 
 
-def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]:
+def load_sized_image(source: ImageSource) -> tuple[Image.Image, ImageSize]:
     """Read one image as `load_image` does, with the height and width that it has upright.
 
     The size is that of the picture before a JPEG photograph is reduced: that in which its user
@@ -170,8 +173,8 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
     name = source_name(source)
     if not isinstance(source, str | os.PathLike | bytes | BinaryFile | Image.Image):
         raise ValueError(
-            "an image is a path, the bytes of a file, an open file, a Pillow image or an array, "
-            f"found {type(source).__name__}"
+            "an image is a path, the bytes of a file, an open file, a Pillow image or "
+            f"an array, found {type(source).__name__}"
         )
     if isinstance(source, Image.Image):
         with reported_in_one_line(name):
@@ -233,23 +236,36 @@ def page_numbers(ranges: Sequence[tuple[int, int | None]]) -> Iterator[int]:
 
 def pixels_of(source: Path | str | bytes) -> int:
     """Pixels that the header of an image file announces; 0 where only decoding can tell."""
-    with _header(source) as image:
+    with open_header(source) as image:
         return math.prod(image.size) if image else 0
+
+
+def upright_size(source: Path | str | bytes) -> ImageSize | None:
+    """The size of an image file as it is shown, by its header; None where that says nothing."""
+    with open_header(source) as image:
+        if image is None:
+            return None
+        width, height = image.size
+        # To ask a PNG file for more than its header says would decode it. TIFF is upright.
+        stored = "exif" in image.info and image.format != "TIFF"
+        is_turned = stored and _orientation(image) in QUARTER_TURNS
+    return (width, height) if is_turned else (height, width)
 
 
 def is_costly(source: Path | str | bytes) -> bool:
     """Whether a file with a picture to read as a page is large, or has several pages."""
-    with _header(source) as image:
+    with open_header(source) as image:
         if image is None:
             return False
-        several = image.format in _PAGED_FORMATS and getattr(
-            image, "is_animated", False
-        )
-        return several or math.prod(image.size) > LARGE
+        is_paged = image.format in _PAGED_FORMATS
+        has_pages = is_paged and getattr(image, "is_animated", False)
+        return has_pages or math.prod(image.size) > LARGE
 
 
 @contextmanager
-def _header(source: Path | str | bytes) -> Iterator[ImageFile.ImageFile | None]:
+def open_header(
+    source: Path | str | bytes,
+) -> Iterator[ImageFile.ImageFile | None]:
     """An image that is not decoded; None for what is none, is damaged or can be read only once."""
     with ExitStack() as opened:
         image = None
@@ -616,11 +632,13 @@ class Preprocessing:
         for values in (self.mean, self.std):
             if len(values) != 3 or not all(abs(value) <= _LARGEST for value in values):
                 raise ValueError(
-                    f"mean and std are three numbers of at most {_LARGEST:g} each, found {values}"
+                    f"mean and std are three numbers of at most {_LARGEST:g} each, "
+                    f"found {values}"
                 )
         if not all(abs(value) >= 1 / _LARGEST for value in self.std):
             raise ValueError(
-                f"std divides the pixels and must be {1 / _LARGEST:g} or more, found {self.std}"
+                f"std divides the pixels and must be {1 / _LARGEST:g} or more, found "
+                f"{self.std}"
             )
         if self.turn_above is not None and not self.turn_above > 0:
             raise ValueError(f"turn_above must be above 0, found {self.turn_above}")

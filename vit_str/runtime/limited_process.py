@@ -87,13 +87,15 @@ def answers(
         "memory": limits.memory,
         "bytes": len(data),
     }
-    with Popen(  # noqa: S603 - our own program
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    started = Popen(  # noqa: S603 - our own program
         [sys.executable, "-P", str(program)],
         stdin=PIPE,
         stdout=PIPE,
         stderr=DEVNULL,
-        env={**os.environ, **_ONE_THREAD, "PYTHONPATH": os.pathsep.join(sys.path)},
-    ) as process:
+        env={**os.environ, **_ONE_THREAD, **path},
+    )
+    with started as process:
         watch = _Watch(process, limits.patience * limits.seconds, stop)
         try:
             with watch.clock():

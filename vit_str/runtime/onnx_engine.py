@@ -74,7 +74,8 @@ class OnnxEngine:
         if size != expected:
             reason = f"prepares images of {size} for a model of {expected}"
             raise ValueError(
-                f"{graphs.weights or graphs.folder}: {reason} (height, width); export it again"
+                f"{graphs.weights or graphs.folder}: {reason} (height, width); export "
+                "it again"
             )
         self.model = model
         self.threads = threads or thread_count()
@@ -167,8 +168,8 @@ def load_with_graphs(
     folder = find_graphs(contents.description)
     if folder is None:
         raise ValueError(
-            f"weights file {path}: the package has no graphs of this model; make some with "
-            "vit-str export and read their folder, or use --backend torch"
+            f"weights file {path}: the package has no graphs of this model; make some "
+            "with vit-str export and read their folder, or use --backend torch"
         )
     values = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
     odd = misfit(values, contents.tensors)
@@ -219,8 +220,8 @@ def load_exported(folder: Path, threads: int | None = None) -> OnnxEngine:
         symbols = _symbols(engine.session(writer))
         if symbols != len(model.charset) + 1:
             raise ValueError(
-                f"{path}: {len(model.charset)} characters, but the graphs write {symbols - 1}; "
-                "export the model again"
+                f"{path}: {len(model.charset)} characters, but the graphs write "
+                f"{symbols - 1}; export the model again"
             )
         return engine
     except FileNotFoundError:

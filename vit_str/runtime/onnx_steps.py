@@ -129,9 +129,8 @@ class GroupedSteps(OnnxSteps):
         ranks[order] = np.arange(len(rows)) - firsts[members[order]]
         self._places = members * width + ranks
         self._size = len(kept) * width
-        sources = parents[order[firsts]].repeat(
-            width
-        )  # of rows that nobody reads: any of the image
+        # Of rows that nobody reads: any of the image
+        sources = parents[order[firsts]].repeat(width)
         sources[self._places] = parents
         self._written = rows_of(self._written, sources)
         if not np.array_equal(kept, self._kept):

@@ -119,8 +119,8 @@ def prior_of(language: str | None, trained_on: str | None) -> WordPrior | None:
         own = _own_words(Path(language))
         return WordPrior(lambda: [own])
     raise ValueError(
-        f"language must be {NO_LANGUAGE}, of {', '.join(known_languages())}, several as in en+fr, "
-        f"or a file of words, found {language!r}"
+        f"language must be {NO_LANGUAGE}, of {', '.join(known_languages())}, several "
+        f"as in en+fr, or a file of words, found {language!r}"
     )
 
 
@@ -149,15 +149,16 @@ def _read_table(parts: Sequence[tuple[str, float]]) -> list[WordFrequencies]:
     from safetensors import safe_open
 
     total = sum(weight for _, weight in parts)
+    languages = []
     with safe_open(TABLE, "numpy") as table:
-        return [
-            WordFrequencies(
+        for code, weight in parts:
+            frequencies = WordFrequencies(
                 hashes=_hashes(table.get_tensor(f"{code}.hashes")),
                 zipf=table.get_tensor(f"{code}.zipf") / _STEPS,
                 share=weight / total,
             )
-            for code, weight in parts
-        ]
+            languages.append(frequencies)
+    return languages
 
 
 def _hashes(planes: UInt8[np.ndarray, "4 word"]) -> UInt32[np.ndarray, " word"]:

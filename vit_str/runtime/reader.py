@@ -278,7 +278,8 @@ class Reader:
             self.require_boxes()  # before anything is read
         if batch_size < 1 or (workers is not None and workers < 1):
             raise ValueError(
-                f"batch_size and workers must be 1 or more, found {batch_size} and {workers}"
+                f"batch_size and workers must be 1 or more, found {batch_size} and "
+                f"{workers}"
             )
         if workers is None:
             workers = min(_MOST_DECODERS, self.engine.threads)
@@ -290,11 +291,10 @@ class Reader:
         batches = decode_batches(sources, self.preprocessing, batch_size, workers)
         with closing(batches):
             for batch in batches:
-                decoded = [
-                    (source, image)
-                    for source, image in batch
-                    if isinstance(image, DecodedImage)
-                ]
+                decoded = []
+                for source, image in batch:
+                    if isinstance(image, DecodedImage):
+                        decoded.append((source, image))
                 readings = iter(self._read_decoded(decoded, boxes) if decoded else ())
                 for source, image in batch:
                     if isinstance(image, DecodedImage):
@@ -368,9 +368,9 @@ class Reader:
         interface = self._model.interface
         if not (interface.has_cross_attention if attention else interface.has_boxes):
             raise ValueError(
-                f"{interface.decoder} has no cross-attention, which tells where a character "
-                f"is: no {'attention' if attention else 'boxes'}, use a model with a Transformer "
-                "decoder"
+                f"{interface.decoder} has no cross-attention, which tells where a "
+                f"character is: no {'attention' if attention else 'boxes'}, use a "
+                "model with a Transformer decoder"
             )
 
     def pixels(self, source: Source) -> UInt8[np.ndarray, "channel height width"]:
@@ -444,17 +444,14 @@ class Reader:
         other = self._other()
         check_same_images(self.preprocessing, other.preprocessing)
         if not self.language:
-            seen = other.at_one_look().read_decoded([images[place] for place in places])
-            places = [
-                place
-                for place, reading in zip(places, seen, strict=True)
-                if has_own_letters([reading], self.charset)
-            ]
+            doubtful = [images[place] for place in places]
+            seen = other.at_one_look().read_decoded(doubtful)
+            pairs = zip(places, seen, strict=True)
+            places = [n for n, each in pairs if has_own_letters([each], self.charset)]
         if not places:
             return readings
-        again = other.read_decoded(
-            [images[place] for place in places], boxes=boxes, attention=attention
-        )
+        chosen = [images[place] for place in places]
+        again = other.read_decoded(chosen, boxes=boxes, attention=attention)
         for place, reading in zip(places, again, strict=True):
             if is_surer([readings[place]], [reading], self.charset):
                 readings[place] = reading
@@ -471,12 +468,11 @@ class Reader:
     ) -> list[Reading]:
         """Readings with the paths of their images."""
         readings = self.read_decoded([image for _, image in batch], boxes=boxes)
-        return [
-            replace(reading, path=source_name(source))
-            if isinstance(source, str | os.PathLike)
-            else reading
-            for (source, _), reading in zip(batch, readings, strict=True)
-        ]
+        for place, (source, _) in enumerate(batch):
+            if isinstance(source, str | os.PathLike):
+                path = source_name(source)
+                readings[place] = replace(readings[place], path=path)
+        return readings
 
 
 def _are_images(source: Source | Sequence[Source]) -> TypeIs[Sequence[Source]]:

@@ -42,16 +42,18 @@ class Search:
     def __post_init__(self) -> None:
         if self.n_best < 1 or self.beam_width < self.n_best:
             raise ValueError(
-                f"n_best must be 1 or more and beams no fewer, found {self.n_best} and {self.beams}"
+                f"n_best must be 1 or more and beams no fewer, found {self.n_best} and "
+                f"{self.beams}"
             )
         if self.beam_width > MOST_BEAMS:
             raise ValueError(
-                f"n_best and beams can be {MOST_BEAMS:,} at most, found {self.beam_width:,}"
+                f"n_best and beams can be {MOST_BEAMS:,} at most, found "
+                f"{self.beam_width:,}"
             )
         if self.is_constrained and self.language not in (None, NO_LANGUAGE):
             raise ValueError(
-                "a language decides between free texts: give it without a lexicon, pattern or "
-                "alphabet"
+                "a language decides between free texts: give it without a lexicon, "
+                "pattern or alphabet"
             )
 
     @property

@@ -79,15 +79,16 @@ def _weighed(
     rest = max(0.0, 1 - sum(probabilities.tolist()))
     shares = weighed / (weighed.sum() + rest * math.exp(LOG_WEIGHT_OF_OTHERS))
     order = np.argsort(-shares, kind="stable")
-    return [
-        replace(
+    found = []
+    for place in order.tolist():
+        hypothesis = replace(
             hypotheses[place],
             confidence=float(shares[place]),
             probability=float(shares[place]),
             prior=float(prior[place]),
         )
-        for place in order.tolist()
-    ]
+        found.append(hypothesis)
+    return found
 
 
 def _agreed(same: Sequence[Hypothesis], views: int) -> Hypothesis:

@@ -81,9 +81,9 @@ def choose_weights(
     if wanted and not other.is_file():
         scripts = " and ".join(sorted(wanted - {LATIN}))
         raise ValueError(
-            f"{_asked(search)} needs weights that read {scripts}, "
-            "and this installation has none: train configs/vit_tiny_cyrillic_greek.yaml, and give "
-            "the file as model"
+            f"{_asked(search)} needs weights that read {scripts}, and this "
+            "installation has none: train configs/vit_tiny_cyrillic_greek.yaml, and "
+            "give the file as model"
         )
     if wanted and LATIN not in wanted:
         return WeightsChoice(other)
@@ -147,8 +147,9 @@ def check_same_images(first: Preprocessing, other: Preprocessing) -> None:
     )
     if alike != first:
         raise ValueError(
-            "weights of several scripts read together if they see images in the same size, found "
-            f"{first.height} x {first.width} and {other.height} x {other.width}"
+            "weights of several scripts read together if they see images in the same "
+            f"size, found {first.height} x {first.width} and {other.height} x "
+            f"{other.width}"
         )
 
 

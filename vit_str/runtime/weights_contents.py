@@ -281,7 +281,8 @@ def resolve(name_or_path: str | Path) -> Path:
         return Path(text)
     known = ", ".join(bundled_names()) or "none"
     raise ValueError(
-        f"no model {text!r}: give a .safetensors file or a model of the package: {known}"
+        f"no model {text!r}: give a .safetensors file or a model of the package: "
+        f"{known}"
     )
 
 
@@ -305,6 +306,6 @@ def _check_numbers(tensors: Mapping[str, np.ndarray]) -> None:
     for name, tensor in tensors.items():
         if not bool(np.abs(tensor).max(initial=0) <= _LARGEST_WEIGHT):
             raise ValueError(
-                f"{name} holds what is no number or above {_LARGEST_WEIGHT:g}: the training "
-                "failed, take an earlier export"
+                f"{name} holds what is no number or above {_LARGEST_WEIGHT:g}: the "
+                "training failed, take an earlier export"
             )

@@ -83,16 +83,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="answer to this name too, such as text.example.com; without it and without a key, "
-        "only to addresses and local names",
+        help="answer to this name too, such as text.example.com; without it and "
+        "without a key, only to addresses and local names",
     )
     parser.add_argument(
         "--proxy",
         action="append",
         default=[],
         metavar="ADDRESS",
-        help="believe the X-Forwarded-For of a proxy at this address or in this network, such as "
-        "127.0.0.1: what it names are the clients",
+        help="believe the X-Forwarded-For of a proxy at this address or in this "
+        "network, such as 127.0.0.1: what it names are the clients",
     )
     limits = parser.add_argument_group("limits")
     for name, (option, text) in _LIMITS.items():
@@ -161,7 +161,8 @@ def run(options: argparse.Namespace) -> int:
             ip_network(address, strict=False)
         except ValueError:
             raise ValueError(
-                f"--proxy takes an address such as 127.0.0.1 or a network, found {address!r}"
+                "--proxy takes an address such as 127.0.0.1 or a network, found "
+                f"{address!r}"
             ) from None
     _check_names(options)
     _check_key(os.environ.get(_KEY))

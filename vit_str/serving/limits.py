@@ -132,11 +132,8 @@ class Bodies:
         from starlette.requests import ClientDisconnect
 
         length = request.headers.get("content-length", "0")
-        if (
-            len(length) > 18
-            or not length.isdecimal()
-            or int(length) > self._limits.body
-        ):
+        is_number = len(length) <= 18 and length.isdecimal()
+        if not is_number or int(length) > self._limits.body:
             raise self._too_large()
         try:
             async with asyncio.timeout(self._limits.receive):

@@ -23,8 +23,8 @@ class SearchQuery(BaseModel):
     language: str = Field(
         "",
         max_length=200,
-        description="whose words to expect where the image leaves doubts, and whose letters: en, "
-        "en+fr, ru, or none; as the model was trained if empty",
+        description="whose words to expect where the image leaves doubts, and whose "
+        "letters: en, en+fr, ru, or none; as the model was trained if empty",
     )
 
     @field_validator("language")

@@ -123,9 +123,9 @@ def _has_alphabet(correct: Bool[Tensor, " character"], characters: str) -> bool:
         if character.isalpha() and is_expected:
             kind = (character.islower(), character.isupper())
             kinds[kind].append(shown)
-    return not kinds or any(
-        sum(kind) >= _ALPHABET * len(kind) for kind in kinds.values()
-    )
+    if not kinds:
+        return True
+    return any(sum(kind) >= _ALPHABET * len(kind) for kind in kinds.values())
 
 
 def _which(characters: str, kind: Callable[[str], bool]) -> Bool[Tensor, " character"]:
@@ -213,7 +213,8 @@ def _clusters(
         return middle[None]
     centers = glyphs[torch.linspace(0, len(glyphs) - 1, count).long()]
     for _ in range(_ROUNDS):
-        nearest = F.one_hot(torch.cdist(glyphs, centers).argmin(1), count).float()
+        closest = torch.cdist(glyphs, centers).argmin(1)
+        nearest = F.one_hot(closest, count).float()
         sizes = nearest.sum(0)[:, None]
         means = nearest.T @ glyphs / sizes.clamp(min=1)
         centers = torch.where(sizes > _FEWEST_OF_SHAPE, means, middle)
@@ -231,11 +232,12 @@ def _wrong_case(
     one cannot tell a small ``o`` or ``s`` of such a font by its shape either.
     """
     wrong = torch.zeros_like(drawn)
-    pairs = [
-        (characters.index(letter), characters.index(letter.upper()))
-        for letter in DISTINCT_LETTERS
-        if letter in characters and letter.upper() in characters
-    ]
+    pairs = []
+    for letter in DISTINCT_LETTERS:
+        capital_letter = letter.upper()
+        if letter in characters and capital_letter in characters:
+            places = (characters.index(letter), characters.index(capital_letter))
+            pairs.append(places)
     if not pairs:
         return wrong
     lower, upper = torch.tensor(pairs).unbind(1)
@@ -247,9 +249,8 @@ def _wrong_case(
     # Positive where a small letter looks like a capital.
     leaning = (small * towards).sum(-1) * both
     # A bold narrow i differs from I by a dot that one hardly sees: not worth a verdict of its own.
-    broad = torch.tensor(
-        [characters[place] not in _SLENDER for place in lower.tolist()]
-    )
+    small_letters = [characters[place] for place in lower.tolist()]
+    broad = torch.tensor([letter not in _SLENDER for letter in small_letters])
     surely = (alike > _SURELY_SAME) & broad
     wrong[:, lower] |= surely & (leaning > 0)
     wrong[:, upper] |= surely & (leaning < 0)

@@ -202,7 +202,8 @@ class GlyphAtlas:
         paths = find_fonts(folders)
         if not paths:
             raise ValueError(f"expected fonts, found none {where}; {NO_FONTS}")
-        file = (cache or default_cache()) / f"glyphs-{_key(paths, charset)}.safetensors"
+        cache = cache or default_cache()
+        file = cache / f"glyphs-{_key(paths, charset)}.safetensors"
         atlas = cls._cached(file)
         if atlas:
             return atlas
@@ -234,9 +235,8 @@ class GlyphAtlas:
         lines = [f"{rejection.path}: {rejection.reason}\n" for rejection in rejections]
         try:
             atlas.save(file)
-            file.with_suffix(".rejected.txt").write_text(
-                "".join(lines), encoding="utf-8"
-            )
+            with write_atomically(file.with_suffix(".rejected.txt")) as rejected:
+                rejected.write_text("".join(lines), encoding="utf-8")
         # Drawing took minutes: go on with it
         except (OSError, SafetensorError) as error:
             console.warn(
@@ -276,10 +276,8 @@ class GlyphAtlas:
         """Drop columns that no font uses."""
         first = self.starts[:, 0].tolist()
         counts = self.widths.sum(1)
-        pieces = [
-            self.columns[start : start + count]
-            for start, count in zip(first, counts.tolist(), strict=True)
-        ]
+        spans = zip(first, counts.tolist(), strict=True)
+        pieces = [self.columns[start : start + count] for start, count in spans]
         columns = torch.cat([self.columns[:0], *pieces])
         shift = (counts.cumsum(0) - counts) - self.starts[:, 0]
         return replace(self, columns=columns, starts=self.starts + shift[:, None])
@@ -298,8 +296,9 @@ def _name(family: str, path: str, variant: str) -> str:
 
 def _key(paths: Sequence[Path], charset: Charset) -> str:
     """Changes whenever the fonts, the charset or this program's way to draw them do."""
-    files = [
-        (str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths
-    ]
+    files = []
+    for path in paths:
+        status = path.stat()
+        files.append((str(path), status.st_size, status.st_mtime_ns))
     parts = json.dumps([_VERSION, charset.characters, files])
     return hashlib.blake2b(parts.encode(), digest_size=8).hexdigest()

@@ -204,9 +204,8 @@ class Typesetter:
     ) -> None:
         """Give all letters of these words the same advance, and center each in it."""
         taken = widths[stacked]
-        cell = (
-            taken.amax(1, keepdim=True).clamp(min=self.atlas.height // 2) + _STACK.gap
-        )
+        widest = taken.amax(1, keepdim=True)
+        cell = widest.clamp(min=self.atlas.height // 2) + _STACK.gap
         bearings[stacked] = (cell - taken) / 2.0
         advances[stacked] = cell.expand_as(taken).float()
 
@@ -233,12 +232,11 @@ class Typesetter:
         length = drawn[stacked].sum(1)
         column = torch.arange(lines.owners.shape[1], device=stacked.device)
         owner = (column / cell[:, None]).long().minimum(length[:, None] - 1)
+        aspects = length * (bottom - top) / cell
         return replace(
             lines,
             widths=lines.widths.index_copy(0, stacked, cell * length),
-            aspects=lines.aspects.index_copy(
-                0, stacked, length * (bottom - top) / cell
-            ),
+            aspects=lines.aspects.index_copy(0, stacked, aspects),
             owners=lines.owners.index_copy(0, stacked, owner),
             boxes=stacks.seen(boxes, height),
             unevenness=unevenness,
@@ -288,7 +286,8 @@ def _each_column(
     """For every column of some glyphs, one after another: the glyph, and the place in it."""
     glyph = torch.repeat_interleave(counts)
     first = counts.cumsum(0) - counts
-    return glyph, torch.arange(len(glyph), device=glyph.device) - first[glyph]
+    every = torch.arange(len(glyph), device=glyph.device)
+    return glyph, every - first[glyph]
 
 
 def _flawed(atlas: GlyphAtlas) -> Float[Tensor, "character font"]:
@@ -327,9 +326,9 @@ def _ink_rows(
     counts = atlas.widths.flatten()
     glyph, offset = _each_column(counts)
     column = atlas.starts.flatten()[glyph] + offset
-    tops = torch.full_like(counts, atlas.height).scatter_reduce(
-        0, glyph, top[column], "amin"
-    )
-    bottoms = torch.zeros_like(counts).scatter_reduce(0, glyph, bottom[column], "amax")
+    highest = torch.full_like(counts, atlas.height)
+    tops = highest.scatter_reduce(0, glyph, top[column], "amin")
+    lowest = torch.zeros_like(counts)
+    bottoms = lowest.scatter_reduce(0, glyph, bottom[column], "amax")
     shape = atlas.widths.shape
     return tops.view(shape), bottoms.view(shape)

@@ -28,6 +28,10 @@ def _lines(text: str) -> Sequence[str]:
     return [line.strip(" ") for line in text.split("\n") if line.strip(" ")]
 
 
+def _parts(text: str) -> Sequence[str]:
+    return [part.replace("|", " ") for part in text.split()]
+
+
 _LINES = {
     "heading": r"""
         {WORD} {WORD}
@@ -486,10 +490,7 @@ _PARTS = {
 }
 LINES: Mapping[str, Sequence[str]] = {
     **{name: _lines(block) for name, block in _LINES.items()},
-    **{
-        name: [p.replace("|", " ") for p in block.split()]
-        for name, block in _PARTS.items()
-    },
+    **{name: _parts(block) for name, block in _PARTS.items()},
 }
 """Patterns by name."""
 

@@ -126,21 +126,19 @@ def place(
     rows = (bottom - top).clamp(min=_PLACE.least_rows)
     above, below = random.uniform(*_PLACE.above_and_below, 2).unbind(1)
     down = height / (rows * (1 + above + below))
-    across = down * random.normal(_PLACE.stretch).exp().clamp(*_PLACE.stretches)
+    stretch = random.normal(_PLACE.stretch).exp().clamp(*_PLACE.stretches)
+    across = down * stretch
     margins = _sample_margins(width, random)
     room = width - margins.sum(1)
-    spaces = _free_spaces(atlas, ids, fonts, room / across) * random.uniform(
-        *_PLACE.gaps
-    )
-    texts = [
-        _with_gaps(text, count)
-        for text, count in zip(texts, spaces.tolist(), strict=True)
-    ]
+    spaces = _free_spaces(atlas, ids, fonts, room / across)
+    spaces = spaces * random.uniform(*_PLACE.gaps)
+    texts = list(map(_with_gaps, texts, spaces.tolist()))
     lines = typesetter.lay_out(_ids(texts, atlas), fonts, spacing(texts))
     across = across * random.uniform(*_PLACE.closeness)
     across = across.minimum(room / lines.widths)
     unused = room - lines.widths * across
-    left = margins[:, 0] + unused / 2 * random.bernoulli(_PLACE.centered_share)
+    is_centered = random.bernoulli(_PLACE.centered_share)
+    left = margins[:, 0] + unused / 2 * is_centered
     labels, places, is_text = _labels(texts, atlas)
     return PlacedLines(
         lines=lines,
@@ -174,9 +172,8 @@ def _sample_rows(
 
 def _sample_margins(width: int, random: Random) -> Float[Tensor, "batch 2"]:
     """Left and right of each line, in pixels."""
-    margins = random.uniform(*_PLACE.margins, 2) * random.uniform(
-        *_PLACE.margins_of_line, 1
-    )
+    margins = random.uniform(*_PLACE.margins, 2)
+    margins = margins * random.uniform(*_PLACE.margins_of_line, 1)
     return margins.clamp(max=_PLACE.widest_margin * width)
 
 
@@ -187,10 +184,10 @@ def _free_spaces(
     room: Float[Tensor, " batch"],
 ) -> Float[Tensor, " batch"]:
     """How many more spaces there is room for, which is given in pixels of the atlas."""
-    advances = atlas.advances[fonts[:, None], ids.clamp(min=0)] * (ids != PADDING)
-    space = atlas.advances[fonts, atlas.charset.encode(" ")[0]].clamp(
-        min=_PLACE.least_space
-    )
+    is_written = ids != PADDING
+    advances = atlas.advances[fonts[:, None], ids.clamp(min=0)] * is_written
+    (of_space,) = atlas.charset.encode(" ")
+    space = atlas.advances[fonts, of_space].clamp(min=_PLACE.least_space)
     return (room - advances.sum(1)) / space
 
 
@@ -222,7 +219,8 @@ def _ids(texts: Sequence[str], atlas: GlyphAtlas) -> Int64[Tensor, "batch positi
 def _with_gaps(text: str, spaces: float) -> str:
     """The text with so many spaces shared among its gaps, two or more for each."""
     gaps = text.count(GAP)
-    return text.replace(GAP, " " * max(2, int(spaces / max(1, gaps))))
+    count = max(2, int(spaces / max(1, gaps)))
+    return text.replace(GAP, " " * count)
 
 
 def scan(
@@ -249,7 +247,7 @@ def scan(
     shrink = max(1, round(masks.shape[-1] / (x.numel() * _DENSEST)))
     if shrink > 1:
         masks = F.avg_pool2d(masks, (1, shrink), ceil_mode=True)
-    extent = masks.shape[-1] * shrink, masks.shape[-2]
+    extent = (masks.shape[-1] * shrink, masks.shape[-2])
     ink = _sample(masks, column, row, extent)
     _add_neighbors(ink, masks, column, row, extent, random)
     return F.avg_pool2d(ink, factor) if factor > 1 else ink
@@ -263,12 +261,12 @@ def _on_paper(
 ) -> tuple[Float[Tensor, "batch row column"], Float[Tensor, "batch row column"]]:
     """Column and row of the atlas at places of the pictures, of paper that is bent and slanted."""
     rise = random.normal(_PAPER.rise, 1, 1)
-    wave = random.normal(_PAPER.wave, 1, 1) * random.bernoulli(_PAPER.wave_share, 1, 1)
+    wave = random.normal(_PAPER.wave, 1, 1)
+    wave = wave * random.bernoulli(_PAPER.wave_share, 1, 1)
     phase = random.uniform(*_PAPER.phase, 1, 1)
     turns = random.uniform(*_PAPER.turns, 1, 1)
-    slant = random.uniform(*_PAPER.slant, 1, 1) * random.bernoulli(
-        _PAPER.slant_share, 1, 1
-    )
+    slant = random.uniform(*_PAPER.slant, 1, 1)
+    slant = slant * random.bernoulli(_PAPER.slant_share, 1, 1)
     width = placed.width
     bend = rise * (x / width - 0.5) + wave * (phase + turns * x / width).sin()
     row = placed.top.view(-1, 1, 1) + (y + bend) / placed.down.view(-1, 1, 1)

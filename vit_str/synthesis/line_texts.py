@@ -4,7 +4,7 @@ import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, islice
+from itertools import accumulate, islice, product
 from pathlib import Path
 
 from vit_str.runtime.alphabets import LATIN, ends_of_script, script_of_text, scripts_in
@@ -188,16 +188,13 @@ class LineTexts:
         self._weights = list(accumulate(each.weight for each in self._languages))
         self._scripts = list(map(_script, self._languages))
         kinds = self._style.kinds
-        self._patterns = {
-            (kind, script): self._patterns_of(kind, script)
-            for kind in (*kinds, "short")
-            for script in set(self._scripts)
-        }
+        self._patterns = {}
+        for kind, script in product((*kinds, "short"), set(self._scripts)):
+            self._patterns[kind, script] = self._patterns_of(kind, script)
         self._kinds = {}
         for kind, share in kinds.items():
-            if kind not in LINES or all(
-                self._patterns[kind, each] for each in self._scripts
-            ):
+            patterns = [self._patterns[kind, script] for script in self._scripts]
+            if kind not in LINES or all(patterns):
                 self._kinds[kind] = share
         self._marks = _Marks(
             quotes=self._writable(QUOTES),
@@ -231,19 +228,17 @@ class LineTexts:
 
     def _patterns_of(self, kind: str, script: str | None) -> Sequence[str]:
         """Patterns whose words are of a script, or Latin as on forms everywhere."""
-        return [
-            pattern
-            for pattern in self._writable(LINES.get(kind, ()))
-            if scripts_in(_FIELD.sub("", pattern)) <= {LATIN, script}
-        ]
+        writable = self._writable(LINES.get(kind, ()))
+        known = {LATIN, script}
+        return [each for each in writable if scripts_in(_FIELD.sub("", each)) <= known]
 
     def line(self, rng: random.Random, length: float) -> str:
         """A line of about so many characters, with gaps and silent characters in it."""
         while True:
-            (place,) = rng.choices(
-                range(len(self._languages)), cum_weights=self._weights
-            )
-            language, script = self._languages[place], self._scripts[place]
+            places = range(len(self._languages))
+            (place,) = rng.choices(places, cum_weights=self._weights)
+            language = self._languages[place]
+            script = self._scripts[place]
             (kind,) = rng.choices(list(self._kinds), list(self._kinds.values()))
             if length < _LENGTHS.short and rng.random() < _LENGTHS.short_share:
                 kind = "short"
@@ -269,7 +264,8 @@ class LineTexts:
             if kind == "short" and len(text) > max(1, longest):
                 continue
             text = _cut(text, round(longest))
-            if self._allowed.issuperset(drawn(text.replace(GAP, " "))) and spoken(text):
+            shown = drawn(text.replace(GAP, " "))
+            if self._allowed.issuperset(shown) and spoken(text):
                 return text
 
     def _guest(self, rng: random.Random, script: str | None) -> WordList | None:
@@ -285,10 +281,9 @@ class LineTexts:
         """Pieces of one kind until the line is full."""
         text = self._piece(writer, kind, length)
         while len(text) < _LENGTHS.full * length:
-            between = (
-                " " if kind in ("prose", "string") else writer.rng.choice(_BETWEEN)
-            )
-            text += between + self._piece(writer, kind, length)
+            has_spaces = kind in ("prose", "string")
+            text += " " if has_spaces else writer.rng.choice(_BETWEEN)
+            text += self._piece(writer, kind, length)
         return text
 
     def _piece(self, writer: "_Writer", kind: str, length: float) -> str:
@@ -296,7 +291,8 @@ class LineTexts:
             return writer.sentence(length)
         if kind == "string":
             return self._string(writer.rng)
-        return writer.fill(writer.rng.choice(self._patterns[kind, writer.script]))
+        pattern = writer.rng.choice(self._patterns[kind, writer.script])
+        return writer.fill(pattern)
 
     def _typeset(self, text: str) -> str:
         """With the apostrophes and dots of books, as far as the charset has them."""

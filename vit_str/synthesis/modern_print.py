@@ -125,8 +125,9 @@ def expose(mask: Mask, difficulty: float, random: Random) -> Images:
     letters = ink.lerp(paper, is_inverted)
     light = random.normal(1.0, 1, *_EXPOSURE.light_grid)
     light = light * random.uniform(*_EXPOSURE.light, 1, 1, 1)
-    noise = random.uniform(*_EXPOSURE.noise, 1, 1, 1).square() * contrast * difficulty
-    noise = random.pixels(1, *size) * noise
+    grain = random.uniform(*_EXPOSURE.noise, 1, 1, 1).square()
+    grain = grain * contrast * difficulty
+    noise = random.pixels(1, *size) * grain
     lit = background.lerp(letters, mask) * (1 + spread(light, size))
     return (lit + noise).clamp_(0, 1)
 
@@ -140,16 +141,18 @@ def _add_rules(mask: Mask, difficulty: float, random: Random) -> None:
     slope = random.normal(_RULES.slope, 1, 1, 1) * (columns / width - 0.5)
     underline = random.uniform(*_RULES.underline, 1, 1, 1)
     overline = random.uniform(*_RULES.overline, 1, 1, 1)
-    for place, share in (
+    level_rules = (
         (underline, _RULES.underline_share),
         (overline, _RULES.overline_share),
-    ):
+    )
+    for place, share in level_rules:
         is_drawn = random.bernoulli(share * difficulty, 1, 1, 1)
         distance = (rows - place - slope).abs() * height
         _draw_rule(mask, half_width - distance, is_drawn)
     for side in (0, width):
         is_drawn = random.bernoulli(_RULES.side_share * difficulty, 1, 1, 1)
-        distance = (columns - side).abs() - random.uniform(*_RULES.side, 1, 1, 1)
+        inset = random.uniform(*_RULES.side, 1, 1, 1)
+        distance = (columns - side).abs() - inset
         _draw_rule(mask, half_width - distance, is_drawn)
 
 
@@ -159,12 +162,14 @@ def _draw_rule(
     is_drawn: Float[Tensor, "batch 1 1 1"],
 ) -> None:
     """Ink in pixels that are inside of a rule, with an edge of one pixel, in place."""
-    mask.copy_(mask.maximum((inside + 0.5).clamp(0, 1) * is_drawn))
+    rule = (inside + 0.5).clamp(0, 1) * is_drawn
+    mask.copy_(mask.maximum(rule))
 
 
 def _with_weight(mask: Mask, random: Random) -> Mask:
     """Bold or thin."""
-    factor = random.normal(_WEAR.boldness, 1, 1, 1).exp().clamp(*_WEAR.boldnesses)
+    factor = random.normal(_WEAR.boldness, 1, 1, 1).exp()
+    factor = factor.clamp(*_WEAR.boldnesses)
     return (mask * factor).clamp_(max=1)
 
 
@@ -176,7 +181,9 @@ def _add_needles(mask: Mask, difficulty: float, random: Random) -> None:
         return
     pitch = height * random.uniform(*_WEAR.pitch, 1, 1, 1)[chosen]
     turn = 2 * math.pi / pitch
-    dots = (pixel_rows(mask) * turn).cos() + (pixel_columns(mask) * turn).cos()
+    down = (pixel_rows(mask) * turn).cos()
+    across = (pixel_columns(mask) * turn).cos()
+    dots = down + across
     mask[chosen] *= (_WEAR.dot_level + _WEAR.dot_depth * dots).clamp(0, 1)
 
 
@@ -197,9 +204,8 @@ def _add_specks(mask: Mask, noise: Mask, difficulty: float, random: Random) -> N
         return
     height, width = mask.shape[-2:]
     # Twice the mean of four numbers varies as much as each of them.
-    spots = (
-        F.avg_pool2d(noise[chosen], 2, stride=1, padding=1)[..., :height, :width] * 2
-    )
+    means = F.avg_pool2d(noise[chosen], 2, stride=1, padding=1)
+    spots = means[..., :height, :width] * 2
     dark = (spots > limit).float()
     bright = (spots < -limit).float()
     mask[chosen] = (mask[chosen] + dark - bright).clamp(0, 1)
@@ -218,7 +224,8 @@ def _copy(
     if not len(chosen):
         return
     ink = mask[chosen]
-    blurred = F.avg_pool2d(ink, 3, stride=1, padding=1).lerp(ink, _WEAR.sharpness)
+    means = F.avg_pool2d(ink, 3, stride=1, padding=1)
+    blurred = means.lerp(ink, _WEAR.sharpness)
     level = level * blurred.amax((2, 3), keepdim=True)
     seen = blurred + noise[chosen] * grain
     mask[chosen] = ((seen - level) * _WEAR.steepness).sigmoid()

@@ -188,18 +188,19 @@ def press(mask: Mask, difficulty: float, random: Random) -> Mask:
     level = random.uniform(*ranges.level, 1, 1, 1)
     uneven = spread(random.normal(1.0, 1, *ranges.uneven_grid), size)
     uneven = uneven * random.uniform(*ranges.unevenness, 1, 1, 1)
-    rough = random.pixels(1, *size) * random.uniform(*ranges.roughness, 1, 1, 1)
+    rough = random.pixels(1, *size)
+    rough = rough * random.uniform(*ranges.roughness, 1, 1, 1)
     steepness = random.uniform(*ranges.steepness, 1, 1, 1)
     is_binary = random.bernoulli(ranges.binary_share, 1, 1, 1)
-    steepness = steepness.lerp(
-        torch.full_like(steepness, ranges.binary_steepness), is_binary
-    )
+    binary = torch.full_like(steepness, ranges.binary_steepness)
+    steepness = steepness.lerp(binary, is_binary)
     inked = gaussian(mask, blur, taps=3)
     # Where the page hardly has ink, the level falls too: hairlines thin out, they do not vanish.
     level = level * inked.amax((2, 3), keepdim=True)
     flaws = difficulty * (uneven + rough) * inked.sqrt()
     pressed = ((inked + flaws - level) * steepness).sigmoid()
-    pressed = pressed * (inked > ranges.white)
+    has_ink = inked > ranges.white
+    pressed = pressed * has_ink
     pressed = _with_specks(pressed, difficulty, random)
     return _with_back(pressed, difficulty, random)
 
@@ -237,9 +238,8 @@ def expose(mask: Mask, difficulty: float, random: Random) -> Images:
     yellow = random.uniform(*ranges.yellow, 1, 1, 1)
     yellow = yellow * random.bernoulli(ranges.color_share, 1, 1, 1)
     tint = torch.cat([torch.ones_like(yellow), 1 - yellow / 3, 1 - yellow], 1)
-    light = random.normal(1.0, 1, *ranges.light_grid) * random.uniform(
-        *ranges.light, 1, 1, 1
-    )
+    light = random.normal(1.0, 1, *ranges.light_grid)
+    light = light * random.uniform(*ranges.light, 1, 1, 1)
     grain = random.uniform(*ranges.grain, 1, 1, 1).square() * difficulty
     printed = paper.lerp(ink, mask) * (1 + spread(light, size))
     brightness = printed + random.pixels(1, *size) * grain

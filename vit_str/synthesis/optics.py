@@ -69,9 +69,8 @@ _MOTION = _Motion()
 def light(image: Images, strengths: Ingredients, random: Random) -> Images:
     """Light that falls off, glare, the tone curve, contrast and brightness."""
     falloff = random.normal(1.0, 1, *_LIGHT.falloff_grid)
-    falloff = (
-        falloff * random.uniform(*_LIGHT.falloff, 1, 1, 1) * strengths.illumination
-    )
+    falloff = falloff * random.uniform(*_LIGHT.falloff, 1, 1, 1)
+    falloff = falloff * strengths.illumination
     bend = _bend(random.normal(_LIGHT.gamma, 1, 1, 1) * strengths.gamma)
     flat = random.uniform(*_LIGHT.flatness, 1, 1, 1).square()
     flat = flat * random.bernoulli(share_of("contrast"), 1, 1, 1)
@@ -150,7 +149,8 @@ def gaussian(
         image = padded.narrow(axis, taps, length) * weights[0]
         for offset in range(1, taps + 1):
             before = padded.narrow(axis, taps - offset, length)
-            torch.add(before, padded.narrow(axis, taps + offset, length), out=pair)
+            behind = padded.narrow(axis, taps + offset, length)
+            torch.add(before, behind, out=pair)
             image.addcmul_(pair, weights[offset])
     return image
 
@@ -160,7 +160,8 @@ def _move(
 ) -> None:
     """Blur along a line, with one kernel for each picture, in place."""
     chosen = random.subset(share_of("motion"))
-    length = (random.uniform(*_MOTION.length, 1, 1) * reach)[chosen] * strength
+    length = random.uniform(*_MOTION.length, 1, 1) * reach
+    length = length[chosen] * strength
     angle = random.uniform(0, math.pi, 1, 1)[chosen]
     if not strength or not len(chosen):
         return
@@ -170,7 +171,8 @@ def _move(
     along = x * angle.cos() + y * angle.sin()
     across = y * angle.cos() - x * angle.sin()
     width = _MOTION.narrowness * length.clamp(max=1)
-    kernel = (-0.5 * ((along / length).square() + (across / width).square())).exp()
+    away = (along / length).square() + (across / width).square()
+    kernel = (-0.5 * away).exp()
     kernel = kernel / kernel.sum((1, 2), keepdim=True)
     # Three channels of each picture side by side: as a batch of three it takes five times as long.
     still = image.index_select(0, chosen)

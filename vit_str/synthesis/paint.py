@@ -189,13 +189,14 @@ def _colors(random: Random) -> tuple[Colors, Colors]:
     # Print and signs: white, black and near-white are far more common than chance.
     is_plain = random.bernoulli(_COLORS.plain_share, 1, 1, 1)
     is_bright = random.bernoulli(_COLORS.bright_share, 1, 1, 1)
-    is_plain_ink = is_plain * random.bernoulli(_COLORS.plain_ink_share, 1, 1, 1)
+    has_plain_ink = random.bernoulli(_COLORS.plain_ink_share, 1, 1, 1)
+    is_plain_ink = is_plain * has_plain_ink
     wall = _COLORS.plain_background
     plain_background = wall * is_bright + (1 - wall) * background
-    plain_ink = _COLORS.plain_ink * (1 - is_bright) + (1 - _COLORS.plain_ink) * ink
-    return background.lerp(plain_background, is_plain), ink.lerp(
-        plain_ink, is_plain_ink
-    )
+    letters = _COLORS.plain_ink
+    plain_ink = letters * (1 - is_bright) + (1 - letters) * ink
+    background = background.lerp(plain_background, is_plain)
+    return background, ink.lerp(plain_ink, is_plain_ink)
 
 
 def _muted(random: Random) -> Colors:
@@ -237,7 +238,8 @@ def _add_gradients(fill: Images, strength: float, random: Random) -> None:
     change = random.normal(1.0, 1, *_GRADIENT.grid)[chosen]
     tint = random.normal(_GRADIENT.tint, 3, 1, 1)[chosen]
     if len(chosen):
-        fill.index_add_(0, chosen, spread(change * strength, fill.shape[-2:]) * tint)
+        brightness = spread(change * strength, fill.shape[-2:])
+        fill.index_add_(0, chosen, brightness * tint)
 
 
 def _add_patterns(
@@ -260,7 +262,8 @@ def _add_patterns(
     grid = (rows * turn).sin() * (columns * turn).sin()
     dots = grid * _PATTERN.dot_height - _PATTERN.dot_level
     blots = spread(patches, fill.shape[-2:])
-    wave = torch.where(kind == 0, stripes, torch.where(kind == 1, dots, blots))
+    no_stripes = torch.where(kind == 1, dots, blots)
+    wave = torch.where(kind == 0, stripes, no_stripes)
     cover = (wave * _PATTERN.sharpness + 0.5).clamp(0, 1)
     color = ink[chosen]
     is_brighter = (luminance(color) > behind[chosen]).float().expand_as(color)

@@ -131,19 +131,19 @@ _MONTHS = [
     "Dec",
 ]
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# Numbers of one digit, every fourth of up to two, every ninth of up to three
+_NATURAL = (*range(1, 10), *range(1, 100, 4), *range(1, 1000, 9))
 FIELDS: Mapping[str, Sequence[str]] = {
     "digit": "0123456789",
     "two": [f"{number:02}" for number in range(100)],
     "three": [f"{number:03}" for number in range(1000)],
-    "natural": [
-        str(number)
-        for digits in (1, 2, 3)
-        for number in range(1, 10**digits, digits**2)
-    ],
+    "natural": [str(number) for number in _NATURAL],
     "year": [str(year) for year in range(1850, 2050)],
     "day": [f"{day:02}" for day in range(1, 32)] + [str(day) for day in range(1, 10)],
-    "month": [f"{month:02}" for month in range(1, 13)]
-    + [str(month) for month in range(1, 10)],
+    "month": [
+        *(f"{month:02}" for month in range(1, 13)),
+        *(str(month) for month in range(1, 10)),
+    ],
     "Month": _MONTHS,
     "MONTH": [month.upper() for month in _MONTHS],
     "hour": [f"{hour:02}" for hour in range(24)] + [str(hour) for hour in range(10)],

@@ -200,13 +200,8 @@ class TextLineRenderer:
         (kind,) = rng.choices(_SCANS, [kind.share for kind in _SCANS])
         pixels = self._scan_size(kind, texts, width, rng)
         size = self.height, width
-        placed = place(
-            texts,
-            typesetter,
-            size,
-            random,
-            partial(modern_print.spacing, random=random),
-        )
+        spacing = partial(modern_print.spacing, random=random)
+        placed = place(texts, typesetter, size, random, spacing)
         mask = scan(placed, pixels, size, random)
         ink = modern_print.press(mask, difficulty, random)
         image = modern_print.expose(ink, difficulty, random)
@@ -238,7 +233,8 @@ class TextLineRenderer:
         """Rows and columns of a scan in which letters of the longest line can be told apart."""
         wanted = rng.randint(kind.fewest_rows, kind.most_rows)
         longest = max(map(len, texts))
-        rows = max(wanted, math.ceil(_LEAST_ADVANCE * longest * self.height / width))
+        needed = math.ceil(_LEAST_ADVANCE * longest * self.height / width)
+        rows = max(wanted, needed)
         return rows, round(width * rows / self.height)
 
     def _finish(
@@ -248,9 +244,8 @@ class TextLineRenderer:
         size = self.height, placed.width
         compress(image, difficulty, random)
         if image.shape[-2] != self.height:
-            image = F.interpolate(image, size, mode="bicubic", antialias=True).clamp_(
-                0, 1
-            )
+            image = F.interpolate(image, size, mode="bicubic", antialias=True)
+            image = image.clamp_(0, 1)
         return RenderedBatch(
             images=(image * 255).round_().to(torch.uint8),
             labels=placed.labels,

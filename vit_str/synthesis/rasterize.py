@@ -323,8 +323,10 @@ def _shapes(
     glyph: UInt8[np.ndarray, "column row"],
 ) -> UInt8[np.ndarray, "variant shape shape"]:
     """The glyph cropped to its box, at one size, plain and with thickened strokes."""
-    image = Image.fromarray(np.ascontiguousarray(glyph[:, _inked_rows(glyph)].T))
-    thick = ImageOps.expand(image, _STROKE // 2).filter(ImageFilter.MaxFilter(_STROKE))
+    inked = glyph[:, _inked_rows(glyph)].T
+    image = Image.fromarray(np.ascontiguousarray(inked))
+    wider = ImageOps.expand(image, _STROKE // 2)
+    thick = wider.filter(ImageFilter.MaxFilter(_STROKE))
     return np.stack([_frame(image), _frame(thick)])
 
 

@@ -11,7 +11,6 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from vit_str import console
 from vit_str.synthesis import rasterize
@@ -37,21 +36,16 @@ def rasterize_parallel(paths: Sequence[Path], characters: str) -> Iterator[Batch
             f"drawing {len(characters):,} characters of {len(names):,} fonts: about "
             f"{max(1, round(seconds / 60))} min, kept for the next time"
         )
-    bar = tqdm(
-        total=len(names),
-        unit="font",
-        desc="drawing fonts",
-        disable=None,
-        delay=1,
-    )
-    with _Drawing(characters) as drawing, bar:
+    bar = console.Progress(len(names), alone=True, unit="font", name="drawing fonts")
+    with _Drawing(characters) as drawing, bar as progress:
         done = 0
         said = time.monotonic()
         for parts in drawing.pool.map(drawing.draw, batches):
             yield from parts
-            done += sum(len(batch) for batch, _ in parts)
-            bar.update(done - bar.n)
-            if bar.disable and time.monotonic() - said > _LINE_EVERY:
+            drawn = sum(len(batch) for batch, _ in parts)
+            done += drawn
+            progress.advance(drawn)
+            if not progress.is_shown and time.monotonic() - said > _LINE_EVERY:
                 console.warn(f"{done:,} of {len(names):,} fonts are drawn")
                 said = time.monotonic()
 

@@ -82,7 +82,8 @@ class Renderer:
     ) -> None:
         if min(image_size) < _SMALLEST:
             raise ValueError(
-                f"height and width of a picture must be {_SMALLEST} or more, found {image_size}"
+                f"height and width of a picture must be {_SMALLEST} or more, found "
+                f"{image_size}"
             )
         self.device = atlas.columns.device
         self.charset: Charset = atlas.charset

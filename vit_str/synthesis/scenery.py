@@ -114,7 +114,8 @@ def add_texture(image: Images, strength: float, random: Random) -> None:
     image.addcmul_(change, tint)
     if len(chosen):
         wall = image.index_select(0, chosen)
-        image[chosen] = wall.lerp(color, spread(edge, size).sigmoid() * hidden)
+        cover = spread(edge, size).sigmoid() * hidden
+        image[chosen] = wall.lerp(color, cover)
 
 
 def put_pictures(

@@ -345,9 +345,8 @@ def _ink_outline(lines: Lines, random: Random) -> Float[Tensor, "batch point 2"]
     at_line = random.bernoulli(_OUTLINE.line_share) * random.uniform(0.0, 1.0)
     top = top.lerp(top.clamp(max=_OUTLINE.top * height), at_line)
     bottom = bottom.lerp(bottom.clamp(min=_OUTLINE.bottom * height), at_line)
-    x = torch.linspace(-1, 1, _OUTLINE_POINTS, device=random.device).expand(
-        random.count, -1
-    )
+    x = torch.linspace(-1, 1, _OUTLINE_POINTS, device=random.device)
+    x = x.expand(random.count, -1)
     upper = (top / height * 2 - 1)[:, None].expand_as(x)
     lower = (bottom / height * 2 - 1)[:, None].expand_as(x)
     y = torch.cat([upper, lower], 1)
@@ -400,5 +399,6 @@ def _circle(
 def _project(
     homography: Float[Tensor, "batch 3 3"], points: Float[Tensor, "batch point 2"]
 ) -> Float[Tensor, "batch point 2"]:
-    mapped = points @ homography[:, :, :2].transpose(1, 2) + homography[:, None, :, 2]
+    turned = points @ homography[:, :, :2].transpose(1, 2)
+    mapped = turned + homography[:, None, :, 2]
     return mapped[..., :2] / mapped[..., 2:].clamp(min=_NEAREST)

@@ -99,8 +99,10 @@ def _frequent_words(code: str) -> dict[str, float]:
 
     if code == SERBIAN:
         latin = _frequent_words("sh")
-        cyrillic = {in_serbian_cyrillic(word): share for word, share in latin.items()}
-        return {word: share * _OTHERWISE for word, share in latin.items()} | cyrillic
+        both = {word: share * _OTHERWISE for word, share in latin.items()}
+        for word, share in latin.items():
+            both[in_serbian_cyrillic(word)] = share
+        return both
     frequencies = wordfreq.get_frequency_dict(code, wordlist="best")
     top = islice(frequencies.items(), _LIST_SIZE)
     words = {word: share for word, share in top if not re.search(r"\d", word)}
@@ -123,9 +125,8 @@ def word_shares(words: Sequence[str], counts: Sequence[float]) -> list[float]:
     listed = _shares_of_lengths(words, shares)
     running = _shares_of_lengths(words, counts)
     favor = {length: math.sqrt(running[length] / listed[length]) for length in listed}
-    favored = [
-        share * favor[len(word)] for word, share in zip(words, shares, strict=True)
-    ]
+    pairs = zip(words, shares, strict=True)
+    favored = [share * favor[len(word)] for word, share in pairs]
     return _normalized(favored)
 
 
@@ -148,9 +149,8 @@ def favor_rare_letters(words: Sequence[str], shares: Sequence[float]) -> list[fl
     Of the words that ASCII cannot write, each of their letters is in eight of a thousand then, if
     there are enough: a list in which Vietnamese is one of many languages hardly has ẵ.
     """
-    other = [
-        (place, set(word)) for place, word in enumerate(words) if not word.isascii()
-    ]
+    numbered = enumerate(words)
+    other = [(place, set(word)) for place, word in numbered if not word.isascii()]
     least = _LEAST_SHARE * sum(shares[place] for place, _ in other)
     seen: defaultdict[str, float] = defaultdict(float)
     for place, letters in other:

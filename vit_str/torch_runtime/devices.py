@@ -59,13 +59,9 @@ def fastest_dtype(device: torch.device) -> torch.dtype:
     """
     if device.type == "cuda":
         major, _ = torch.cuda.get_device_capability(device)
-        return (
-            torch.bfloat16
-            if major >= 8
-            else torch.float16
-            if major == 7
-            else torch.float32
-        )
+        if major >= 8:
+            return torch.bfloat16
+        return torch.float16 if major == 7 else torch.float32
     if device.type != "cpu":
         return torch.float32
     name = os.environ.get(CPU_DTYPE)

@@ -1,6 +1,5 @@
 """``vit-str train``: Lightning's command line over the parts of this project."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,6 +13,7 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from safetensors import SafetensorError
 
+from vit_str import console
 from vit_str.runtime.charset import CHARSETS, charset_of
 from vit_str.runtime.machine import threads_for_load, use_threads
 from vit_str.training.callbacks import StopCleanly
@@ -41,7 +41,7 @@ class OneLineParser(LightningArgumentParser):
                 "no model given: name a configuration, as in --config FILE.yaml, or "
                 "the weights to start from, as in --init tiny"
             )
-        sys.stderr.write(f"vit-str train: {reason}; see vit-str train --help\n")
+        console.warn(f"{reason}; see vit-str train --help", "train")
         raise SystemExit(2)
 
 
@@ -246,11 +246,13 @@ def _train(arguments: Sequence[str]) -> int:
             run=False,
         )
         start.trainer = training.trainer
-        start.began = lambda: any(
-            callback.hears
-            for callback in training.callbacks
-            if isinstance(callback, StopCleanly)
-        )
+
+        def began() -> bool:
+            callbacks = training.callbacks
+            stops = [each for each in callbacks if isinstance(each, StopCleanly)]
+            return any(stop.hears for stop in stops)
+
+        start.began = began
         return training.train()
 
 

@@ -84,9 +84,8 @@ def completed(arguments: Sequence[str]) -> list[str]:
             settings["model"] = {"recognizer": value}
         expanded.append(argument)
     model = settings.get("model")
-    if settings.get("init") and "recognizer" not in (
-        model if isinstance(model, dict) else {}
-    ):
+    has_recognizer = isinstance(model, dict) and "recognizer" in model
+    if settings.get("init") and not has_recognizer:
         return [f"--model.recognizer={_model_of(settings['init'])}", *expanded]
     return expanded
 

@@ -160,7 +160,7 @@ class RenderedWords(LightningDataModule):
         self._preprocessing = Preprocessing(*image_size, turn_above=TALL)
         self._validation_batch = _VALIDATION_BATCH
         self._atlas: GlyphAtlas | None = None
-        self._start = 0, 0
+        self._start = (0, 0)
 
     def prepare_data(self) -> None:
         """Build the atlas once, in one process."""

@@ -213,8 +213,9 @@ class PredictionSheet(Callback):
         if trainer.sanity_checking or not trainer.is_global_zero or not shown:
             return
         picture = prediction_sheet(shown)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        picture.save(self.folder / f"step-{trainer.global_step:07d}.png")
+        name = f"step-{trainer.global_step:07d}.png"
+        with write_atomically(self.folder / name) as path:
+            picture.save(path)
 
 
 def prediction_sheet(words: list[tuple[torch.Tensor, str, str]]) -> Image.Image:

@@ -155,9 +155,8 @@ def _fill_positions(
 
 def _turns_to_lines(recognizer: Recognizer, given: Recognizer) -> bool:
     """Whether a reader of words is to begin as a reader of lines."""
-    return isinstance(recognizer.encoder, LineTransformer) and isinstance(
-        given.encoder, VisionTransformer
-    )
+    reads_words = isinstance(given.encoder, VisionTransformer)
+    return reads_words and isinstance(recognizer.encoder, LineTransformer)
 
 
 def _for_lines(
@@ -226,7 +225,8 @@ def _differences(
             other = theirs.get(name)
             if name not in left_out and value != other:
                 lines.append(
-                    f"{part}.{name} is {value} in the configuration, {other} in the file"
+                    f"{part}.{name} is {value} in the configuration, {other} in the "
+                    "file"
                 )
     return lines
 
@@ -278,7 +278,8 @@ class StartFromWeights(Callback):
         assert isinstance(pl_module, RecognizerTraining)
         if trainer.ckpt_path:
             report(
-                f"--init {self.source} is not used, as the run resumes; give another --folder"
+                f"--init {self.source} is not used, as the run resumes; give another "
+                "--folder"
             )
             return
         try:

@@ -100,9 +100,8 @@ class OwnStream:
     def __iter__(self) -> Iterator[RenderedBatch]:
         pinned = self.device.type == "cuda"
         batches = crop_batches(self.crops, self.sampler, self.workers, pinned)
-        for image, batch in zip(
-            count(self.sampler.start, self.sampler.stride), batches
-        ):
+        numbers = count(self.sampler.start, self.sampler.stride)
+        for image, batch in zip(numbers, batches, strict=False):
             for skipped in batch.skipped:
                 self.on_skip(skipped)
             parts = [self._own(batch)] if batch.labels else []
@@ -114,11 +113,12 @@ class OwnStream:
 
     def _widened(self, part: RenderedBatch, width: int) -> RenderedBatch:
         """Lines that are as wide as the others of the batch."""
-        missing = self._tokens(width) - part.token_characters.shape[1]
+        known = part.token_characters
+        missing = self._tokens(width) - known.shape[1]
         return replace(
             part,
             images=widened(part.images, width),
-            token_characters=F.pad(part.token_characters, (0, missing), value=UNKNOWN),
+            token_characters=F.pad(known, (0, missing), value=UNKNOWN),
         )
 
     def _tokens(self, width: int) -> int:

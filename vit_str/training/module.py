@@ -141,14 +141,12 @@ class RecognizerTraining(LightningModule):
         """The decoder's loss per character, and the weighted auxiliary losses, in nats."""
         features = self.recognizer.encode(self.preprocessing.normalize(images))
         tokens = features[:, self.recognizer.encoder.special_tokens :]
-        auxiliary = self.dense_weight * self.token_classifier.loss(
-            tokens, token_characters
-        )
+        of_tokens = self.token_classifier.loss(tokens, token_characters)
+        auxiliary = self.dense_weight * of_tokens
         draft: CtcHead | None = getattr(self.recognizer.decoder, "draft", None)
         if draft is not None:
-            auxiliary = auxiliary + self.draft_weight * ctc_loss(
-                draft(features), labels
-            )
+            of_draft = ctc_loss(draft(features), labels)
+            auxiliary = auxiliary + self.draft_weight * of_draft
         return self.recognizer.decoder.loss(features, labels), auxiliary
 
     def _losses_of_one_length(

@@ -240,9 +240,8 @@ class OwnWords(LightningDataModule):
         self, device: torch.device | str
     ) -> Iterator[tuple[Images, Labels]]:
         """Batches of the words that would come next, with the ids of their texts."""
-        for batch in islice(
-            self.train_dataloader(), math.ceil(WORDS / self.batch_size)
-        ):
+        count = math.ceil(WORDS / self.batch_size)
+        for batch in islice(self.train_dataloader(), count):
             yield batch.images.to(device), batch.labels.to(device)
 
     def val_dataloader(self) -> list[Batches]:

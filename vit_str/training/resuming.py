@@ -37,14 +37,16 @@ class StepCount:
         self._unfinished.append((images, losses))
         if len(self._unfinished) == 1:
             return losses
-        return {
-            name: torch.stack([batch[name] for _, batch in self._unfinished]).mean()
-            for name in losses
-        }
+        means = {}
+        for name in losses:
+            batches = [batch[name] for _, batch in self._unfinished]
+            means[name] = torch.stack(batches).mean()
+        return means
 
     def finish_step(self, processes: int) -> None:
         """The step is finished, on that many processes with as many images each."""
-        self.images_seen += processes * sum(images for images, _ in self._unfinished)
+        images = sum(images for images, _ in self._unfinished)
+        self.images_seen += processes * images
         self._unfinished.clear()
 
     def drop_step(self) -> None:

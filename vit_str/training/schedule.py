@@ -50,7 +50,6 @@ def progress(trainer: Trainer) -> float:
     for callback in trainer.callbacks:  # type: ignore[attr-defined]
         if isinstance(callback, Timer) and callback.time_remaining() is not None:
             elapsed = callback.time_elapsed()
-            shares.append(
-                elapsed / max(1e-9, elapsed + (callback.time_remaining() or 0.0))
-            )
+            remaining = callback.time_remaining() or 0.0
+            shares.append(elapsed / max(1e-9, elapsed + remaining))
     return min(1.0, max(shares))

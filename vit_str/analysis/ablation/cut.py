@@ -53,8 +53,10 @@ def without_heads(
         cut[layer].append(head - 1)
     with ExitStack() as hooks:
         for layer, of_layer in cut.items():
-            hook = partial(_replace, partial(fill, layer, of_layer), of_layer)
-            hooks.enter_context(layers[layer - 1].register_forward_hook(hook))
+            filled = partial(fill, layer, of_layer)
+            hook = partial(_replace, filled, of_layer)
+            handle = layers[layer - 1].register_forward_hook(hook)
+            hooks.enter_context(handle)
         yield
 
 
@@ -142,9 +144,11 @@ class HeadOutputs:
         variances = (squares - self._means(layer).square()).clamp(min=0)
         deviations = variances.sqrt()[heads].to(output)
         # The same for every cut: of all heads of the layer, then those that are cut.
-        generator = torch.Generator().manual_seed(hash((self._seed, first, layer)))
-        noise = torch.randn(output.shape, generator=generator)[:, heads].to(output)
-        return self._mean(layer, heads, output) + noise * deviations
+        seed = hash((self._seed, first, layer))
+        generator = torch.Generator().manual_seed(seed)
+        noise = torch.randn(output.shape, generator=generator)
+        of_heads = noise[:, heads].to(output)
+        return self._mean(layer, heads, output) + of_heads * deviations
 
     def _resampled(
         self,
@@ -157,4 +161,5 @@ class HeadOutputs:
         generator = torch.Generator().manual_seed(self._seed)
         step = int(torch.randint(1, len(pool), (), generator=generator))
         words = torch.arange(first, first + len(output))
-        return pool[(words + step) % len(pool)][:, heads].to(output)
+        others = pool[(words + step) % len(pool)]
+        return others[:, heads].to(output)

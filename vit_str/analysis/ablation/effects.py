@@ -38,22 +38,25 @@ def effects(whole: Reading, readings: Sequence[Reading]) -> pd.DataFrame:
         after = np.array(reading.right)
         lost = int((before & ~after).sum())
         gained = int((after & ~before).sum())
-        low, high = difference_interval(int((before & after).sum()), lost, gained, n)
-        p = mcnemar(lost, gained)
-        layer, head = reading.heads[0] if len(reading.heads) == 1 else (pd.NA, pd.NA)
-        numbers = (
-            float(after.mean()),
-            (gained - lost) / n,
-            low,
-            high,
-            lost,
-            gained,
-            p,
-            n,
-        )
-        rows.append((reading.cut, len(reading.heads), layer, head, *numbers))
-    columns = ["cut", "heads", "layer", "head", "accuracy", "difference", "low", "high"]
-    table = pd.DataFrame(rows, columns=[*columns, "lost", "gained", "p", "n"])
+        both = int((before & after).sum())
+        low, high = difference_interval(both, lost, gained, n)
+        is_single = len(reading.heads) == 1
+        row = {
+            "cut": reading.cut,
+            "heads": len(reading.heads),
+            "layer": reading.heads[0].layer if is_single else pd.NA,
+            "head": reading.heads[0].head if is_single else pd.NA,
+            "accuracy": float(after.mean()),
+            "difference": (gained - lost) / n,
+            "low": low,
+            "high": high,
+            "lost": lost,
+            "gained": gained,
+            "p": mcnemar(lost, gained),
+            "n": n,
+        }
+        rows.append(row)
+    table = pd.DataFrame(rows)
     single = table["cut"].str.startswith("layer ")
     table["p_holm"] = holm(table.loc[single, "p"]).reindex(table.index)
     return table.astype({"layer": "Int64", "head": "Int64"})
@@ -82,8 +85,10 @@ def difference_interval(both: int, lost: int, gained: int, n: int) -> Interval:
         covariance = max(covariance - n / 2, 0.0)
     correlation = covariance / scale if scale else 0.0
     difference = (gained - lost) / n
-    down = _joined(after / n - low_after, high_before - before / n, correlation)
-    up = _joined(high_after - after / n, before / n - low_before, correlation)
+    share_before = before / n
+    share_after = after / n
+    down = _joined(share_after - low_after, high_before - share_before, correlation)
+    up = _joined(high_after - share_after, share_before - low_before, correlation)
     return max(difference - down, -1.0), min(difference + up, 1.0)
 
 

@@ -6,6 +6,7 @@ in training, something nearer to what they know: see ``WAYS``.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -54,19 +55,19 @@ def read_without(
     recognizer = subject.recognizer
     texts: list[str] = []
     for images in batches:
-        with without_heads(
-            recognizer.encoder, heads, outputs.fill(by, first=len(texts))
-        ):
-            ids = generate(recognizer.decoder, recognizer.encode(images)).labels
+        fill = outputs.fill(by, first=len(texts))
+        with without_heads(recognizer.encoder, heads, fill):
+            features = recognizer.encode(images)
+            ids = generate(recognizer.decoder, features).labels
             texts += map(subject.charset.decode, ids.tolist())
     right = [text == label for text, label in zip(texts, labels, strict=True)]
     return Reading(cut, heads, texts, right)
 
 
 _LEAD = (
-    "Every head of the encoder is cut, alone and with others, while the model reads: it puts out "
-    "{instead}. What reading loses, word by word, says which heads it needs, and whether these are "
-    "the ones that look far."
+    "Every head of the encoder is cut, alone and with others, while the model reads: "
+    "it puts out {instead}. What reading loses, word by word, says which heads it "
+    "needs, and whether these are the ones that look far."
 )
 _CAUTION = (
     "A cut head leaves the others with features that they never saw in training, so "
@@ -92,11 +93,9 @@ def report(run: AnalysisRun, by: str, orders: int) -> int:
     table.insert(4, "distance", [distances.get(Head(*place)) for place in places])
     write_frame(run.folder / "ablation.csv", table)
     words = {"label": labels, WHOLE: whole.texts}
-    words |= {
-        reading.cut: reading.texts
-        for reading in readings
-        if reading.cut.startswith("layer ")
-    }
+    for reading in readings:
+        if reading.cut.startswith("layer "):
+            words[reading.cut] = reading.texts
     write_frame(run.folder / "words.csv", pd.DataFrame(words))
     single = table[table["cut"].str.startswith("layer ")]
     n = len(whole.right)
@@ -146,16 +145,14 @@ def _cut_and_read(
             analysis.update(pixels)
         batches.append(pixels)
         labels += batch.labels
-    distances = {
-        Head(layer, head): distance
-        for layer, values in enumerate(analysis.statistics.values("distance"), 1)
-        for head, distance in enumerate(values.mean(0).tolist(), 1)
-    }
-    cuts = [*_cuts(distances, orders, run.seed), *_matched(distances, orders, run.seed)]
-    cuts.insert(0, (WHOLE, ()))
-    with console.Progress(
-        len(cuts), alone=True, unit="cut", name=subject.name
-    ) as progress:
+    distances = _mean_distances(analysis)
+    cuts: list[Cut] = [
+        (WHOLE, ()),
+        *_cuts(distances, orders, run.seed),
+        *_matched(distances, orders, run.seed),
+    ]
+    bar = console.Progress(len(cuts), alone=True, unit="cut", name=subject.name)
+    with bar as progress:
         readings = [
             read_without(subject, batches, labels, name, heads, outputs, by)
             for name, heads in progress.over(cuts)
@@ -163,24 +160,31 @@ def _cut_and_read(
     return labels, distances, readings
 
 
+def _mean_distances(analysis: DistanceAnalysis) -> dict[Head, float]:
+    """How far each head looks, as the mean over images."""
+    means = {}
+    for layer, values in enumerate(analysis.statistics.values("distance"), 1):
+        for head, distance in enumerate(values.mean(0).tolist(), 1):
+            means[Head(layer, head)] = distance
+    return means
+
+
 def _cuts(distances: dict[Head, float], orders: int, seed: int) -> list[Cut]:
     """Every head alone, and the first 1, 2, ... of several orders."""
     nearest = sorted(distances, key=distances.__getitem__)
     random = np.random.default_rng(seed)
-    shuffled = [
-        [nearest[i] for i in random.permutation(len(nearest))] for _ in range(orders)
-    ]
     named = [(_FARTHEST, nearest[::-1]), (_NEAREST, nearest)]
-    named += [
-        (f"{_RANDOM} {number}", order) for number, order in enumerate(shuffled, 1)
-    ]
-    counts = np.unique(np.linspace(0, len(nearest), _STEPS + 1).round().astype(int))
-    counts = counts[1:-1]
+    for number in range(1, orders + 1):
+        places = random.permutation(len(nearest))
+        named.append((f"{_RANDOM} {number}", [nearest[place] for place in places]))
+    steps = np.linspace(0, len(nearest), _STEPS + 1)
+    counts = np.unique(steps.round().astype(int))[1:-1]
     cuts: list[Cut] = [
         (f"layer {layer}, head {head}", (Head(layer, head),))
         for layer, head in distances
     ]
-    cuts += [(name, tuple(order[:count])) for name, order in named for count in counts]
+    for name, order in named:
+        cuts += [(name, tuple(order[:count])) for count in counts]
     return [*cuts, ("every head", tuple(nearest))]
 
 
@@ -192,21 +196,20 @@ def _matched(distances: dict[Head, float], draws: int, seed: int) -> list[Cut]:
     count = min(_OF_A_LAYER, min(map(len, layers.values())) // 2)
     if not count:
         return []
-    far = [head for heads in layers.values() for head in heads[-count:]]
-    near = [head for heads in layers.values() for head in heads[:count]]
+    far = chain.from_iterable(heads[-count:] for heads in layers.values())
+    near = chain.from_iterable(heads[:count] for heads in layers.values())
     cuts: list[Cut] = [(_FAR, tuple(far)), (_NEAR, tuple(near))]
     random = np.random.default_rng(seed)
     for draw in range(1, draws + 1):
-        places = {
-            layer: random.permutation(len(heads)) for layer, heads in layers.items()
-        }
-        drawn = [
-            layers[layer][place] for layer, of in places.items() for place in of[:count]
-        ]
+        drawn: list[Head] = []
+        for heads in layers.values():
+            places = random.permutation(len(heads))
+            drawn += [heads[place] for place in places[:count]]
         cuts.append((f"{_ANY} {draw}", tuple(drawn)))
     return cuts
 
 
+_SHOWN_AS = {"mean": "accuracy", "min": "lowest", "max": "highest"}
 _SETS = (
     "Half of the heads, or as many of each layer; for random sets the mean and the "
     "lowest and highest of all draws, for the others the difference with its 95 % "
@@ -226,13 +229,13 @@ def sets_of_heads(table: pd.DataFrame) -> pd.DataFrame:
     rows = [chosen]
     for name in (_RANDOM, _ANY):
         drawn = random_sets(table, name)
-        drawn = drawn[drawn["heads"] == middle] if name == _RANDOM else drawn
+        if name == _RANDOM:
+            drawn = drawn[drawn["heads"] == middle]
         named = name + ", " + drawn["count"].astype(str) + " draws"
-        kept = drawn.rename(
-            columns={"mean": "accuracy", "min": "lowest", "max": "highest"}
-        )
-        rows.append(kept.drop(columns="count").assign(cut=named))
-    return pd.concat([part for part in rows if not part.empty], ignore_index=True)
+        kept = drawn.rename(columns=_SHOWN_AS).drop(columns="count")
+        rows.append(kept.assign(cut=named))
+    filled = [part for part in rows if not part.empty]
+    return pd.concat(filled, ignore_index=True)
 
 
 def _correlation(single: pd.DataFrame) -> tuple[float, float]:
@@ -247,7 +250,8 @@ def _correlation(single: pd.DataFrame) -> tuple[float, float]:
 
 
 def _finding(table: pd.DataFrame, single: pd.DataFrame) -> str:
-    needed = single[(single["p_holm"] < 0.05) & (single["difference"] < 0)]
+    is_needed = (single["p_holm"] < 0.05) & (single["difference"] < 0)
+    needed = single[is_needed]
     most = single.loc[single["difference"].idxmin()]
     rho, p = _correlation(single)
     return (
@@ -269,11 +273,12 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
     for row in single.itertuples():
         color = depth_color(row.layer, layers)
         lost = -100 * row.difference
-        ends = [[max(lost + 100 * row.high, 0)], [max(-100 * row.low - lost, 0)]]
+        below = max(lost + 100 * row.high, 0)
+        above = max(-100 * row.low - lost, 0)
         left.errorbar(
             row.distance,
             lost,
-            ends,
+            [[below], [above]],
             fmt="none",
             color=color,
             elinewidth=0.9,
@@ -287,14 +292,19 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
             zorder=3,
             **dot_style(color, not row.p_holm < 0.05),
         )
-    for hollow, label in ((False, "p below 0.05 (Holm)"), (True, "p of 0.05 or more")):
-        left.plot([], [], "o", label=label, **dot_style(MUTED, hollow))
+    full = dot_style(MUTED, False)
+    hollow = dot_style(MUTED, True)
+    left.plot([], [], "o", label="p below 0.05 (Holm)", **full)
+    left.plot([], [], "o", label="p of 0.05 or more", **hollow)
     left.legend()
     left.axhline(0, color=INK, linewidth=0.8, zorder=1)
-    left.set(xlabel="attention distance of the head (px)", ylabel="words lost (points)")
+    left.set_xlabel("attention distance of the head (px)")
+    left.set_ylabel("words lost (points)")
     left.set_title("one head cut")
     _draw_orders(right, table)
-    right.set(xlabel="heads cut", ylabel="words read right (%)", ylim=(0, None))
+    right.set_xlabel("heads cut")
+    right.set_ylabel("words read right (%)")
+    right.set_ylim(0, None)
     right.set_title("more and more heads cut")
     right.legend()
     depth_legend(sheet, [left], layers)
@@ -304,20 +314,23 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
 def _draw_orders(axes: Axes, table: pd.DataFrame) -> None:
     """Words read right without more and more heads, farthest first, nearest first and at random."""
     every = table["heads"].max()
-    ends = table[(table["cut"] == WHOLE) | (table["cut"] == "every head")]
+    ends = table[table["cut"].isin([WHOLE, "every head"])]
     drawn = random_sets(table, _RANDOM)
     if not drawn.empty:
         level = dict.fromkeys(("mean", "min", "max"), ends["accuracy"])
         level["heads"] = ends["heads"]
         band = pd.concat([drawn, pd.DataFrame(level)]).sort_values("heads")
-        low = 100 * band["min"]
-        high = 100 * band["max"]
-        axes.fill_between(band["heads"], low, high, color=MUTED, alpha=0.2, linewidth=0)
+        axes.fill_between(
+            band["heads"],
+            100 * band["min"],
+            100 * band["max"],
+            color=MUTED,
+            alpha=0.2,
+            linewidth=0,
+        )
         axes.plot(band["heads"], 100 * band["mean"], "-", color=MUTED, label=_RANDOM)
-    for name, color, matched in (
-        (_FARTHEST, COLORS[1], _FAR),
-        (_NEAREST, COLORS[0], _NEAR),
-    ):
+    orders = ((_FARTHEST, COLORS[1], _FAR), (_NEAREST, COLORS[0], _NEAR))
+    for name, color, matched in orders:
         curve = pd.concat([table[table["cut"] == name], ends]).sort_values("heads")
         axes.plot(
             curve["heads"],
@@ -329,7 +342,13 @@ def _draw_orders(axes: Axes, table: pd.DataFrame) -> None:
         )
         one = table[table["cut"] == matched]
         axes.plot(
-            one["heads"], 100 * one["accuracy"], "D", color=color, label=matched, markersize=6,
-            markerfacecolor=PLATE, zorder=4,
-        )  # fmt: skip
+            one["heads"],
+            100 * one["accuracy"],
+            "D",
+            color=color,
+            label=matched,
+            markersize=6,
+            markerfacecolor=PLATE,
+            zorder=4,
+        )
     axes.set_xlim(0, every)

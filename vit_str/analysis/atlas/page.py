@@ -6,8 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from vit_str.analysis.atlas.drawing import (
     heads_by_depth,
     layer_mean,
@@ -26,7 +24,7 @@ from vit_str.analysis.images import RENDERED, images_hash
 from vit_str.analysis.libraries.load import is_library_name
 from vit_str.analysis.results import AnalysisRun
 from vit_str.analysis.subjects import load_subject
-from vit_str.console import reason_of, warn, write
+from vit_str.console import Progress, reason_of, write
 from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_json
 
@@ -93,8 +91,8 @@ def report(run: AnalysisRun, norm: str) -> int:
     again = [name for name, refusal in refused.items() if not refusal.holds(name)]
     names = list(dict.fromkeys([*names, *again]))
     try:
-        with tqdm(names, unit="model", desc="atlas", disable=None) as bar:
-            for name in bar:
+        with Progress(len(names), alone=True, unit="model", name="atlas") as progress:
+            for name in progress.over(names):
                 if name not in measured.records:
                     refused.pop(name, None)
                     try:
@@ -103,8 +101,7 @@ def report(run: AnalysisRun, norm: str) -> int:
                     except Exception as error:
                         reason = reason_of(error).removeprefix(f"{name}: ")
                         refused[name] = Refusal.of(name, reason)
-                        bar.clear()
-                        warn(f"{name}: {reason}", "analyze atlas")
+                        progress.warn(f"{name}: {reason}", "analyze atlas")
     finally:  # after Ctrl-C the page has what is done
         write(f"{_write(run.folder, measured, refused, norm)}")
     return 0 if measured.records else 1

@@ -47,19 +47,28 @@ _NAME = 28  # letters of a name in a figure
 def scores_by_length(rows: pd.DataFrame) -> Figure:
     """Scores against the length of words, a line with intervals for every model and the slices."""
     chosen = rows[(rows["versus"] == "") & rows["group"].isin(LENGTHS)]
-    names = chosen.loc[chosen["metric"].isin(_BY_LENGTH), "model"].unique().tolist()
+    is_shown = chosen["metric"].isin(_BY_LENGTH)
+    names = chosen.loc[is_shown, "model"].unique().tolist()
     counts = chosen.groupby("group")["n"].max()
     groups = [group for group in LENGTHS if group in counts]
     sheet = figure(10.5, 3.6)
     grid = sheet.subplots(1, len(_BY_LENGTH))
     for axes, metric in zip(grid, _BY_LENGTH, strict=True):
         for place, name in enumerate(names):
-            line = chosen[(chosen["model"] == name) & (chosen["metric"] == metric)]
+            of_model = chosen[chosen["model"] == name]
+            line = of_model[of_model["metric"] == metric]
             shift = 0.07 * (place - (len(names) - 1) / 2)  # intervals side by side
             places = [groups.index(group) + shift for group in line["group"]]
             reach = [line["mean"] - line["low"], line["high"] - line["mean"]]
-            style = {"marker": "o", "markersize": 4, **_style(name, names)}
-            axes.errorbar(places, line["mean"], reach, label=_shown(name), **style)
+            axes.errorbar(
+                places,
+                line["mean"],
+                reach,
+                label=_shown(name),
+                marker="o",
+                markersize=4,
+                **_style(name, names),
+            )
         _label(axes, metric)
         lengths = [
             f"{group.removeprefix('length ')}\nn = {counts[group]:,}"
@@ -83,8 +92,14 @@ def center_errors(errors: Mapping[Source, Sequence[float]]) -> Figure:
         beyond = float((np.abs(error) > _WIDEST_ERROR).mean())
         label = f"{_shown(source.model)} ({beyond:.1%} beyond)"
         weights = np.full(len(error), 1 / max(len(error), 1))
-        style = _style(source.model, names)
-        axes.hist(error, bins, weights=weights, histtype="step", label=label, **style)
+        axes.hist(
+            error,
+            bins,
+            weights=weights,
+            histtype="step",
+            label=label,
+            **_style(source.model, names),
+        )
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.set_xlim(-_WIDEST_ERROR, _WIDEST_ERROR)
     axes.set_xlabel(
@@ -106,10 +121,11 @@ def heads(rows: pd.DataFrame) -> Figure:
     axes = sheet.subplots()
     labels = []
     for place, row in enumerate(own.itertuples()):
-        mark, name = ("D", "mean") if pd.isna(row.head) else ("o", row.head)
-        labels.append(f"{row.block}\n{name}")
+        is_mean = pd.isna(row.head)
+        labels.append(f"{row.block}\n{'mean' if is_mean else row.head}")
         color = depth_color(row.block, own["block"].max())
         reach = [[row.mean - row.low], [row.high - row.mean]]
+        mark = "D" if is_mean else "o"
         axes.errorbar(place, row.mean, reach, fmt=mark, color=color)
     for row in others.itertuples():
         axes.axhline(
@@ -142,4 +158,5 @@ def _style(name: str, names: Iterable[str]) -> LineStyle:
         return {"color": INK, "linestyle": (0, (4, 2)), "linewidth": 1.3}
     if is_untrained(name):
         return {**UNTRAINED, "color": UNTRAINED_INK, "linewidth": 1.3}
-    return {"color": model_colors(shown for shown in names if shown != SLICES)[name]}
+    models = [shown for shown in names if shown != SLICES]
+    return {"color": model_colors(models)[name]}

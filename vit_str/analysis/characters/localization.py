@@ -93,7 +93,8 @@ def iou(first: Boxes, second: Boxes) -> Float64[Tensor, " character"]:
     low = first[:, :2].maximum(second[:, :2])
     high = first[:, 2:].minimum(second[:, 2:])
     shared = (high - low).clamp(min=0).prod(1)
-    return shared / (_area(first) + _area(second) - shared).clamp(min=1e-9)
+    union = _area(first) + _area(second) - shared
+    return shared / union.clamp(min=1e-9)
 
 
 def inside(
@@ -101,7 +102,9 @@ def inside(
 ) -> Bool[Tensor, " character"]:
     """Whether points lie in boxes that are larger by a margin (x, y) on every side; not if NaN."""
     reach = torch.tensor(margin, dtype=points.dtype)
-    return ((points >= boxes[:, :2] - reach) & (points <= boxes[:, 2:] + reach)).all(1)
+    is_after_start = points >= boxes[:, :2] - reach
+    is_before_end = points <= boxes[:, 2:] + reach
+    return (is_after_start & is_before_end).all(1)
 
 
 def score_characters(
@@ -118,12 +121,14 @@ def score_characters(
     attended = CharacterAttention(*(part[read] for part in attended))
     nothing = torch.full_like(true_boxes[:1], torch.nan)
     in_word = torch.cat([nothing, true_boxes, nothing])
-    before, boxes, after = (
-        in_word[[index + step for index in written]] for step in range(3)
-    )
+    places = torch.tensor(written)
+    before = in_word[places]
+    boxes = in_word[places + 1]
+    after = in_word[places + 2]
     # A stroke thinner than a pixel is a pixel.
     sizes = (boxes[:, 2:] - boxes[:, :2]).clamp(min=1)
-    offsets = (attended.centers - (boxes[:, :2] + boxes[:, 2:]) / 2) / sizes
+    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+    offsets = (attended.centers - middles) / sizes
     energy = (attended.maps * covered(boxes, grid)).sum((1, 2))
     height, width = grid.patch_size
     bottom, right = grid.image_size
@@ -133,7 +138,9 @@ def score_characters(
     visible = boxes.clamp(min=0).minimum(edges)
     half_a_token = (width / 2, height / 2)
     in_own_box = inside(attended.centers, boxes)
-    in_neighbor = inside(attended.centers, before) | inside(attended.centers, after)
+    in_last = inside(attended.centers, before)
+    in_next = inside(attended.centers, after)
+    in_neighbor = in_last | in_next
     return {
         "pointing": inside(attended.points, boxes).double(),
         "pointing_near": inside(attended.points, boxes, half_a_token).double(),
@@ -162,13 +169,16 @@ def _overlaps(
 ) -> Float64[Tensor, "character place"]:
     """Pixels that intervals share with each of ``count`` places side by side."""
     starts = torch.arange(count, dtype=torch.float64) * side
-    ends = high[:, None].minimum(starts + side)
-    return (ends - low[:, None].maximum(starts)).clamp(min=0)
+    first = low[:, None].maximum(starts)
+    last = high[:, None].minimum(starts + side)
+    return (last - first).clamp(min=0)
 
 
 def _columns(boxes: Boxes) -> Boxes:
     """Boxes of the same left and right, and the same height all."""
-    return boxes * torch.tensor([1.0, 0, 1, 0]) + torch.tensor([0.0, 0, 0, 1])
+    sides = torch.tensor([1.0, 0, 1, 0])
+    height = torch.tensor([0.0, 0, 0, 1])
+    return boxes * sides + height
 
 
 def _area(boxes: Boxes) -> Float64[Tensor, " character"]:

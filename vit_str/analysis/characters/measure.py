@@ -46,7 +46,8 @@ class Source(NamedTuple):
     @property
     def counted(self) -> tuple[int | None, int | None]:
         """Block and head as people count them, from 1."""
-        block, head = (None if index is None else index + 1 for index in self[1:])
+        block = None if self.block is None else self.block + 1
+        head = None if self.head is None else self.head + 1
         return block, head
 
 
@@ -77,9 +78,11 @@ class Word:
     ) -> CharacterAttention:
         """Where a model looked, as maps, points and boxes."""
         maps = source.of(self.attention[source.model])
-        size = round(grid.image_size[0]), round(grid.image_size[1])
+        height, width = grid.image_size
+        size = (round(height), round(width))
         mask = np.ones((1, len(maps)), dtype=bool)
-        boxes = torch.from_numpy(character_boxes(maps[None].numpy(), mask, size)[0])
+        (sides,) = character_boxes(maps[None].numpy(), mask, size)
+        boxes = torch.from_numpy(sides)
         return character_attention(maps, boxes, grid)
 
     def true_places(self) -> list[tuple[int, int]]:
@@ -87,7 +90,8 @@ class Word:
         if self.true_boxes is None or self.label is None:
             return []
         drawn = (self.true_boxes[:, 2] > self.true_boxes[:, 0]).tolist()
-        return [(i, j) for i, j in matches(self.text, self.label) if drawn[j]]
+        pairs = matches(self.text, self.label)
+        return [(place, in_label) for place, in_label in pairs if drawn[in_label]]
 
 
 class Observer:
@@ -110,7 +114,8 @@ class Observer:
                 f"--block and --head are from 1 to {self.blocks} and {self.heads} in "
                 f"this model, found {block} and {1 if head is None else head}"
             )
-        return Source(self.subject.name, block - 1, None if head is None else head - 1)
+        index = None if head is None else head - 1
+        return Source(self.subject.name, block - 1, index)
 
     @torch.no_grad()
     def observe(
@@ -138,15 +143,14 @@ class Observer:
             boxes: Tensor | None = None
             if batch.boxes is not None:
                 boxes = batch.boxes[index, : len(label or "")].double()
-            written = index, slice(None), slice(None), slice(len(text))
+            written = (index, slice(None), slice(None), slice(len(text)))
+            confidences = hypotheses.confidences[index, : len(text)]
             word = Word(
                 name=batch.names[index],
                 pixels=batch.pixels[index],
                 text=text,
                 label=label,
-                confidences=hypotheses.confidences[index, : len(text)]
-                .double()
-                .tolist(),
+                confidences=confidences.double().tolist(),
                 attention={name: maps[written] for name, maps in attention.items()},
                 special_mass={name: mass[written] for name, mass in special.items()},
                 true_boxes=boxes,

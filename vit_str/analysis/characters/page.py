@@ -83,15 +83,14 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
     page.paragraph(_summary(board, observed.records))
     _add_scores(page, board, rows, subject.name, head)
     _words(page, observed.shown)
-    columns, losses = cells_of(not_better(rows))
+    columns, cells = cells_of(not_better(rows))
+    losses = [dict(zip(columns, loss, strict=True)) for loss in cells]
     return run.finish(
         page,
         words=board.words,
         characters=board.characters,
         characters_drawn=board.drawn,
-        not_better_than_slices=[
-            dict(zip(columns, loss, strict=True)) for loss in losses
-        ],
+        not_better_than_slices=losses,
     )
 
 
@@ -113,7 +112,8 @@ def _observe(
             board.add(word)
             attended = word.character_attention(source, board.grid)
             if len(observed.records) in drawn and word.text:
-                observed.shown.append(mapped(subject, word, attended, pixels[index]))
+                drawing = mapped(subject, word, attended, pixels[index])
+                observed.shown.append(drawing)
             observed.records.append(record(word, attended, source))
     return observed
 
@@ -177,14 +177,11 @@ def _means(rows: pd.DataFrame, block: int | None, head: int | None) -> _Means:
     is_chosen = (rows["block"] == block) & (rows["head"].fillna(0) == (head or 0))
     has_no_block = rows["block"].isna()
     compared = rows[(rows["versus"] == "") & (has_no_block | is_chosen)]
-    return {
-        (
-            row.model,
-            row.group,
-            row.metric,
-        ): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
-        for row in compared.itertuples()
-    }
+    means = {}
+    for row in compared.itertuples():
+        interval = f"[{row.low:.3f}, {row.high:.3f}]"
+        means[row.model, row.group, row.metric] = f"{row.mean:.3f} {interval}"
+    return means
 
 
 def _cells_of_scores(
@@ -193,22 +190,24 @@ def _cells_of_scores(
     subject: str,
 ) -> list[list[object]]:
     """A row for each score that the subject has, a column for each model."""
-    return [
-        [TITLES[metric], unit, *(means.get((name, "all", metric)) for name in names)]
-        for metric, unit in METRICS.items()
-        if (subject, "all", metric) in means
-    ]
+    rows: list[list[object]] = []
+    for metric, unit in METRICS.items():
+        if (subject, "all", metric) in means:
+            of_models = [means.get((name, "all", metric)) for name in names]
+            rows.append([TITLES[metric], unit, *of_models])
+    return rows
 
 
 def _cells_of_groups(
     means: _Means, names: Sequence[str], counts: Mapping[str, int], metric: str
 ) -> list[list[object]]:
     """A row for each group of words, a column for each model."""
-    return [
-        [group, counts[group], *(means.get((name, group, metric)) for name in names)]
-        for group in GROUPS
-        if group in counts
-    ]
+    rows: list[list[object]] = []
+    for group in GROUPS:
+        if group in counts:
+            of_models = [means.get((name, group, metric)) for name in names]
+            rows.append([group, counts[group], *of_models])
+    return rows
 
 
 def _summary(board: Scoreboard, records: Sequence[dict[str, Any]]) -> str:
@@ -218,14 +217,15 @@ def _summary(board: Scoreboard, records: Sequence[dict[str, Any]]) -> str:
     nothing = f" In {empty:,} no text was seen." if empty else ""
     block, head = board.source.counted
     which = "the mean of the heads" if head is None else f"head {head}"
-    scored = (
-        f" {board.characters:,} characters of {board.words:,} words could be scored: "
-        f"those that were read right, {board.characters / board.drawn:.1%} of all. "
-        "The others have no place of their own in the text and count nowhere; "
-        "scores of all characters would be lower."
-        if board.drawn
-        else ""
-    )
+    scored = ""
+    if board.drawn:
+        share = f"{board.characters / board.drawn:.1%}"
+        scored = (
+            f" {board.characters:,} characters of {board.words:,} words could be "
+            f"scored: those that were read right, {share} of all. The others have no "
+            "place of their own in the text and count nowhere; scores of all "
+            "characters would be lower."
+        )
     return (
         f"{len(records):,} images were read{right}.{nothing}{scored} Maps and boxes "
         f"are of {which} of block {block} of the decoder unless said otherwise."
@@ -312,7 +312,9 @@ def mapped(
     ids = torch.tensor([subject.charset.encode(word.text)], device=image.device)
     gradients = gradient_times_input(subject.recognizer, image[None], ids)[0]
     verdict = "" if word.label is None else f"the label is {word.label}"
-    title = f"{word.text}    {'read right' if word.right else verdict}    ({word.name})"
+    if word.right:
+        verdict = "read right"
+    title = f"{word.text}    {verdict}    ({word.name})"
     maps = {"attention": attended.maps, "|gradient × input|": gradients}
     truth = [] if word.true_boxes is None else word.true_boxes.tolist()
     return MappedWord(
@@ -322,27 +324,28 @@ def mapped(
 
 def record(word: Word, attended: CharacterAttention, source: Source) -> dict[str, Any]:
     """One image as plain values, in pixels of the model's input."""
-    known = word.true_boxes
-    true_boxes = (
-        {} if known is None else {i: _rounded(known[j]) for i, j in word.true_places()}
-    )
+    true_boxes = {}
+    if word.true_boxes is not None:
+        for place, in_label in word.true_places():
+            true_boxes[place] = _rounded(word.true_boxes[in_label])
     special = source.of(word.special_mass[source.model]).tolist()
+    characters = [
+        {
+            "character": character,
+            "confidence": round(word.confidences[index], 6),
+            "centroid": _rounded(attended.centers[index]),
+            "box": _rounded(attended.boxes[index]),
+            "true_box": true_boxes.get(index),
+            "special_mass": round(special[index], 6),
+        }
+        for index, character in enumerate(word.text)
+    ]
     return {
         "image": word.name,
         "text": word.text,
         "label": word.label,
         "right": word.right,
-        "characters": [
-            {
-                "character": character,
-                "confidence": round(word.confidences[index], 6),
-                "centroid": _rounded(attended.centers[index]),
-                "box": _rounded(attended.boxes[index]),
-                "true_box": true_boxes.get(index),
-                "special_mass": round(special[index], 6),
-            }
-            for index, character in enumerate(word.text)
-        ],
+        "characters": characters,
     }
 
 

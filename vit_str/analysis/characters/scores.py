@@ -38,19 +38,17 @@ _BOW = 0.25
 
 
 COLUMNS = [
-    *(
-        "model",
-        "versus",
-        "block",
-        "head",
-        "group",
-        "metric",
-        "unit",
-        "mean",
-        "low",
-        "high",
-        "n",
-    )
+    "model",
+    "versus",
+    "block",
+    "head",
+    "group",
+    "metric",
+    "unit",
+    "mean",
+    "low",
+    "high",
+    "n",
 ]
 """Of a score: a mean over ``n`` words of the means over their characters, with its 95 % interval.
 
@@ -82,7 +80,9 @@ class Scoreboard:
         self.grid = grid
         of_others = [source._replace(model=name) for name in others]
         self.chosen = [source, *of_others, Source(SLICES, None)]
-        self.words = self.characters = self.drawn = 0
+        self.words = 0
+        self.characters = 0
+        self.drawn = 0
         self.errors: dict[Source, list[float]] = defaultdict(list)
         self._scores: dict[Source, list[list[float]]] = defaultdict(list)
         self._groups: list[set[str]] = []
@@ -91,7 +91,8 @@ class Scoreboard:
         """Score one word; those without text say nothing."""
         places = word.true_places()
         if word.true_boxes is not None:
-            self.drawn += int((word.true_boxes[:, 2] > word.true_boxes[:, 0]).sum())
+            has_width = word.true_boxes[:, 2] > word.true_boxes[:, 0]
+            self.drawn += int(has_width.sum())
         if not word.text or (word.true_boxes is not None and not places):
             return
         self.words += 1
@@ -102,26 +103,27 @@ class Scoreboard:
             if word.true_boxes is not None:
                 scores = score_characters(attended, word.true_boxes, places, self.grid)
                 offsets = scores.pop("offset").tolist()
-                means |= {name: float(values.mean()) for name, values in scores.items()}
+                for name, values in scores.items():
+                    means[name] = float(values.mean())
                 if source in self.chosen:
                     self.errors[source] += offsets
-            self._scores[source].append(
-                [means.get(metric, math.nan) for metric in METRICS]
-            )
+            row = [means.get(metric, math.nan) for metric in METRICS]
+            self._scores[source].append(row)
 
     def _attended(self, word: Word) -> dict[Source, CharacterAttention]:
         """Of every block and head, of other models and of slices."""
         blocks, heads = word.attention[self.source.model].shape[:2]
-        sources = [
-            Source(self.source.model, block, head)
-            for block in range(blocks)
-            for head in (None, *range(heads))
-        ]
+        model = self.source.model
+        of_block = (None, *range(heads))
+        sources = []
+        for block in range(blocks):
+            sources += [Source(model, block, head) for head in of_block]
         sources += self.chosen[1:-1]
-        attended = {
-            source: word.character_attention(source, self.grid) for source in sources
-        }
-        return attended | {self.chosen[-1]: slices(len(word.text), self.grid)}
+        attended = {}
+        for source in sources:
+            attended[source] = word.character_attention(source, self.grid)
+        attended[self.chosen[-1]] = slices(len(word.text), self.grid)
+        return attended
 
     def rows(self) -> pd.DataFrame:
         """All scores, and differences to the first source, with intervals over words."""
@@ -129,11 +131,10 @@ class Scoreboard:
         groups = [group for group in GROUPS if group in present]
         if not groups:
             return pd.DataFrame(columns=COLUMNS)
-        tables = [
-            _table(source, "", group, self._matrix(source, group))
-            for source in self._scores
-            for group in (groups if source in self.chosen else ["all"])
-        ]
+        tables = []
+        for source in self._scores:
+            of_source = groups if source in self.chosen else ["all"]
+            tables += [self._means(source, group) for group in of_source]
         first, *others = self.chosen
         for group in groups:
             own = self._matrix(first, group)
@@ -142,12 +143,13 @@ class Scoreboard:
                 tables += [_table(first, other.model, group, values)]
         return pd.concat(tables, ignore_index=True)
 
+    def _means(self, source: Source, group: str) -> pd.DataFrame:
+        return _table(source, "", group, self._matrix(source, group))
+
     def _matrix(self, source: Source, group: str) -> Float64[Tensor, "word metric"]:
         pairs = zip(self._scores[source], self._groups, strict=True)
-        return torch.tensor(
-            [row for row, names in pairs if group in names],
-            dtype=torch.float64,
-        )
+        rows = [row for row, names in pairs if group in names]
+        return torch.tensor(rows, dtype=torch.float64)
 
 
 def groups(word: Word) -> Iterator[str]:
@@ -174,8 +176,11 @@ def slope(boxes: Boxes) -> list[str]:
     degree = 2 if len(x) > 3 else 1  # a parabola goes through any three points
     powers = np.vander(x, degree + 1)
     *bow, rise, _ = np.linalg.lstsq(powers, middles[:, 1], rcond=None)[0]
-    names = ["rotated"] * bool(2 * abs(rise) / height > _RISE)
-    names += ["curved"] * bool(bow and abs(bow[0]) / height > _BOW)
+    names = []
+    if 2 * abs(rise) / height > _RISE:
+        names.append("rotated")
+    if bow and abs(bow[0]) / height > _BOW:
+        names.append("curved")
     return names or ["level"]
 
 
@@ -187,9 +192,10 @@ def comparisons(rows: pd.DataFrame) -> pd.DataFrame:
 def not_better(rows: pd.DataFrame) -> pd.DataFrame:
     """Comparisons whose 95 % interval includes zero, or in which slices are better."""
     compared = comparisons(rows)
-    lower = compared["metric"].isin(LOWER_IS_BETTER)
-    better = (lower & (compared["high"] < 0)) | (~lower & (compared["low"] > 0))
-    return compared[~better]
+    should_be_low = compared["metric"].isin(LOWER_IS_BETTER)
+    is_lower = should_be_low & (compared["high"] < 0)
+    is_higher = ~should_be_low & (compared["low"] > 0)
+    return compared[~(is_lower | is_higher)]
 
 
 def _table(

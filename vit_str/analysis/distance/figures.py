@@ -16,6 +16,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.ticker import EngFormatter, NullLocator
 
 from vit_str.analysis.distance.head_table import HeadTable
@@ -79,14 +80,16 @@ def heads_by_depth(rows: pd.DataFrame, chance: Chances, unit: str = "px") -> Fig
     highest = max(max(map(max, lines.values())) for lines in of_models)
     grid[0].set_ylim(0, 1.08 * max(highest, table.highest()))
     grid[0].set_ylabel(f"attention distance ({unit}, {table.norm})")
-    for (model, color), axes in zip(
-        model_colors(table.shown).items(), grid, strict=True
-    ):
+    colors = model_colors(table.shown)
+    for model, axes in zip(table.shown, grid, strict=True):
         for name in table.references(model):
             means = table.layer_means(name)
-            label = table.short_name(name)
             axes.plot(
-                means["layer"], means["mean"], zorder=1.2, label=label, **UNTRAINED
+                means["layer"],
+                means["mean"],
+                zorder=1.2,
+                label=table.short_name(name),
+                **UNTRAINED,
             )
             dots = table.heads(name)
             axes.plot(
@@ -97,7 +100,7 @@ def heads_by_depth(rows: pd.DataFrame, chance: Chances, unit: str = "px") -> Fig
                 markersize=3,
                 zorder=1.2,
             )
-        draw_layers(axes, table, model, color)
+        draw_layers(axes, table, model, colors[model])
     legend(sheet, grid, columns=3)
     return sheet
 
@@ -105,9 +108,8 @@ def heads_by_depth(rows: pd.DataFrame, chance: Chances, unit: str = "px") -> Fig
 @styled()
 def models_on_one_scale(rows: pd.DataFrame) -> Figure:
     """All models in one panel, as a share of uniform attention and of the image's diagonal."""
-    tables = [
-        HeadTable(rows, "distance", f"share of {of}") for of in ("uniform", "diagonal")
-    ]
+    units = ("share of uniform", "share of diagonal")
+    tables = [HeadTable(rows, "distance", unit) for unit in units]
     n = f"n = {rows['n'].max():,}"
     titles = ("share of uniform attention", "share of the diagonal of the image")
     sheet, grid = panels([(title, n) for title in titles], shared=False)
@@ -170,9 +172,8 @@ def differences_by_layer(
             dot = dot_style(COLORS[0], mean.hollow)
             axes.plot(mean.layer, mean.mean, "o", markersize=6, zorder=3, **dot)
     for hollow, label in ((False, "p below 0.05 (Holm)"), (True, "p of 0.05 or more")):
-        axes.plot(
-            [], [], "o", label=label, markersize=6, **dot_style(COLORS[0], hollow)
-        )
+        dot = dot_style(COLORS[0], hollow)
+        axes.plot([], [], "o", label=label, markersize=6, **dot)
     first, second = (plain(shortened(name, 18)) for name in of)
     axes.set_ylabel(f"distance (px), {second} \N{MINUS SIGN} {first}")
     if (differences["matching"] == "depth").any():
@@ -221,9 +222,8 @@ def draw_layers(
     layers = table.heads(model).groupby("layer")
     numbered = _room_of_a_head(axes, layers.size()) >= _NUMBERED
     for layer, heads in layers:
-        offsets = (
-            np.linspace(-_SPREAD, _SPREAD, len(heads)) if len(heads) > 1 else [0.0]
-        )
+        several = len(heads) > 1
+        offsets = np.linspace(-_SPREAD, _SPREAD, len(heads)) if several else [0.0]
         for head, offset in zip(heads.itertuples(), offsets, strict=True):
             _draw_head(axes, head, layer + offset, color, numbered)
     most = 8 if len(table.shown) > 2 else 12
@@ -277,7 +277,8 @@ def _room_of_a_head(axes: Axes, heads: pd.Series) -> float:
     sheet = axes.get_figure(root=True)
     assert sheet is not None
     across = axes.get_position().width * sheet.get_figwidth()
-    return float(across / len(heads) * 2 * _SPREAD / max(heads.max() - 1, 1))
+    gaps = max(heads.max() - 1, 1)
+    return float(across / len(heads) * 2 * _SPREAD / gaps)
 
 
 def hover_text(row: Any) -> str:
@@ -320,7 +321,11 @@ def offsets_gallery(
         axes.spines[:].set_visible(False)
         if not layer:
             axes.set_title(
-                f"head {head + 1}", loc="center", fontsize=8, pad=3, fontweight="normal"
+                f"head {head + 1}",
+                loc="center",
+                fontsize=8,
+                pad=3,
+                fontweight="normal",
             )
         if not head:
             axes.set_ylabel(
@@ -331,6 +336,18 @@ def offsets_gallery(
                 ha="right",
                 va="center",
             )
+    label = (
+        f"attention, times uniform; every map: {across:.0f} px to either side,\n"
+        f"{down:.0f} px up and down of the query; n = {n:,}"
+    )
+    _add_ratio_bar(sheet, image, grid, label)
+    return sheet
+
+
+def _add_ratio_bar(
+    sheet: Figure, image: AxesImage, grid: np.ndarray, label: str
+) -> None:
+    """The scale of colors below all maps."""
     bar = sheet.colorbar(
         image,
         ax=list(grid.flat),
@@ -342,12 +359,7 @@ def offsets_gallery(
     bar.set_ticks(list(_TICKS.values()), labels=list(_TICKS))
     bar.minorticks_off()
     bar.outline.set_visible(False)
-    bar.set_label(
-        f"attention, times uniform; every map: {across:.0f} px to either side,\n"
-        f"{down:.0f} px up and down of the query; n = {n:,}",
-        fontsize=8,
-    )
-    return sheet
+    bar.set_label(label, fontsize=8)
 
 
 @styled()
@@ -363,13 +375,13 @@ def along_training(
     roots = np.sqrt(seen)
     even = np.linspace(roots[0], roots[-1], min(len(seen), _MOST_TICKS))
     ticks = sorted({seen[np.abs(roots - root).argmin()] for root in even})
-    by_stage = table.rows.assign(seen=table.rows["model"].map(images)).sort_values(
-        "seen"
-    )
+    by_stage = table.rows.assign(seen=table.rows["model"].map(images))
+    by_stage = by_stage.sort_values("seen")
     layers = range(1, table.layers + 1)
     sheet, grid = panels([(f"layer {layer}", "") for layer in layers], 2.1, _IN_A_ROW)
     for layer, axes in zip(layers, grid, strict=True):
-        chance_lines(axes, {name: values[layer - 1] for name, values in chance.items()})
+        by_chance = {name: values[layer - 1] for name, values in chance.items()}
+        chance_lines(axes, by_chance)
         of_layer = by_stage[by_stage["layer"] == layer]
         for head, curve in of_layer.groupby("head"):
             (line,) = axes.plot(

@@ -39,16 +39,15 @@ class HeadTable:
         """The same model untrained, or all that are untrained if none has its name."""
         if model in self.untrained:
             return []
-        return [
-            name for name in self.untrained if name == f"untrained:{model}"
-        ] or self.untrained
+        own = f"untrained:{model}"
+        return [own] if own in self.untrained else self.untrained
 
     def short_name(self, untrained: str) -> str:
         """Of an untrained model; which one goes without saying if it is that of a model shown."""
-        known = [f"untrained:{model}" for model in self.shown] * (
-            len(self.untrained) == 1
-        )
-        return "untrained" if untrained in known else plain_lines(untrained, 18)
+        known = [f"untrained:{model}" for model in self.shown]
+        if len(self.untrained) == 1 and untrained in known:
+            return "untrained"
+        return plain_lines(untrained, 18)
 
     def titles(self) -> list[tuple[str, str]]:
         """For each model shown its name, and of how many images."""

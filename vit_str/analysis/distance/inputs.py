@@ -59,7 +59,8 @@ class GivenImages:
                 return
         if subject is None:
             raise ValueError(
-                "a torch module needs a tensor of images, or batches of it, as it takes them"
+                "a torch module needs a tensor of images, or batches of it, as it "
+                "takes them"
             )
         images = self._image_set(subject, source)
         for _, pixels in batches_of(subject, images, self.batch_size, self.device):
@@ -72,7 +73,9 @@ class GivenImages:
         seen = 0
         for batch in batches:
             end = seen + len(batch)
-            chosen = None if self.queries is None else self.queries[seen:end].flatten(1)
+            chosen = None
+            if self.queries is not None:
+                chosen = self.queries[seen:end].flatten(1)
             yield batch.to(device), chosen
             seen = end
 
@@ -84,16 +87,10 @@ class GivenImages:
         count = _MOST_IMAGES if self.count is None else self.count
         if isinstance(source, str | Path):
             return load_images(subject, str(source), count, self.seed)
-        chosen = [
-            (image, None, f"image {i}")
-            for i, image in enumerate(islice(source, count), 1)
-        ]
-        description = f"{len(chosen)} images"
-        return ImageSet(
-            description,
-            len(chosen),
-            partial(read_images, chosen, subject.preprocessing),
-        )
+        numbered = enumerate(islice(source, count), 1)
+        chosen = [(image, None, f"image {number}") for number, image in numbered]
+        read = partial(read_images, chosen, subject.preprocessing)
+        return ImageSet(f"{len(chosen)} images", len(chosen), read)
 
 
 def encoder_in(model: Any, grid: TokenGrid | None, images: Tensor) -> nn.Module:

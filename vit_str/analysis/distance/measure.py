@@ -103,18 +103,15 @@ class DistanceAnalysis:
         keys: Tensor,
         mask: Tensor | None,
     ) -> None:
-        per_image = (
-            len(self.statistics.windows[layer].allowed)
-            if self.statistics.windows
-            else 1
-        )
+        windows = self.statistics.windows
+        per_image = len(windows[layer].allowed) if windows else 1
         maps = map_of(queries, keys, mask)[: self._kept * per_image]
         self.maps.setdefault(layer, []).append(maps.cpu())
 
 
 def attends(subject: Subject) -> bool:
     """Whether the encoder has attention to measure; a convolution has none."""
+    if not subject.reads:
+        return True
     modules = subject.encoder.modules()
-    return not subject.reads or any(
-        isinstance(m, ScaledDotProductAttention) for m in modules
-    )
+    return any(isinstance(module, ScaledDotProductAttention) for module in modules)

@@ -41,19 +41,16 @@ class OffsetMaps:
         count = max(0, min(len(queries), _MOST_IMAGES - seen))
         for image in range(count):
             chosen = slice(image, image + 1)
-            own = (
-                mask
-                if mask is None or mask.ndim < 4 or len(mask) == 1
-                else mask[chosen]
-            )
+            own = mask
+            if mask is not None and mask.ndim >= 4 and len(mask) > 1:
+                own = mask[chosen]
             weights = map_of(queries[chosen], keys[chosen], own)
             weights = weights[0, :, special:, special:]
             total = (weights / weights.sum(-1, keepdim=True)).cpu().double()
             counted = self._counted(image)
             total = total * counted[:, None]
-            self._sums[layer] = (
-                self._sums[layer] + total if layer in self._sums else total
-            )
+            before = self._sums.get(layer)
+            self._sums[layer] = total if before is None else before + total
             self._counts[layer] = self._counts.get(layer, 0) + counted
         self._images[layer] = seen + count
 

@@ -42,10 +42,11 @@ _LEAD = (
     "heads and large for heads that attend across the image."
 )
 _CAUTION = (
-    "How to read it: compare distances with the chance lines. A head with uniform attention has "
-    'the distance of the line "uniform", and a model without training is close to that line in '
-    "every layer; so a large distance alone says nothing about what was learned. That "
-    "a head attends to a token does not say that what is there is used."
+    "How to read it: compare distances with the chance lines. A head with uniform "
+    'attention has the distance of the line "uniform", and a model without training is '
+    "close to that line in every layer; so a large distance alone says nothing about "
+    "what was learned. That a head attends to a token does not say that what is there "
+    "is used."
 )
 _TERMS = (
     "Entropy is that of the attention of a token, in nats: 0 if it attends to one "
@@ -128,7 +129,8 @@ def report(
     _in_numbers(page, shown, norm)
     if fields:
         first = subjects[0]
-        _by_gradients(page, first.encoder, pd.concat(by_gradients), fields[first.name])
+        of_all = pd.concat(by_gradients)
+        _by_gradients(page, first.encoder, of_all, fields[first.name])
     return run.finish(
         page,
         n=results[0].images,
@@ -184,9 +186,8 @@ def _write_details(
     run: AnalysisRun, results: Sequence[AttentionDistance], images: bool
 ) -> None:
     """Tables of sinks and of special tokens as queries; on request of all images, and maps."""
-    write_frame(
-        run.folder / "sinks.csv", pd.concat([result.sinks() for result in results])
-    )
+    sinks = pd.concat([result.sinks() for result in results])
+    write_frame(run.folder / "sinks.csv", sinks)
     names = {subject.name: subject.encoder.special_names for subject in run.subjects}
     with_special = [result for result in results if names[result.model]]
     special = [result.special_queries(names[result.model]) for result in with_special]
@@ -209,7 +210,8 @@ def _group_report(run: AnalysisRun, group: AttentionDistance, said: str) -> int:
     page.figure(
         heads_by_depth(group.rows, {group.model: group.chance_distances("px")}),
         "distance-by-depth",
-        f"Attention distance of every head and layer in pixels; 95 % intervals between {n}.",
+        "Attention distance of every head and layer in pixels; 95 % intervals between "
+        f"{n}.",
         vector=True,
     )
     layers = group.rows[group.rows["head"].isna()]
@@ -323,8 +325,8 @@ def _by_gradients(
     page.figure(
         distance_by_depth(rows, {"uniform": even}),
         "gradient-distance",
-        "How far the pixels lie that the output of a layer depends on, by gradients, in "
-        f"pixels; 95 % intervals over n = {rows['n'].iloc[0]:,} images. It is about "
+        "How far the pixels lie that the output of a layer depends on, by gradients, "
+        f"in pixels; 95 % intervals over n = {rows['n'].iloc[0]:,} images. It is about "
         "all layers up to that one, and skip connections hold it near the token.",
         vector=True,
     )

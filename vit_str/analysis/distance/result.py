@@ -27,9 +27,9 @@ from vit_str.reports.tables import write_frame
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ImagesAndQueries = tuple[
-    Float[Tensor, "batch channel height width"], Bool[Tensor, "batch token"] | None
-]
+_Images = Float[Tensor, "batch channel height width"]
+_Queries = Bool[Tensor, "batch token"]
+ImagesAndQueries = tuple[_Images, _Queries | None]
 """Normalized images, and which of their tokens count as queries; None for all."""
 
 
@@ -80,9 +80,8 @@ class AttentionDistance:
         """What special tokens (class, registers) attend to, see `special_tokens`."""
         count = self.analysis.grid.special_tokens
         default = [f"special {i}" for i in range(1, count + 1)]
-        tables = [
-            special_tokens(each, list(names) or default) for each in self.analyses
-        ]
+        called = list(names) or default
+        tables = [special_tokens(each, called) for each in self.analyses]
         return pd.concat(tables, ignore_index=True)
 
     def save(self, path: str | Path) -> None:
@@ -124,20 +123,20 @@ class AttentionDistance:
 
         table = HeadTable(self.rows, "distance", unit)
         ax = plt.subplots(layout="constrained")[1] if ax is None else ax
-        drawn = {artist.get_label() for artist in (*ax.lines, *ax.patches)}
-        lines = {
-            name: value
-            for name, value in self.chance_distances(unit).items()
-            if not any(str(label).startswith(name) for label in drawn)
-        }
+        drawn = [str(artist.get_label()) for artist in (*ax.lines, *ax.patches)]
+        lines = self.chance_distances(unit)
+        for name in list(lines):
+            if any(label.startswith(name) for label in drawn):
+                del lines[name]
         chance_lines(ax, lines, unit)
         color = color or ax._get_lines.get_next_color()  # type: ignore[attr-defined]
         draw_layers(ax, table, self.model, color, mean=plain(self.model))
         highest = max([table.highest(), *map(max, lines.values())])
         ax.set_ylim(0, max(ax.get_ylim()[1], 1.08 * highest))
         ax.set_ylabel(f"attention distance ({unit})")
-        handles = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-        ax.legend(handles.values(), handles, fontsize="small")
+        handles, labels = ax.get_legend_handles_labels()
+        entries = dict(zip(labels, handles, strict=True))
+        ax.legend(entries.values(), entries, fontsize="small")
         return ax
 
     def __repr__(self) -> str:
@@ -151,10 +150,8 @@ class AttentionDistance:
         from vit_str.analysis.distance.figures import heads_by_depth
         from vit_str.reports.images import svg
 
-        table, shares = (
-            HeadTable(self.rows, "distance", unit)
-            for unit in ("px", "share of uniform")
-        )
+        table = HeadTable(self.rows, "distance", "px")
+        shares = HeadTable(self.rows, "distance", "share of uniform")
         figure = heads_by_depth(self.rows, {self.model: self.chance_distances("px")})
         layers = table.layer_means(self.model).set_index("layer")
         layers = layers[["mean", "low", "high"]]

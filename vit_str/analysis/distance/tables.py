@@ -76,7 +76,8 @@ def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> pd.DataFr
         )
     values = {}
     for metric in first.metrics:
-        layers = zip(*(_ranked(analysis, metric) for analysis in analyses), strict=True)
+        ranked = [_ranked(analysis, metric) for analysis in analyses]
+        layers = zip(*ranked, strict=True)
         values[metric] = [torch.stack(trainings) for trainings in layers]
     return _measurements(name, first, values)
 
@@ -94,9 +95,8 @@ def _ranked(analysis: DistanceAnalysis, metric: str) -> list[Float64[Tensor, " h
     means = [layer.nanmean(0) for layer in analysis.values(metric)]
     if metric in PER_LAYER:
         return means
-    ranks = [
-        layer.nanmean(0).argsort() for layer in analysis.statistics.values("distance")
-    ]
+    distances = analysis.statistics.values("distance")
+    ranks = [layer.nanmean(0).argsort() for layer in distances]
     return [heads[order] for heads, order in zip(means, ranks, strict=True)]
 
 
@@ -109,13 +109,14 @@ def _measurements(
     units = scales(analysis.statistics)
     for metric, layers in values.items():
         for layer, of_heads in enumerate(layers):
-            heads = [] if metric in PER_LAYER else [*range(1, of_heads.shape[1] + 1)]
+            count = 0 if metric in PER_LAYER else of_heads.shape[1]
+            heads = [*range(1, count + 1), None]
             of_layer = of_heads.mean(1, keepdim=True)
             means = means_table(
-                torch.cat([of_heads[:, : len(heads)], of_layer], 1),
+                torch.cat([of_heads[:, :count], of_layer], 1),
                 model=name,
                 layer=layer + 1,
-                head=pd.array([*heads, None], dtype="Int64"),
+                head=pd.array(heads, dtype="Int64"),
                 metric=metric,
                 unit=_UNITS[metric],
                 norm=analysis.statistics.norm,
@@ -134,10 +135,10 @@ def values_of_images(analysis: DistanceAnalysis) -> pd.DataFrame:
             frame = pd.DataFrame(values.numpy(), columns=range(1, values.shape[1] + 1))
             frame.insert(0, "image", range(1, len(frame) + 1))
             frame = frame.melt("image", var_name="head")
-            frame["head"] = (
-                pd.NA if metric in PER_LAYER else frame["head"].astype("Int64")
-            )
-            frames.append(frame.assign(layer=layer, metric=metric, unit=_UNITS[metric]))
+            is_per_layer = metric in PER_LAYER
+            frame["head"] = pd.NA if is_per_layer else frame["head"].astype("Int64")
+            frame = frame.assign(layer=layer, metric=metric, unit=_UNITS[metric])
+            frames.append(frame)
     table = pd.concat(frames, ignore_index=True).assign(model=analysis.model)
     return table[["model", "image", "layer", "head", "metric", "unit", "value"]]
 
@@ -168,27 +169,26 @@ def sink_tokens(analysis: DistanceAnalysis) -> pd.DataFrame:
     rows = []
     norms = analysis.by_values.relative_norms()
     layers = analysis.statistics.layers
-    even = [
-        math.exp(-nats) for nats in analysis.statistics.chance()["uniform"]["entropy"]
-    ]
+    entropies = analysis.statistics.chance()["uniform"]["entropy"]
+    even = [math.exp(-nats) for nats in entropies]
     for layer, heads in enumerate(analysis.statistics.sinks()):
+        columns = analysis.statistics.keys_of(layers[layer]).columns
         for head, (row, column, share) in enumerate(heads, 1):
-            token = row * analysis.statistics.keys_of(layers[layer]).columns + column
+            token = row * columns + column
             times_uniform = share / even[layer]
             value_norm = float(norms[layer][head - 1, token]) if norms else math.nan
-            rows.append(
-                {
-                    "model": analysis.model,
-                    "layer": layer + 1,
-                    "head": head,
-                    "row": row + 1,
-                    "column": column + 1,
-                    "share": share,
-                    "times_uniform": times_uniform,
-                    "value_norm": value_norm,
-                    "kind": _kind_of_sink(times_uniform, value_norm),
-                }
-            )
+            sink = {
+                "model": analysis.model,
+                "layer": layer + 1,
+                "head": head,
+                "row": row + 1,
+                "column": column + 1,
+                "share": share,
+                "times_uniform": times_uniform,
+                "value_norm": value_norm,
+                "kind": _kind_of_sink(times_uniform, value_norm),
+            }
+            rows.append(sink)
     return pd.DataFrame(rows, columns=_SINK_COLUMNS)
 
 
@@ -243,11 +243,12 @@ def scales(statistics: AttentionStatistics) -> dict[str, dict[str, list[float]]]
     # A token that can attend to itself only has 0 of both.
     for metric in ("distance", "entropy"):
         units[metric]["share of uniform"] = [value or 1.0 for value in uniform[metric]]
+    diagonal = math.hypot(*statistics.grid.image_size)
     units["distance"] = {
         "px": ones,
         "patches": [math.sqrt(height * width) for height, width in patches],
         "share of uniform": units["distance"]["share of uniform"],
-        "share of diagonal": [math.hypot(*statistics.grid.image_size)] * len(patches),
+        "share of diagonal": [diagonal] * len(patches),
     }
     units[VALUE_DISTANCE] = units["distance"]
     return units

@@ -34,7 +34,8 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         raise ValueError(f"{path}: no such file") from None
     except Exception:  # whatever a damaged file, or one with other objects, ends in
         raise ValueError(
-            f"{path}: not a file of weights; give .safetensors, or a state dict of torch.save"
+            f"{path}: not a file of weights; give .safetensors, or a state dict of "
+            "torch.save"
         ) from None
     while isinstance(state, dict) and (inside := [w for w in _WRAPPERS if w in state]):
         state = state[inside[0]]

@@ -164,7 +164,8 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
     down, across = pair(config.patch_size)
     if height % down or width % across:
         raise ValueError(
-            f"images of {height} x {width} do not divide into patches of {down} x {across}"
+            f"images of {height} x {width} do not divide into patches of {down} x "
+            f"{across}"
         )
     grid = TokenGrid(height // down, width // across, (down, across))
     if config.model_type in SWIN:

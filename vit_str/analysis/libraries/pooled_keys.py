@@ -14,7 +14,8 @@ def first_grid(image_size: tuple[int, int], stride: tuple[int, int]) -> TokenGri
     (height, width), (down, across) = image_size, stride
     if height % down or width % across:
         raise ValueError(
-            f"images of {height} x {width} do not divide into tokens of {down} x {across} pixels"
+            f"images of {height} x {width} do not divide into tokens of {down} x "
+            f"{across} pixels"
         )
     return TokenGrid(height // down, width // across, (down, across))
 
@@ -40,6 +41,7 @@ def strided(grid: TokenGrid, stride: tuple[int, int]) -> TokenGrid:
     rows, columns = stride
     if grid.rows % rows or grid.columns % columns:
         raise ValueError(
-            f"{grid.rows} x {grid.columns} tokens are not pooled evenly, by {rows} x {columns}"
+            f"{grid.rows} x {grid.columns} tokens are not pooled evenly, by {rows} x "
+            f"{columns}"
         )
     return grid.strided(rows, columns)

@@ -79,7 +79,8 @@ def _twins(model: Any, image_size: tuple[int, int]) -> list[Block]:
 def _multi_scale(model: Any, image_size: tuple[int, int]) -> list[Block]:
     if model.cls_token is not None:
         raise ValueError(
-            "timm's MultiScaleVit is supported without a class token among pooled tokens only"
+            "timm's MultiScaleVit is supported without a class token among pooled "
+            "tokens only"
         )
     grid = first_grid(image_size, model.patch_embed.proj.stride)
     blocks = []

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import matplotlib
 import numpy as np
@@ -60,15 +60,10 @@ def distance_by_depth(
     strokes = cycle(("-", "--", ":"))  # of untrained models, which have one color
     for model, color in model_colors(curves["model"].unique()).items():
         curve = curves[curves["model"] == model]
-        untrained = is_untrained(model)
-        style = (
-            UNTRAINED | {"linestyle": next(strokes)} if untrained else {"color": color}
-        )
-        marks: LineStyle = {"marker": "o", "markersize": 4, "zorder": 3, **style}
-        label = plain_lines(model, _NAME_WIDTH)
-        axes.plot(curve["layer"], curve["mean"], label=label, **marks)
-        band: LineStyle = {"color": style["color"], "alpha": 0.2, "linewidth": 0}
-        axes.fill_between(curve["layer"], curve["low"], curve["high"], **band)
+        style: LineStyle = {"color": color}
+        if is_untrained(model):
+            style = UNTRAINED | {"linestyle": next(strokes)}
+        _draw_curve(axes, curve, plain_lines(model, _NAME_WIDTH), style)
         beside = rows[(rows["model"] == model) & (rows["metric"] == dotted)]
         axes.plot(
             beside["layer"],
@@ -87,11 +82,34 @@ def distance_by_depth(
             label=f"{dotted}, of the layer alone",
         )
     ticks = layer_ticks(rows["layer"].max())
-    axes.set(ylim=(0, None), xticks=ticks, xlabel="layer")
+    axes.set_ylim(0, None)
+    axes.set_xticks(ticks)
+    axes.set_xlabel("layer")
     axes.set_ylabel(y_label)
     axes.grid(visible=False, axis="x")
     legend(sheet, [axes])
     return sheet
+
+
+def _draw_curve(axes: Axes, curve: pd.DataFrame, label: str, style: LineStyle) -> None:
+    """Means of layers as a line with dots, and their intervals as a band."""
+    axes.plot(
+        curve["layer"],
+        curve["mean"],
+        label=label,
+        marker="o",
+        markersize=4,
+        zorder=3,
+        **style,
+    )
+    axes.fill_between(
+        curve["layer"],
+        curve["low"],
+        curve["high"],
+        color=style["color"],
+        alpha=0.2,
+        linewidth=0,
+    )
 
 
 @styled()
@@ -101,30 +119,31 @@ def field_gallery(fields: Mapping[str, Sequence[LayerField]]) -> Figure:
     height, width = next(iter(fields.values()))[0].shares.shape
     columns = len(fields)
     across = 10.5 if columns > 1 else 7.5
-    sheet = figure(
-        across, depth * (across / columns * 0.9 * height / width + 0.32) + 0.9
-    )
+    of_layer = across / columns * 0.9 * height / width + 0.32
+    sheet = figure(across, depth * of_layer + 0.9)
     grid = sheet.subplots(depth, columns, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
     shown = matplotlib.cm.ScalarMappable(_NORM, HEAT)
-    where: dict[str, Any] = {
-        "location": "bottom",
-        "shrink": 0.5,
-        "aspect": 40,
-        "pad": 0.02,
-    }
-    bar = sheet.colorbar(shown, ax=list(grid.flat), ticks=[0, 0.1, 0.5, 1], **where)
+    bar = sheet.colorbar(
+        shown,
+        ax=list(grid.flat),
+        ticks=[0, 0.1, 0.5, 1],
+        location="bottom",
+        shrink=0.5,
+        aspect=40,
+        pad=0.02,
+    )
     bar.set_label("gradient, share of the largest in its map")
     for column, (model, layers) in zip(grid.T, fields.items(), strict=True):
-        style: LineStyle = {"fontsize": 8, "fontweight": "normal", "pad": 3}
-        for number, (axes, layer) in enumerate(zip(column, layers, strict=False), 1):
+        # Below the last layer of a shallower model, panels stay empty.
+        drawn = zip(column, layers, strict=False)
+        for number, (axes, layer) in enumerate(drawn, 1):
             _draw_field(axes, layer)
             title = f"layer {number}: {layer.distance:.1f} px"
-            axes.set_title(
-                title if number > 1 else f"{plain_lines(model, 24)}\n{title}",
-                **style,
-            )
+            if number == 1:
+                title = f"{plain_lines(model, 24)}\n{title}"
+            axes.set_title(title, fontsize=8, fontweight="normal", pad=3)
     return sheet
 
 

@@ -161,14 +161,16 @@ class GradientFields:
         shape = torch.tensor(layer_grid)
         grid = torch.tensor(self.encoder.grid)
         cells = (2 * places + 1) * shape // (2 * grid)
-        middles = (cells + 0.5) * torch.tensor(self.encoder.image_size).double() / shape
+        image_size = torch.tensor(self.encoder.image_size).double()
+        middles = (cells + 0.5) * image_size / shape
         return cells, middles
 
     def _field(
         self, output: Tensor, images: Tensor, cells: Int64[Tensor, "image 2"]
     ) -> Float64[Tensor, "image height width"]:
         """Norms of the gradients of one token of each image, as shares of their sum."""
-        signs = torch.randint(2, output.shape[:2], generator=self._generator) * 2.0 - 1
+        bits = torch.randint(2, output.shape[:2], generator=self._generator)
+        signs = bits * 2.0 - 1
         chosen = output[torch.arange(len(images)), :, cells[:, 0], cells[:, 1]]
         total = (chosen * signs.to(output)).sum()
         (gradients,) = torch.autograd.grad(total, images, retain_graph=True)

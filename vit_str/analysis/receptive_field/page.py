@@ -50,15 +50,14 @@ def report(run: AnalysisRun, queries: int) -> int:
     for subject in run.subjects:
         fields = GradientFields(subject.encoder, queries, run.seed)
         run.measure(subject, fields.update)
-        models[subject.name] = fields, fields_by_layer(subject.encoder)
-    rows = pd.concat(
-        gradient_measurements(name, fields) for name, (fields, _) in models.items()
-    )
-    bounds_rows: list[list[object]] = [
-        [name, layer, *bound.size, *bound.stride]
-        for name, (_, bounds) in models.items()
-        for layer, bound in enumerate(bounds, 1)
-    ]
+        models[subject.name] = (fields, fields_by_layer(subject.encoder))
+    tables = []
+    bounds_rows: list[list[object]] = []
+    for name, (fields, bounds) in models.items():
+        tables.append(gradient_measurements(name, fields))
+        for layer, bound in enumerate(bounds, 1):
+            bounds_rows.append([name, layer, *bound.size, *bound.stride])
+    rows = pd.concat(tables)
     write_frame(run.folder / "gradient_distance.csv", rows)
     write_csv(run.folder / "theoretical.csv", _BOUND_COLUMNS, bounds_rows)
     chance = {"uniform": uniform_gradient_distance(run.subjects[0].encoder)}
@@ -76,8 +75,9 @@ def report(run: AnalysisRun, queries: int) -> int:
         page.paragraph(_finding(name, fields, bounds[-1]))
     page.paragraph(_METHOD)
     page.heading("Where the middle token sees")
+    galleries = {name: _gallery(*measured) for name, measured in models.items()}
     page.figure(
-        field_gallery({name: _gallery(*measured) for name, measured in models.items()}),
+        field_gallery(galleries),
         "fields",
         "Norm of the gradients of the token in the middle (small frame), mean over n = "
         f"{n:,} images, dark where large, on the scale of the square root; dashed: "
@@ -105,9 +105,9 @@ def _finding(name: str, fields: GradientFields, last: ReceptiveField) -> str:
 
 def _gallery(fields: GradientFields, bounds: list[ReceptiveField]) -> list[LayerField]:
     means = fields.values("gradient_distance").nanmean(1).tolist()
+    cells = fields.middle_cells()
+    layers = zip(fields.centered, means, bounds, cells, strict=True)
     return [
         LayerField(field.numpy(), mean, cell, bound.of_unit(*unit))
-        for field, mean, bound, (unit, cell) in zip(
-            fields.centered, means, bounds, fields.middle_cells(), strict=True
-        )
+        for field, mean, bound, (unit, cell) in layers
     ]

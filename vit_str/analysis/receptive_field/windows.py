@@ -31,16 +31,16 @@ class ReceptiveField:
 
     def through(self, layer: WindowLayer) -> "ReceptiveField":
         """The field after one more layer."""
-        (height, width), (down, across), (top, left) = (
-            self.size,
-            self.stride,
-            self.start,
-        )
+        height, width = self.size
+        down, across = self.stride
+        top, left = self.start
         kernel, stride, padding = layer
+        more_down = (kernel[0] - 1) * down
+        more_across = (kernel[1] - 1) * across
         return ReceptiveField(
-            (height + (kernel[0] - 1) * down, width + (kernel[1] - 1) * across),
-            (down * stride[0], across * stride[1]),
-            (top - padding[0] * down, left - padding[1] * across),
+            size=(height + more_down, width + more_across),
+            stride=(down * stride[0], across * stride[1]),
+            start=(top - padding[0] * down, left - padding[1] * across),
         )
 
     def of_unit(self, row: int, column: int) -> tuple[int, int, int, int]:
@@ -55,19 +55,14 @@ def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
     if encoder.windows:
         return _fields_of_windows(encoder)  # type: ignore[arg-type]
     if not isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
-        return [
-            ReceptiveField(encoder.image_size, stride=(0, 0))
-            for _ in encoder.layer_modules
-        ]
+        whole = ReceptiveField(encoder.image_size, stride=(0, 0))
+        return [whole] * len(encoder.layer_modules)
     fields = []
     field = ReceptiveField()
     for layer in encoder.layer_modules:
         for module in layer.modules():
-            field = (
-                field.through(window_of(module))
-                if isinstance(module, _WINDOWS)
-                else field
-            )
+            if isinstance(module, _WINDOWS):
+                field = field.through(window_of(module))
         fields.append(field)
     return fields
 
@@ -84,22 +79,21 @@ def _fields_of_windows(encoder: LibraryEncoder) -> list[ReceptiveField]:
         for block in encoder.blocks:
             cells = (block.grid.rows, block.grid.columns)[axis]
             merged = len(spans) // cells
-            spans = [
-                _joined(spans[i * merged : (i + 1) * merged]) for i in range(cells)
-            ]
+            starts = range(0, cells * merged, merged)
+            spans = [_joined(spans[start : start + merged]) for start in starts]
             window = (block.window or (cells, cells))[axis]
             shift = block.shift[axis]
             # Cells before the first window have come round from the other end, behind a mask.
-            of_cell = [
-                (((i - shift) % cells) // window, i < shift) for i in range(cells)
-            ]
-            seen = {
-                key: _joined(
-                    [span for span, of in zip(spans, of_cell, strict=True) if of == key]
-                )
-                for key in set(of_cell)
-            }
-            spans = [seen[key] for key in of_cell]
+            windows: dict[tuple[int, bool], list[int]] = {}
+            for cell in range(cells):
+                key = ((cell - shift) % cells // window, cell < shift)
+                windows.setdefault(key, []).append(cell)
+            seen = list(spans)
+            for of_window in windows.values():
+                joined = _joined([spans[cell] for cell in of_window])
+                for cell in of_window:
+                    seen[cell] = joined
+            spans = seen
             tokens = encoder.grid[axis]
             middle = (2 * (tokens // 2) + 1) * cells // (2 * tokens)
             middles.append(spans[middle])
@@ -121,14 +115,11 @@ def window_of(module: nn.Module) -> WindowLayer:
         raise ValueError(
             f"padding {layer.padding!r} depends on the image; give it in numbers"
         )
-    sizes = (
-        layer.kernel_size,
-        layer.stride,
-        layer.padding,
-        getattr(layer, "dilation", 1),
-    )
-    (down, across), stride, padding, dilation = (
-        (size, size) if isinstance(size, int) else size for size in sizes
-    )
-    kernel = dilation[0] * (down - 1) + 1, dilation[1] * (across - 1) + 1
-    return WindowLayer(kernel, stride, padding)
+    down, across = _pair(layer.kernel_size)
+    by_rows, by_columns = _pair(getattr(layer, "dilation", 1))
+    kernel = (by_rows * (down - 1) + 1, by_columns * (across - 1) + 1)
+    return WindowLayer(kernel, _pair(layer.stride), _pair(layer.padding))
+
+
+def _pair(size: int | Pair) -> Pair:
+    return (size, size) if isinstance(size, int) else size

@@ -78,8 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=_InsteadOf,
         other=sources,
         default=False,
-        help="instead of the temperature, measure on rendered words how far the numbers inside "
-        "the model reach: it reads faster on processors with instructions for 8 bits",
+        help="instead of the temperature, measure on rendered words how far the "
+        "numbers inside the model reach: it reads faster on processors with "
+        "instructions for 8 bits",
     )
     parser.add_argument(
         "--out",
@@ -222,7 +223,8 @@ def _text(values: Mapping[str, Any]) -> str:
         f"{values['words']:,} words, right exactly as written; before "
         f"{values['before']:.3f}",
         *console.aligned(rows),
-        "right, mean confidence and error in percent [95 % interval]; loss in nats per word",
+        "right, mean confidence and error in percent [95 % interval]; loss in nats per "
+        "word",
     ]
     if low <= values["before"] <= high:
         lines.append(_UNDECIDED)

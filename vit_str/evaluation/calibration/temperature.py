@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
+from numpy.polynomial.polynomial import polyfit, polyval
 
 from vit_str.evaluation.metrics import FULL
 from vit_str.evaluation.statistics import Interval, percentile_interval, resamples
@@ -108,19 +109,19 @@ def fit_to_half(
     new = _all_judged(read(temperature))
     if len(halves) > 1:
         halves["all"] = judged_on
+    sets = {}
+    for name, places in halves.items():
+        sets[name] = {
+            "n": len(places),
+            "before": old.select(places).scores(),
+            "after": new.select(places).scores(),
+        }
     values = {
         "temperature": temperature,
         "interval": [round(before * end, 4) for end in result.interval],
         "words": result.n,
         "before": before,
-        "sets": {
-            name: {
-                "n": len(places),
-                "before": old.select(places).scores(),
-                "after": new.select(places).scores(),
-            }
-            for name, places in halves.items()
-        },
+        "sets": sets,
     }
     return values, result.is_at_edge
 
@@ -170,5 +171,6 @@ def fit(tried: Sequence[JudgedWords]) -> Fit:
 
 def _best_factors(losses: Float[np.ndarray, "fit factor"]) -> Float[np.ndarray, " fit"]:
     """Where a smooth curve through the losses of each fit is lowest."""
-    curves = np.polynomial.polynomial.polyfit(np.log(FACTORS), losses.T, _DEGREE)
-    return _FINE[np.polynomial.polynomial.polyval(np.log(_FINE), curves).argmin(1)]
+    curves = polyfit(np.log(FACTORS), losses.T, _DEGREE)
+    smooth = polyval(np.log(_FINE), curves)
+    return _FINE[smooth.argmin(1)]

@@ -10,7 +10,7 @@ from vit_str import console
 from vit_str.evaluation.pages.labels import labeled_pictures, on_page, read_labels
 from vit_str.evaluation.pages.scores import PageScore, compare, score_page, summary
 from vit_str.files import check_writable
-from vit_str.reading.options import load_page_reader
+from vit_str.reading.pages.command import load_page_reader
 from vit_str.reading.pages.output import overlay
 from vit_str.reading.pages.reader import PageReader
 from vit_str.reports.sheets import (

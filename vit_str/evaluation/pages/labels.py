@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from vit_str.evaluation.image_sizes import size_of
 from vit_str.files import find_files
 from vit_str.reading.pages.page import Page
-from vit_str.runtime.images import SUFFIXES
+from vit_str.runtime.images import SUFFIXES, upright_size
 
 _UNJUDGED = "###"
 
@@ -74,7 +73,8 @@ def read_labels(path: Path) -> list[Label]:
                 raise ValueError
         except ValueError:
             raise ValueError(
-                f"{path}, line {number}: expected eight numbers and a text, with commas between"
+                f"{path}, line {number}: expected eight numbers and a text, with "
+                "commas between"
             ) from None
         labels.append(Label(polygon, text.strip()))
     return labels
@@ -88,6 +88,6 @@ def on_page(labels: Sequence[Label], picture: Path, page: Page) -> list[Label]:
         picture: the file that was read.
         page: what was read in it.
     """
-    height, width = size_of(picture) or (page.height, page.width)
+    height, width = upright_size(picture) or (page.height, page.width)
     scale = np.array([page.width / width, page.height / height])
     return [replace(label, polygon=label.polygon * scale) for label in labels]

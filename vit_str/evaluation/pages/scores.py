@@ -54,12 +54,11 @@ def score_page(page: Page, labels: Sequence[Label]) -> PageScore:
     """Compare the words of a page with its labels."""
     judged = [label for label in labels if label.is_judged]
     unjudged = [_shape(label.polygon) for label in labels if not label.is_judged]
-    words = [(word, _shape(word.polygon)) for word in page.words]
-    words = [
-        (word, shape)
-        for word, shape in words
-        if not any(_inside(shape, region) > _OVERLAP for region in unjudged)
-    ]
+    words = []
+    for word in page.words:
+        shape = _shape(word.polygon)
+        if not any(_inside(shape, region) > _OVERLAP for region in unjudged):
+            words.append((word, shape))
     free = dict(enumerate(words))
     label_outcomes = []
     for label in judged:
@@ -139,7 +138,11 @@ def compare(
 ) -> dict[str, Any]:
     """By how much the harmonic mean of reading rises, second minus first, on the same pictures."""
     both = [(a, b) for a, b in zip(first, second, strict=True) if a and b]
-    counts = np.array([[(p.read, p.words, p.labels) for p in pair] for pair in both])
+
+    def counts_of(pair: Iterable[PageScore]) -> list[tuple[int, int, int]]:
+        return [(page.read, page.words, page.labels) for page in pair]
+
+    counts = np.array(list(map(counts_of, both)))
 
     def difference(chosen: np.ndarray) -> float:
         before, after = counts[chosen].sum(0)
@@ -194,9 +197,8 @@ def _lost(
     shares = [(_inside(shape, place), word.text) for word, place in words]
     covered, text = max(shares, default=(0.0, ""))
     parts = max((_inside(place, shape) for _, place in words), default=0.0)
-    return LabelOutcome(
-        label.text, "cut wrong" if max(covered, parts) > _OVERLAP else "not found", text
-    )
+    is_found = max(covered, parts) > _OVERLAP
+    return LabelOutcome(label.text, "cut wrong" if is_found else "not found", text)
 
 
 def _shape(polygon: object) -> BaseGeometry:

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from vit_str.evaluation.image_sizes import ImageSize
 from vit_str.evaluation.metrics import WORD_PROTOCOLS
 from vit_str.evaluation.statistics import Interval, wilson_interval
 from vit_str.evaluation.words.results import ReadWords
-from vit_str.runtime.images import TALL
+from vit_str.runtime.images import TALL, ImageSize
 
 SHOWN = ("word_accuracy_36", "word_accuracy_94", "word_accuracy_full")
 """Metrics that are broken down."""
@@ -37,12 +36,14 @@ _CASES: dict[str, Callable[[str], bool]] = {
 
 def _ranges(*last: int) -> dict[str, float]:
     """Groups of numbers from 1 on, and the last number of each."""
-    first = [1, *(number + 1 for number in last)]
-    groups: dict[str, float] = {
-        f"{start}" if start == end else f"{start} to {end}": end
-        for start, end in zip(first, last, strict=False)
-    }
-    return {**groups, f"{first[-1]} and more": math.inf}
+    groups: dict[str, float] = {}
+    start = 1
+    for end in last:
+        name = f"{start}" if start == end else f"{start} to {end}"
+        groups[name] = end
+        start = end + 1
+    groups[f"{start} and more"] = math.inf
+    return groups
 
 
 # Groups and the last number of each.
@@ -134,12 +135,12 @@ def breakdown(words: ReadWords) -> dict[str, list[Group]]:
         for place, value in enumerate(values):
             if value is not None:
                 kinds[place] = group_of(value)
-        masks = {name: kinds == name for name in names}
-        groups[dimension] = [
-            Group(name, int(mask.sum()), _shares(outcomes, mask))
-            for name, mask in masks.items()
-            if mask.any()
-        ]
+        found = []
+        for name in names:
+            mask = kinds == name
+            if mask.any():
+                found.append(Group(name, int(mask.sum()), _shares(outcomes, mask)))
+        groups[dimension] = found
     return groups
 
 

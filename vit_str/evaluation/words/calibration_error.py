@@ -49,23 +49,25 @@ def calibrate(
     truth = np.asarray(right, dtype=float)
     edges = np.linspace(0, 1, BINS + 1)
     # Bins are open below and closed above, so that a confidence of exactly 1 has a bin.
-    bin_of = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, BINS - 1)
-    members = [bin_of == index for index in range(BINS)]
+    places = np.searchsorted(edges, sure, side="left")
+    bin_of = np.clip(places - 1, 0, BINS - 1)
+    bins = []
+    for index in range(BINS):
+        mask = bin_of == index
+        of_index = Bin(
+            low=float(edges[index]),
+            high=float(edges[index + 1]),
+            n=int(mask.sum()),
+            confidence=_mean(sure[mask]),
+            accuracy=_mean(truth[mask]),
+        )
+        bins.append(of_index)
     return Calibration(
         n=len(sure),
         error=_error(sure - truth, bin_of),
         interval=_interval(sure - truth, bin_of),
         confidence=_mean(sure),
-        bins=tuple(
-            Bin(
-                float(low),
-                float(high),
-                int(mask.sum()),
-                _mean(sure[mask]),
-                _mean(truth[mask]),
-            )
-            for low, high, mask in zip(edges, edges[1:], members, strict=False)
-        ),
+        bins=tuple(bins),
     )
 
 

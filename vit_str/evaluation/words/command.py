@@ -4,6 +4,7 @@ import argparse
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import vit_str
@@ -59,17 +60,14 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
 
 def _open_readers(options: argparse.Namespace, models: Sequence[str]) -> list[Reader]:
-    search = search_of(options)
-    return [
-        load(
-            model,
-            options.device,
-            effort=options.effort,
-            backend=options.backend,
-            search=search,
-        )
-        for model in models
-    ]
+    open_reader = partial(
+        load,
+        device=options.device,
+        effort=options.effort,
+        backend=options.backend,
+        search=search_of(options),
+    )
+    return list(map(open_reader, models))
 
 
 def _read_sets(
@@ -82,16 +80,14 @@ def _read_sets(
     reports = []
     with console.Progress(count, alone=True) as progress:
         for reader in readers:
-            words = {
-                name: read_words(
-                    reader,
-                    source,
-                    batch_size=options.batch_size,
-                    workers=options.workers,
-                    advance=progress.advance,
-                )
-                for name, source in sets.items()
-            }
+            read = partial(
+                read_words,
+                reader,
+                batch_size=options.batch_size,
+                workers=options.workers,
+                advance=progress.advance,
+            )
+            words = {name: read(source) for name, source in sets.items()}
             reports.append(Report(words))
     return reports
 

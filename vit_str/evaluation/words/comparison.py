@@ -75,7 +75,8 @@ class Comparison:
         first, second = self.names
         return (
             f"{second} minus {first}, points [95 % interval over words]; words that "
-            "only one of them reads right, and the chance of so uneven a split of equals"
+            "only one of them reads right, and the chance of so uneven a split of "
+            "equals"
         )
 
     def table(self) -> str:

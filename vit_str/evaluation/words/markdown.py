@@ -65,9 +65,12 @@ def _head(report: Report, model: str, command: str, how: str) -> list[str]:
         command,
         "```",
         "",
-        "Percent, with 95 % intervals in brackets: Wilson's for shares of words, bootstrap over",
-        "words for the others. 36: letters and digits without case. 62: with case. 94: printable",
-        "ASCII without the space. full: everything, as it is written. 1-NED: mean of 1 - edit",
+        "Percent, with 95 % intervals in brackets: Wilson's for shares of words, "
+        "bootstrap over",
+        "words for the others. 36: letters and digits without case. 62: with case. 94: "
+        "printable",
+        "ASCII without the space. full: everything, as it is written. 1-NED: mean of 1 "
+        "- edit",
         "distance / length of the longer text.",
     ]
 
@@ -87,8 +90,10 @@ def _confidence(report: Report) -> list[str]:
     return [
         "## Confidence",
         "",
-        "The confidence is meant as the probability that the whole text is right, with case and",
-        "symbols (full). Expected calibration error: distance of mean confidence and share of",
+        "The confidence is meant as the probability that the whole text is right, with "
+        "case and",
+        "symbols (full). Expected calibration error: distance of mean confidence and "
+        "share of",
         f"right words in {BINS} bins, mean over words.",
         "",
         *table(_calibration_rows(report)),
@@ -173,20 +178,20 @@ def _cells(shares: Mapping[str, Share]) -> list[str]:
 
 def _confusions(mistakes: Sequence[Confusion]) -> list[str]:
     rows = [("written", "read", "times", "of", "share")]
-    rows += [
-        (
+    for mistake in mistakes:
+        row = (
             code(mistake.written),
             code(mistake.read),
             f"{mistake.times:,}",
             f"{mistake.of:,}",
             f"{100 * mistake.times / mistake.of:.1f} %",
         )
-        for mistake in mistakes
-    ]
+        rows.append(row)
     return [
         "## Characters taken for others",
         "",
-        "In words of which at least half was read right; of: how often the label has the",
+        "In words of which at least half was read right; of: how often the label has "
+        "the",
         "character, or any, where one was read that is not there.",
         "",
         *(piped(rows, text_columns=2) if mistakes else ["None."]),
@@ -195,15 +200,14 @@ def _confusions(mistakes: Sequence[Confusion]) -> list[str]:
 
 def _mistakes(mistakes: Sequence[Mistake]) -> list[str]:
     rows = [("label", "read", "set", "confidence")]
-    rows += [
-        (
+    for mistake in mistakes:
+        row = (
             code(mistake.label),
             code(mistake.text),
             plain(mistake.set),
             f"{mistake.confidence:.4f}",
         )
-        for mistake in mistakes
-    ]
+        rows.append(row)
     return [
         "## Surest mistakes",
         "",

@@ -73,10 +73,10 @@ def picture_sheet(
 ) -> Image.Image | None:
     """Pictures of words with captions, by set and place in it; None if none can be had."""
     cells = []
-    pictures = {
-        name: _images_at(source, {place for of, place in captions if of == name})
-        for name, source in sets.items()
-    }
+    places: dict[str, set[int]] = {name: set() for name in sets}
+    for name, place in captions:
+        places[name].add(place)
+    pictures = {name: _images_at(sets[name], wanted) for name, wanted in places.items()}
     for (name, place), caption in captions.items():
         if place in pictures[name]:
             cells.append(Captioned(_framed(pictures[name][place]), caption))

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from vit_str.console import one_line
 from vit_str.datasets import LabeledWord, Skipped, WordSource, open_words
-from vit_str.evaluation.image_sizes import size_of
 from vit_str.evaluation.words.results import ReadWords
 from vit_str.runtime import Reader
-from vit_str.runtime.images import UnreadableImage
+from vit_str.runtime.images import UnreadableImage, upright_size
 
 
 def open_sets(paths: Iterable[str | Path]) -> dict[str, WordSource]:
@@ -64,7 +63,7 @@ def read_words(
         else:
             words.texts.append(reading.text)
             words.confidences.append(reading.confidence)
-            words.sizes.append(size_of(word.image))
+            words.sizes.append(upright_size(word.image))
         advance()
     return words
 

@@ -7,7 +7,6 @@ from itertools import chain
 import numpy as np
 from jaxtyping import Bool, Float
 
-from vit_str.evaluation.image_sizes import ImageSize
 from vit_str.evaluation.metrics import (
     Protocol,
     Scores,
@@ -16,6 +15,7 @@ from vit_str.evaluation.metrics import (
     score,
 )
 from vit_str.evaluation.words.calibration_error import Calibration, calibrate
+from vit_str.runtime.images import ImageSize
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,9 +93,7 @@ class PermutedDecoder(AutoregressiveDecoder):
         Without training only from left to right, as other decoders' losses are.
         """
         orders = sample_orders(labels.shape[1], self.orders if self.training else 1)
-        masks = torch.stack([permutation_mask(order) for order in orders]).to(
-            labels.device
-        )
+        masks = torch.stack(list(map(permutation_mask, orders))).to(labels.device)
         is_written = F.pad(labels != PADDING, (1, 0), value=True)
         masks = masks[:, None, None] & is_written[:, None, None]
         targets = self.targets(labels)

@@ -115,9 +115,6 @@ class RecurrentDecoder(AutoregressiveDecoder):
 def _looking(attention: str, dim: int) -> MultiHeadAttention | None:
     if attention == "none":
         return None
-    core = (
-        AdditiveAttention(dim)
-        if attention == "additive"
-        else ScaledDotProductAttention()
-    )
-    return MultiHeadAttention(dim, heads=1, attend=core)
+    if attention == "additive":
+        return MultiHeadAttention(dim, heads=1, attend=AdditiveAttention(dim))
+    return MultiHeadAttention(dim, heads=1, attend=ScaledDotProductAttention())

@@ -75,13 +75,12 @@ class TransformerDecoder(AutoregressiveDecoder):
         self.embed_characters = nn.Embedding(charset_size + 1, dim)
         nn.init.normal_(self.embed_characters.weight, std=0.02)
         self.positions = positions
-        self.embed_positions: Positions = (
-            LearnedPositions(maximum_length + 1, dim)
-            if positions == "learned"
-            else position_embedding(
-                positions, sinusoidal_positions(maximum_length + 1, dim)
-            )
-        )
+        self.embed_positions: Positions
+        if positions == "learned":
+            self.embed_positions = LearnedPositions(maximum_length + 1, dim)
+        else:
+            waves = sinusoidal_positions(maximum_length + 1, dim)
+            self.embed_positions = position_embedding(positions, waves)
         self.blocks = nn.ModuleList(  # type: ignore[assignment]
             DecoderBlock(dim, heads, mlp_ratio, dropout) for _ in range(depth)
         )
@@ -124,9 +123,8 @@ class TransformerDecoder(AutoregressiveDecoder):
         x = self.embed_positions(
             self.embed_characters(symbols[:, None]), first=position
         )
-        for block, image, past in zip(
-            self.blocks, state.image, state.past, strict=True
-        ):
+        kept = zip(self.blocks, state.image, state.past, strict=True)
+        for block, image, past in kept:
             past.append(block.project_past(x))
             x = block(x, image, past=past.keys_values)
         return self.classify(self.norm(x))[:, 0]

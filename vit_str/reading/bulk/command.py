@@ -155,7 +155,8 @@ def _read_and_write(
             progress.warn(str(error))
     seconds = time.monotonic() - began
     console.write(
-        f"read now: {count:,} images in {seconds:,.0f} s, {count / seconds:,.1f} per second"
+        f"read now: {count:,} images in {seconds:,.0f} s, {count / seconds:,.1f} per "
+        "second"
     )
 
 

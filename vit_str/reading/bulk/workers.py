@@ -124,7 +124,8 @@ def choose_workers(
     most = {"cuda": gpus, "cpu": cpus // asked, "mps": mps}[device]
     if not most:
         raise ValueError(
-            f"no device {device!r} among {cpus} CPUs and {gpus} GPUs; use --device auto or cpu"
+            f"no device {device!r} among {cpus} CPUs and {gpus} GPUs; use --device "
+            "auto or cpu"
         )
     if count is not None and count > most:
         raise ValueError(

@@ -17,7 +17,6 @@ from vit_str.reading.options import (
     STANDARD_INPUT,
     input_groups,
     leading_to_files,
-    load_page_reader,
     search_of,
 )
 from vit_str.runtime.readings import json_line
@@ -105,6 +104,24 @@ def _check_overlay(options: argparse.Namespace) -> None:
             )
 
 
+def load_page_reader(
+    options: argparse.Namespace,
+    model: str | None = None,
+) -> "PageReader":
+    """The page reader that the options name."""
+    from vit_str.reading.pages.reader import MINIMUM_CONFIDENCE, load_page
+
+    least = getattr(options, "min_confidence", None)
+    return load_page(
+        model or options.model,
+        options.device,
+        backend=options.backend,
+        effort=options.effort,
+        search=search_of(options),
+        minimum_confidence=MINIMUM_CONFIDENCE if least is None else least,
+    )
+
+
 def _format_of(out: str | None) -> str | None:
     """The format that the name of a file says, as ``book.md``."""
     suffix = Path(out).suffix.lower() if out and not Path(out).is_dir() else ""
@@ -179,8 +196,8 @@ class _Run:
         """What was done, and what was there before, in one line."""
         seconds = time.monotonic() - self._began
         done = (
-            f"{self._files:,} files, {self._pages:,} pages and {self._words:,} words read in "
-            f"{seconds:,.0f} s, {self.failures:,} files with errors"
+            f"{self._files:,} files, {self._pages:,} pages and {self._words:,} words "
+            f"read in {seconds:,.0f} s, {self.failures:,} files with errors"
         )
         if not self._kept:
             return done

@@ -17,7 +17,8 @@ _POINTS_PER_INCH = 72
 _LONGEST = 50_000  # pixels of a side
 # As PDFium has one at the end of a line, without a sign that it ends there
 _SOFT_HYPHEN = 2
-_REGULAR, _BOLD = 400, 700  # weights of fonts
+_REGULAR = 400  # weight of a font
+_BOLD = 700
 _BOLD_NAMES = (b"bold", b"black", b"heavy", b"semib", b"demib")
 _LONGEST_NAME = 200  # bytes of the name of a font
 _NICENESS = 10  # of this process: reading goes first

@@ -12,11 +12,11 @@ from vit_str.reading.pages.page import Page, Word
 
 def text_quarters(words: Sequence[Word]) -> int:
     """By how many quarters text is turned to the right: what most of the words say."""
-    turns = [
-        round(math.atan2(second[1] - first[1], second[0] - first[0]) / (math.pi / 2))
-        % 4
-        for first, second, _, _ in (word.polygon for word in words)
-    ]
+    turns = []
+    for word in words:
+        start, end, _, _ = word.polygon
+        angle = math.atan2(end[1] - start[1], end[0] - start[0])
+        turns.append(round(angle / (math.pi / 2)) % 4)
     return max(set(turns), key=turns.count, default=0)
 
 
@@ -40,15 +40,16 @@ def as_read(page: Page) -> Page:
     def moved(points: np.ndarray) -> tuple:
         return _polygon(points @ level - corner)
 
-    turned = iter(
-        replace(word, polygon=moved(points), characters=())
-        for word, points in zip(words, corners, strict=True)
-    )
-    rules = tuple(moved(turn_points(np.array(rule), -quarters)) for rule in page.rules)
-    blocks = tuple(
-        tuple(tuple(next(turned) for _ in line) for line in block)
-        for block in page.blocks
-    )
+    places = iter(corners)
+
+    def in_place(line: Sequence[Word]) -> tuple[Word, ...]:
+        return tuple(
+            replace(word, polygon=moved(next(places)), characters=()) for word in line
+        )
+
+    turned_rules = [turn_points(np.array(rule), -quarters) for rule in page.rules]
+    rules = tuple(map(moved, turned_rules))
+    blocks = tuple(tuple(map(in_place, block)) for block in page.blocks)
     return replace(page, width=width, height=height, blocks=blocks, rules=rules)
 
 

@@ -27,20 +27,20 @@ _MOST_PIXELS = 4096  # of a side of a strip
 def side_lengths(quadrilateral: Quadrilateral) -> tuple[float, float]:
     """Width and height: the mean of both sides along the text, and of those across."""
     top_left, top_right, bottom_right, bottom_left = quadrilateral
-    width = np.linalg.norm(top_right - top_left) + np.linalg.norm(
-        bottom_right - bottom_left
-    )
-    height = np.linalg.norm(bottom_left - top_left) + np.linalg.norm(
-        bottom_right - top_right
-    )
-    return float(width) / 2, float(height) / 2
+    top = np.linalg.norm(top_right - top_left)
+    bottom = np.linalg.norm(bottom_right - bottom_left)
+    left = np.linalg.norm(bottom_left - top_left)
+    right = np.linalg.norm(bottom_right - top_right)
+    return float(top + bottom) / 2, float(left + right) / 2
 
 
 def upright(quadrilateral: Quadrilateral) -> Quadrilateral:
     """The same corners from the top left of the image on, clockwise."""
     around = quadrilateral - quadrilateral.mean(0)
-    clockwise = quadrilateral[np.argsort(np.arctan2(around[:, 1], around[:, 0]))]
-    return np.roll(clockwise, -int(clockwise.sum(1).argmin()), 0)
+    angles = np.arctan2(around[:, 1], around[:, 0])
+    clockwise = quadrilateral[np.argsort(angles)]
+    first = int(clockwise.sum(1).argmin())
+    return np.roll(clockwise, -first, 0)
 
 
 def corners_from(quadrilateral: Quadrilateral, quarters: int) -> Quadrilateral:

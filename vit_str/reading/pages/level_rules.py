@@ -80,10 +80,9 @@ def _stacks(rules: Sequence[Box], near: float) -> list[list[Box]]:
     for rule in sorted(rules, key=lambda box: box.top):
         for stack in stacks:
             last = stack[-1]
-            if (
-                abs(rule.left - last.left) < near
-                and abs(rule.right - last.right) < near
-            ):
+            begins_there = abs(rule.left - last.left) < near
+            ends_there = abs(rule.right - last.right) < near
+            if begins_there and ends_there:
                 if rule.top - last.bottom > near / 2:  # else it is one double rule
                     stack.append(rule)
                 break
@@ -114,9 +113,8 @@ def _columns(bands: Sequence[_Band], words: Sequence[Sides]) -> list[float]:
         middle = (reach + left) / 2
         white = left - reach
         is_wide = white >= narrowest_gap(len(lines)) * height
-        if is_wide or (
-            white >= ALIGNED_GAP * height and is_aligned(lines, middle, height)
-        ):
+        may_part = white >= ALIGNED_GAP * height
+        if is_wide or (may_part and is_aligned(lines, middle, height)):
             middles.append(middle)
         reach = max(reach, right)
     return middles

@@ -151,8 +151,8 @@ def _pictures_of(
                 yield _picture_of(header, pixels, path)
         except ProcessEnded as ended:
             reason = (
-                f"page {next(pages, 0)} {ended.reason(verb)}; it and those after it are left "
-                "out, save them as pictures of their own, smaller"
+                f"page {next(pages, 0)} {ended.reason(verb)}; it and those after it "
+                "are left out, save them as pictures of their own, smaller"
             )
             yield UnreadableImage(path, reason)
 

@@ -168,7 +168,7 @@ class PageReader:
         """All lines, and the quarter turns to the right of the text on the page."""
         lines, direction, readers = self._read_longest(image, found)
         lines = [
-            line for line in lines if not _runs_across(line.quadrilateral, direction)
+            each for each in lines if not _runs_across(each.quadrilateral, direction)
         ]
         done = {id(line.quadrilateral) for line in lines}
         rest = [q for q in found if id(q) not in done]
@@ -237,9 +237,11 @@ class PageReader:
         readers: PageReaders,
     ) -> list[_Line]:
         """Lines whose text is turned by some quarters to the right."""
-        pieces = [whole(Strip(image, corners_from(line, quarters))) for line in found]
+        corners = [corners_from(line, quarters) for line in found]
+        pieces = [whole(Strip(image, around)) for around in corners]
         order = sorted(range(len(pieces)), key=lambda index: pieces[index].aspect)
-        read = readers.lines.read([pieces[index].image for index in order], boxes=True)
+        images = [pieces[index].image for index in order]
+        read = readers.lines.read(images, boxes=True)
         readings = dict(zip(order, read, strict=True))
         lines = []
         for index, quadrilateral in enumerate(found):
@@ -254,16 +256,14 @@ class PageReader:
             return renewed
         is_print = _is_print(lines)
         for readers in dict.fromkeys(line.readers for line in lines):
-            places = [
-                place for place, line in enumerate(lines) if line.readers is readers
-            ]
             reader = readers.words
             if reader is None:
                 continue
             if is_print and reader.effort != "careful":
                 reader = reader.without_views()
-            again = self._words_again(reader, [lines[place] for place in places], boxes)
-            for place, line in zip(places, again, strict=True):
+            own = {n: line for n, line in enumerate(lines) if line.readers is readers}
+            again = self._words_again(reader, list(own.values()), boxes)
+            for place, line in zip(own, again, strict=True):
                 renewed[place] = line
         return renewed
 
@@ -305,12 +305,11 @@ class PageReader:
             together = is_print and len(line.words) >= _SENTENCE
             if together and line.confidence >= least:
                 least = 0.0
-            words = tuple(
-                (piece, reading)
-                for piece, reading in line.words
-                if reading.text and per_character([reading]) >= least
-            )
-            sure.append(replace(line, words=words))
+            words = []
+            for piece, reading in line.words:
+                if reading.text and per_character([reading]) >= least:
+                    words.append((piece, reading))
+            sure.append(replace(line, words=tuple(words)))
         return sure
 
     def _arrange(
@@ -322,18 +321,18 @@ class PageReader:
     ) -> tuple[tuple[tuple[Word, ...], ...], ...]:
         """Words of the lines in reading order."""
         lines = [line for line in lines if line.words]
-        turned = [
-            upright(turn_points(line.quadrilateral, -direction)) for line in lines
-        ]
+        quadrilaterals = [line.quadrilateral for line in lines]
+        turned = [upright(turn_points(each, -direction)) for each in quadrilaterals]
         level = leveling(turned)
 
         def leveled(points: Any) -> Any:
             return turn_points(np.array(points), -direction) @ level
 
+        def boxes_of(line: Sequence[Word]) -> list[np.ndarray]:
+            return [_box_of(leveled(word.polygon)) for word in line]
+
         words = [words_on_page(line.words) for line in lines]
-        word_boxes = [
-            [_box_of(leveled(word.polygon)) for word in of_line] for of_line in words
-        ]
+        word_boxes = list(map(boxes_of, words))
         sides = [tuple(box) for box in chain.from_iterable(word_boxes)]
         blocks = arranged(
             lines=words,
@@ -403,11 +402,10 @@ def _read_pieces(reader: Reader, pieces: Sequence[Piece], boxes: bool) -> list[R
     """
     found = reader.read([piece.image for piece in pieces], boxes=boxes)
     readings = [piece.in_strip(each) for piece, each in zip(pieces, found, strict=True)]
-    full = [
-        index
-        for index, reading in enumerate(readings)
-        if len(reading.text) >= reader.maximum_length and pieces[index].aspect > 1
-    ]
+    full = []
+    for index, (piece, reading) in enumerate(zip(pieces, readings, strict=True)):
+        if len(reading.text) >= reader.maximum_length and piece.aspect > 1:
+            full.append(index)
     if full:
         halves = list(chain.from_iterable(pieces[index].halves() for index in full))
         parts = iter(_read_pieces(reader, halves, boxes))

@@ -55,11 +55,14 @@ class PageFolder:
         whole = source.strip(os.sep).replace(os.sep, "__")
         names = chain([Path(source).name, whole], (f"{whole}-{n}" for n in count(2)))
         short = (shortened(name, _LONGEST_NAME) for name in names)
-        name: str = self._known.get(source, {}).get("name") or next(
-            name for name in short if self._names.get(_seen(name), source) == source
-        )
+        free = (each for each in short if self._is_free(each, source))
+        name: str = self._known.get(source, {}).get("name") or next(free)
         self._names[_seen(name)] = source
         return name
+
+    def _is_free(self, name: str, source: str) -> bool:
+        """Whether no other picture is called so."""
+        return self._names.get(_seen(name), source) == source
 
     def target(self, source: str) -> Path:
         """The file that its text goes to."""

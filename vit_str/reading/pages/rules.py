@@ -1,7 +1,7 @@
 """Ruled lines of a picture, and the cells of tables between them."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, count, pairwise
+from itertools import count, pairwise
 
 import numpy as np
 from PIL import Image
@@ -233,11 +233,14 @@ def _that_meet(boxes: Sequence[Box], near: float) -> list[list[Box]]:
     """Groups of boxes of which each meets another one of its group."""
     groups: list[list[Box]] = []
     for box in boxes:
-        met = [
-            group for group in groups if any(_meet(box, other, near) for other in group)
-        ]
-        groups = [group for group in groups if group not in met]
-        groups.append([box, *chain.from_iterable(met)])
+        joined = [box]
+        apart = []
+        for group in groups:
+            if any(_meet(box, other, near) for other in group):
+                joined += group
+            else:
+                apart.append(group)
+        groups = [*apart, joined]
     return groups
 
 

@@ -7,7 +7,7 @@ far apart, and whether the next word would still have had room.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import prod
 
 import numpy as np
@@ -99,7 +99,8 @@ class _Sheet:
 def parts_of(pages: Sequence[Page]) -> list[list[Part]]:
     """The parts of the pages of one document, in reading order; however pages are turned."""
     sheets = [_sheet(as_read(page)) for page in pages]
-    type_ = _Type.of([row for sheet in sheets for row in sheet.rows])
+    rows = chain.from_iterable(sheet.rows for sheet in sheets)
+    type_ = _Type.of(list(rows))
     return [list(_parts(sheet, type_)) for sheet in sheets]
 
 
@@ -162,15 +163,15 @@ class _Type:
         """Of a heading that is larger than the text; 0 for all others."""
         if not self.is_larger(row):
             return 0
-        return next(
-            n for n, type_ in enumerate(self.levels, 1) if _is_of_level(row, *type_)
-        )
+        levels = enumerate(self.levels, 1)
+        return next(n for n, type_ in levels if _is_of_level(row, *type_))
 
 
 def _is_of_level(row: Row, size: float, weight: float) -> bool:
     """Whether a heading is of the level whose largest heading has a size and a weight."""
     has_same_strokes = min(row.weight, weight) > _SAME_STROKES * max(row.weight, weight)
-    return row.size >= (_LEAST_OF_LEVEL if has_same_strokes else _SAME_LEVEL) * size
+    least = _LEAST_OF_LEVEL if has_same_strokes else _SAME_LEVEL
+    return row.size >= least * size
 
 
 def _letters(row: Row) -> int:
@@ -183,7 +184,8 @@ def _may_head(row: Row) -> bool:
 
     Handwriting is often larger than print, and read with less confidence.
     """
-    letters = sum(character.isalpha() for word in row.words for character in word.text)
+    text = "".join(word.text for word in row.words)
+    letters = sum(map(str.isalpha, text))
     columns = sum(
         after.box.left - before.box.right > _COLUMN * row.height
         for before, after in pairwise(row.words)
@@ -202,16 +204,15 @@ def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
     ruled = _ruled(sheet)
     running = _running(sheet, text) - set(ruled)
     tables = dict(_unruled(sheet, running | set(ruled), text))
-    in_tables = {place for chosen, _ in tables.values() for place in chosen} | set(
-        ruled
-    )
+    in_tables = set(ruled).union(*(chosen for chosen, _ in tables.values()))
     edges = _edges(sheet, in_tables | running, text)
     waiting: list[int] = []  # rows of text that are no part yet
     for place in range(len(sheet.rows)):
         if place in in_tables or place in running:
             yield from _texts(sheet, waiting, text, edges)
             waiting = []
-            if table := ruled.get(place):
+            table = ruled.get(place)
+            if table:
                 yield table
             elif place in tables:
                 yield tables[place][1]
@@ -240,10 +241,11 @@ def _edges(
     widths = [right - left for left, right in sides.values()]
     counts = [sum(map(_letters, rows)) for rows in blocks.values()]
     usual = float(np.median(np.repeat(widths, counts))) if widths else 0.0
-    return {
-        block: (left, left + usual if right - left < _NARROW * usual else right)
-        for block, (left, right) in sides.items()
-    }
+    edges = {}
+    for block, (left, right) in sides.items():
+        is_narrow = right - left < _NARROW * usual
+        edges[block] = (left, left + usual if is_narrow else right)
+    return edges
 
 
 def _unruled(
@@ -255,11 +257,8 @@ def _unruled(
     """
     run: list[int] = []
     for place in range(len(sheet.rows) + 1):
-        if (
-            place < len(sheet.rows)
-            and place not in others
-            and not text.is_larger(sheet.rows[place])
-        ):
+        is_other = place == len(sheet.rows) or place in others
+        if not is_other and not text.is_larger(sheet.rows[place]):
             run.append(place)
             continue
         for found, table in find_tables([sheet.rows[each] for each in run]):
@@ -273,15 +272,16 @@ def _ruled(sheet: _Sheet) -> dict[int, Table | None]:
     found: dict[int, Table | None] = {}
     boxes = [word.box for word in page.words]
     for grid in grids(page.rules, max(page.width, page.height), boxes):
-        places = [
-            place
-            for place, row in enumerate(sheet.rows)
-            if place not in found
-            and grid.holds((row.left + row.right) / 2, (row.top + row.bottom) / 2)
-        ]
+        places = []
+        words: list[Word] = []
+        for place, row in enumerate(sheet.rows):
+            x = (row.left + row.right) / 2
+            y = (row.top + row.bottom) / 2
+            if place not in found and grid.holds(x, y):
+                places.append(place)
+                words += row.words
         if places:
             found |= dict.fromkeys(places)
-            words = [word for place in places for word in sheet.rows[place].words]
             found[places[0]] = grid.table(words)
     return found
 
@@ -290,25 +290,26 @@ def _running(sheet: _Sheet, text: _Type) -> set[int]:
     """Rows at the top and the bottom of a page that are apart from its text."""
     rows = sheet.rows
     found: set[int] = set()
-    order = sorted(
-        range(len(rows)), key=lambda place: rows[place].top + rows[place].bottom
-    )
+    if not rows:
+        return found
+    places = range(len(rows))
+    order = sorted(places, key=lambda place: rows[place].top + rows[place].bottom)
     for is_top, from_edge in ((True, order), (False, order[::-1])):
-        beside = [
-            place for place in from_edge if _are_beside(rows[place], rows[from_edge[0]])
-        ]
+        first = rows[from_edge[0]]
+        beside = [place for place in from_edge if _are_beside(rows[place], first)]
         rest = [rows[place] for place in from_edge if place not in beside]
         if not rest:
             continue
         chosen = [rows[place] for place in beside]
+        margin = _MARGIN * sheet.page.height
         if is_top:
-            apart = min(row.top for row in rest) - max(row.bottom for row in chosen)
-            is_at_edge = max(row.bottom for row in chosen) < _MARGIN * sheet.page.height
+            end = max(row.bottom for row in chosen)
+            apart = min(row.top for row in rest) - end
+            is_at_edge = end < margin
         else:
-            apart = min(row.top for row in chosen) - max(row.bottom for row in rest)
-            is_at_edge = (
-                min(row.top for row in chosen) > (1 - _MARGIN) * sheet.page.height
-            )
+            start = min(row.top for row in chosen)
+            apart = start - max(row.bottom for row in rest)
+            is_at_edge = start > (1 - _MARGIN) * sheet.page.height
         is_small = not any(map(text.is_larger, chosen))
         is_short = sum(len(row.words) for row in chosen) <= _LONGEST_RUNNING
         if is_at_edge and is_small and is_short and apart > _RUNNING_GAP * text.height:
@@ -366,7 +367,8 @@ def _begins_part(
 ) -> bool:
     """Whether a row is no further line of the heading, paragraph or item before it."""
     rows = sheet.rows
-    before, row = rows[last], rows[place]
+    before = rows[last]
+    row = rows[place]
     level = text.level(row)
     if level != text.level(before) or text.is_bold(row) != text.is_bold(before):
         return True

@@ -6,7 +6,7 @@ All places are in the frame in which a page is read: rows are level, and run fro
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 
 from vit_str.reading.pages.page import Word
@@ -91,7 +91,8 @@ class _Columns:
 
     def with_row(self, row: Row) -> "_Columns":
         """The same with one more row."""
-        spans = sorted([*self.taken, *((w.box.left, w.box.right) for w in row.words)])
+        own = [(word.box.left, word.box.right) for word in row.words]
+        spans = sorted([*self.taken, *own])
         merged = [spans[0]]
         for left, right in spans[1:]:
             if left <= merged[-1][1]:
@@ -143,7 +144,8 @@ def _table_from(rows: Sequence[Row]) -> tuple[int, Table | None]:
         columns = wider
         farthest = max(farthest, distance)
         count += 1
-    while count > 1 and _is_alone(rows[count - 1], columns.gaps(_NARROW_GAP * height)):
+    gaps = columns.gaps(_NARROW_GAP * height)
+    while count > 1 and _is_alone(rows[count - 1], gaps):
         count -= 1
     chosen = rows[:count]
     height = median(row.height for row in chosen)
@@ -155,29 +157,23 @@ def _table_from(rows: Sequence[Row]) -> tuple[int, Table | None]:
     boxes = [[word.box for word in row.words] for row in chosen]
     gaps = kept.gaps(max(least, _WIDER * space))
     if gaps:
-        aligned = kept.gaps(ALIGNED_GAP * height)
-        gaps += [
-            gap for gap in aligned if gap not in gaps and is_aligned(boxes, gap, height)
-        ]
+        narrow = [gap for gap in kept.gaps(ALIGNED_GAP * height) if gap not in gaps]
+        gaps += [gap for gap in narrow if is_aligned(boxes, gap, height)]
         gaps.sort()
     cells = [_cells(row.words, gaps) for row in chosen]
-    if (
-        not gaps
-        or sum(sum(map(bool, of_row)) > 1 for of_row in cells) < 2
-        or _is_list(cells)
-    ):
+    several = [of_row for of_row in cells if sum(map(bool, of_row)) > 1]
+    if not gaps or len(several) < 2 or _is_list(cells):
         return 0, None
     return count, Table(tuple(_with_lines_of_cells(chosen, cells)))
 
 
 def _word_space(rows: Sequence[Row], gaps: Sequence[float]) -> float:
     """The median white between the words of one cell: in justified text it may be wide."""
-    spaces = [
-        after.box.left - before.box.right
-        for row in rows
-        for cell in _cells(row.words, gaps)
-        for before, after in pairwise(cell)
-    ]
+    spaces: list[float] = []
+    for row in rows:
+        for cell in _cells(row.words, gaps):
+            pairs = pairwise(cell)
+            spaces += [after.box.left - before.box.right for before, after in pairs]
     return median(spaces) if spaces else 0.0
 
 
@@ -214,17 +210,14 @@ def is_aligned(lines: Sequence[Sequence[Sides]], gap: float, height: float) -> b
 
     So begins a column of text behind one of numbers, however near it is.
     """
-    starts = [
-        min(box[0] for box in line if box[0] > gap)
-        for line in lines
-        if min((box[0] for box in line), default=gap)
-        < gap
-        < max(box[0] for box in line)
-    ]
-    return (
-        len(starts) >= _FEWEST_ALIGNED
-        and max(starts) - min(starts) <= _ALIGNED * height
-    )
+    starts = []
+    for line in lines:
+        places = [box[0] for box in line]
+        if places and min(places) < gap < max(places):
+            starts.append(min(place for place in places if place > gap))
+    if len(starts) < _FEWEST_ALIGNED:
+        return False
+    return max(starts) - min(starts) <= _ALIGNED * height
 
 
 def continues_cell(
@@ -241,11 +234,10 @@ def continues_cell(
     """
 
     def had_no_room(column: int) -> bool:
-        last, first = above[column][-1], below[column][0]
-        return (
-            last[2] + (first[2] - first[0]) + _ROOM * (first[3] - first[1])
-            > edges[column]
-        )
+        last = above[column][-1]
+        left, top, right, bottom = below[column][0]
+        room = _ROOM * (bottom - top)
+        return last[2] + (right - left) + room > edges[column]
 
     is_beside = len(below) < len(above) and set(below) <= set(above)
     is_text = any(len(above[column]) >= _TEXT for column in below if column in above)
@@ -254,10 +246,10 @@ def continues_cell(
 
 def _is_list(rows: Sequence[Sequence[Cell]]) -> bool:
     """Whether the first column holds the marks of the items of a list."""
+    if len(rows[0]) != 2:
+        return False
     marks = [row[0] for row in rows if row[0]]
-    return len(rows[0]) == 2 and all(
-        len(cell) == 1 and is_mark(cell[0].text) for cell in marks
-    )
+    return all(len(cell) == 1 and is_mark(cell[0].text) for cell in marks)
 
 
 def is_mark(text: str) -> bool:
@@ -283,9 +275,8 @@ def _with_lines_of_cells(
             and loosest > _LOOSER * max(distance, 1.0)
         )
         if is_line:
-            joined[-1] = [
-                above + below for above, below in zip(joined[-1], of_row, strict=True)
-            ]
+            pairs = zip(joined[-1], of_row, strict=True)
+            joined[-1] = [above + below for above, below in pairs]
         else:
             joined.append(list(of_row))
     return [tuple(row) for row in joined]
@@ -323,16 +314,15 @@ class Grid:
         for index, (row, column) in enumerate(places):
             whole = self.merged[row][column] if self.merged else (row, column)
             wholes.setdefault(whole, []).append(index)
-        rows: list[list[list[int]]] = [
-            [[] for _ in self.columns[1:]] for _ in self.rows[1:]
-        ]
+        columns = self.columns[1:]
+        rows: list[list[list[int]]] = [[[] for _ in columns] for _ in self.rows[1:]]
         for (row, column), inside in wholes.items():
             lines = lines_of(inside, boxes)
-            is_parted = any(
-                _is_parted([boxes[index] for index in line]) for line in lines
-            )
-            for index in [index for line in lines for index in line]:
-                rows[row][places[index][1] if is_parted else column].append(index)
+            of_lines = ([boxes[index] for index in line] for line in lines)
+            is_parted = any(map(_is_parted, of_lines))
+            for index in chain.from_iterable(lines):
+                own = places[index][1] if is_parted else column
+                rows[row][own].append(index)
         return rows
 
     def _place(self, box: Sides) -> tuple[int, int]:
@@ -346,15 +336,11 @@ class Grid:
         """Words in their cells; columns in which no row has any are left out."""
         places = self.cells([word.box for word in words])
         columns = [n for n in range(len(places[0])) if any(row[n] for row in places)]
-        return Table(
-            tuple(
-                tuple(
-                    tuple(words[index] for index in row[column]) for column in columns
-                )
-                for row in places
-                if any(row)
-            )
-        )
+        rows = []
+        for row in filter(any, places):
+            cells = [[words[index] for index in row[column]] for column in columns]
+            rows.append(tuple(map(tuple, cells)))
+        return Table(tuple(rows))
 
 
 def _middle(box: Sides) -> tuple[float, float]:

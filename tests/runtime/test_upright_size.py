@@ -1,8 +1,7 @@
 import pytest
 from PIL import Image
 
-from vit_str.evaluation.image_sizes import size_of
-from vit_str.runtime.images import load_sized_image
+from vit_str.runtime.images import load_sized_image, upright_size
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF", "BMP"])
@@ -16,11 +15,11 @@ def test_sizes_are_those_of_the_image_upright(kind, orientation, tmp_path, word_
     word_image("x", size=(90, 31)).save(path, kind, **keep)
     expected = load_sized_image(path)[1]
     assert expected == ((90, 31) if orientation == 6 and kind != "BMP" else (31, 90))
-    assert size_of(path.read_bytes()) == expected
-    assert size_of(path) == expected
+    assert upright_size(path.read_bytes()) == expected
+    assert upright_size(path) == expected
 
 
 def test_what_is_no_image_has_no_size(tmp_path):
     (tmp_path / "image").write_text("none")
-    assert size_of(tmp_path / "image") is None
-    assert size_of(b"none") is None
+    assert upright_size(tmp_path / "image") is None
+    assert upright_size(b"none") is None
