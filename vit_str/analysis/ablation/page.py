@@ -263,7 +263,7 @@ def _finding(table: pd.DataFrame, single: pd.DataFrame) -> str:
 @styled()
 def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
     """Words lost against the distance of the head cut, and accuracy against heads cut."""
-    sheet = figure(10.5, 4.0)
+    sheet = figure(10.5, 4.6)
     left, right = sheet.subplots(1, 2)
     layers = int(single["layer"].max())
     for row in single.itertuples():
@@ -289,14 +289,14 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
         )
     for hollow, label in ((False, "p below 0.05 (Holm)"), (True, "p of 0.05 or more")):
         left.plot([], [], "o", label=label, **dot_style(MUTED, hollow))
-    left.legend()
     left.axhline(0, color=INK, linewidth=0.8, zorder=1)
     left.set(xlabel="attention distance of the head (px)", ylabel="words lost (points)")
     left.set_title("one head cut")
     _draw_orders(right, table)
     right.set(xlabel="heads cut", ylabel="words read right (%)", ylim=(0, None))
     right.set_title("more and more heads cut")
-    right.legend()
+    for axes in (left, right):  # below: dots and intervals are all over the panels
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
     depth_legend(sheet, [left], layers)
     return sheet
 
@@ -312,8 +312,17 @@ def _draw_orders(axes: Axes, table: pd.DataFrame) -> None:
         band = pd.concat([drawn, pd.DataFrame(level)]).sort_values("heads")
         low = 100 * band["min"]
         high = 100 * band["max"]
-        axes.fill_between(band["heads"], low, high, color=MUTED, alpha=0.2, linewidth=0)
-        axes.plot(band["heads"], 100 * band["mean"], "-", color=MUTED, label=_RANDOM)
+        axes.fill_between(
+            band["heads"],
+            low,
+            high,
+            color=MUTED,
+            alpha=0.2,
+            linewidth=0,
+            label=f"{_RANDOM}, lowest to highest",
+        )
+        mean = 100 * band["mean"]
+        axes.plot(band["heads"], mean, "-", color=MUTED, label=f"{_RANDOM}, mean")
     for name, color, matched in (
         (_FARTHEST, COLORS[1], _FAR),
         (_NEAREST, COLORS[0], _NEAR),
