@@ -123,10 +123,15 @@ class AttentionStatistics:
 
     def only(self, queries: Bool[Tensor, "batch token"] | None) -> None:
         """Of the next batches only these tokens of the grid count as queries; None for all."""
-        if queries is not None and (self.windows or queries.shape[1] != len(self.grid)):
+        if queries is not None and self.windows:
             raise ValueError(
-                f"queries are chosen among the {len(self.grid)} tokens of the grid, in "
-                f"models without windows; found {queries.shape[1]}"
+                "queries are chosen in models whose tokens all attend to each other: this "
+                "one has windows, pooled keys or fewer tokens from layer to layer"
+            )
+        if queries is not None and queries.shape[1] != len(self.grid):
+            raise ValueError(
+                f"queries are chosen among the {len(self.grid)} tokens of the grid, "
+                f"found {queries.shape[1]}"
             )
         self._queries = queries
 
