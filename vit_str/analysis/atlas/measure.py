@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +12,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.libraries.load import library_versions
 from vit_str.analysis.results import AnalysisRun
 from vit_str.analysis.statistics import PER_LAYER, UNITS, mean_over
 from vit_str.analysis.subjects import UNTRAINED, Subject
@@ -80,7 +80,7 @@ def measure(run: AnalysisRun, subject: Subject, norm: str) -> Record:
         "images": analysis.images,
         "data": run.images.description if run.images else None,
         "skipped": run.images.skipped if run.images else [],
-        "versions": software() | _library_versions(),
+        "versions": software() | library_versions(),
         "layers": _layers(analysis),
     }
 
@@ -136,16 +136,6 @@ def _number(value: float | Tensor) -> float | None:
     return float(f"{number:.{_DIGITS}g}") if math.isfinite(number) else None
 
 
-def _library_versions() -> dict[str, str]:
-    versions = {}
-    for library in _LIBRARIES.values():
-        try:
-            versions[library] = version(library)
-        except PackageNotFoundError:
-            continue
-    return versions
-
-
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a model was not measured, and by which versions of vit-str and of its library."""
@@ -166,7 +156,7 @@ class Refusal:
 def _versions_for(name: str) -> dict[str, str]:
     """Versions of vit-str and of the library that a model is of."""
     library = _LIBRARIES.get(name.removeprefix(UNTRAINED).partition(":")[0], "")
-    found = software() | _library_versions()
+    found = software() | library_versions()
     return {
         package: found[package] for package in ("vit-str", library) if package in found
     }
