@@ -11,10 +11,10 @@ from urllib.parse import quote
 from jaxtyping import Float64
 from torch import Tensor
 
-from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.distance.measure import UNITS_OF_DISTANCE, DistanceAnalysis
 from vit_str.analysis.libraries.load import library_versions
 from vit_str.analysis.results import AnalysisRun
-from vit_str.analysis.statistics import PER_LAYER, UNITS, mean_over
+from vit_str.analysis.statistics import PER_LAYER, mean_over
 from vit_str.analysis.subjects import UNTRAINED, Subject
 from vit_str.reports.tables import write_json
 from vit_str.runtime.machine import software
@@ -88,7 +88,7 @@ def measure(run: AnalysisRun, subject: Subject, norm: str) -> Record:
 def _layers(analysis: DistanceAnalysis) -> list[Record]:
     statistics = analysis.statistics
     chance = statistics.chance()
-    values = {metric: statistics.values(metric) for metric in statistics.metrics}
+    values = {metric: analysis.values(metric) for metric in analysis.metrics}
     layers = []
     for index, name in enumerate(statistics.layers):
         grid = statistics.grid_of(name)
@@ -119,7 +119,7 @@ def _layers(analysis: DistanceAnalysis) -> list[Record]:
 
 def _metric(metric: str, values: Float64[Tensor, "image head"]) -> Record:
     """A metric of a layer, as the mean of its heads, and of every head, with 95 % intervals."""
-    record: Record = {"unit": UNITS[metric], **_interval(values.mean(1))}
+    record: Record = {"unit": UNITS_OF_DISTANCE[metric], **_interval(values.mean(1))}
     if metric not in PER_LAYER:
         record["heads"] = [_interval(head) for head in values.T]
     return record
