@@ -247,13 +247,8 @@ def _draw_distances(
     axes.set_xticks(layer_ticks(table.layers))
     axes.set_xlabel("layer")
     axes.grid(visible=False, axis="x")
-    axes.legend(
-        loc="lower right",
-        frameon=True,
-        framealpha=0.85,
-        edgecolor="none",
-        fontsize=7,
-    )
+    # Below: near heads lie where a legend would cover them
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=3, fontsize=7)
 
 
 def _say(axes: Axes, reason: str) -> None:
