@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -14,9 +15,11 @@ from vit_str.analysis.ablation.effects import (
     effects,
     random_sets,
 )
+from vit_str.analysis.ablation.page import ablation_figure
 from vit_str.analysis.subjects import load_subject
 from vit_str.cli import main
 from vit_str.models.attention import attention_modules
+from vit_str.reports.style import ready_to_draw
 
 
 def test_a_cut_head_puts_nothing_out(small_weights):
@@ -117,6 +120,35 @@ def test_intervals_of_paired_differences():
     low, high = difference_interval(0, 70, 0, 70)  # all that there is
     assert low == -1
     assert -1 < high < -0.9
+
+
+def test_the_figure_has_no_letters_on_its_dots():
+    """Heads that lose as much as there is, at both ends of the distances."""
+    random = np.random.default_rng(0)
+    heads = [Head(layer, head) for layer in range(1, 5) for head in range(1, 5)]
+    whole = Reading("no head", (), ["a"] * 70, [True] * 70)
+    cuts = {f"layer {head.layer}, head {head.head}": (head,) for head in heads}
+    cuts |= {f"{name} first": tuple(heads[:8]) for name in ("farthest", "nearest")}
+    cuts |= {f"random order {number}": tuple(heads[:8]) for number in (1, 2)}
+    cuts |= {
+        f"{name} of each layer": tuple(heads[:8]) for name in ("farthest", "nearest")
+    }
+    cuts["every head"] = tuple(heads)
+    readings = [
+        Reading(name, cut, ["a"] * 70, (random.random(70) < 0.8).tolist())
+        for name, cut in cuts.items()
+    ]
+    table = effects(whole, readings)
+    table["distance"] = np.linspace(10, 60, len(table))
+    single = table[table["cut"].str.startswith("layer ")]
+    sheet = ablation_figure(table, single)
+    with ready_to_draw(sheet):
+        sheet.draw_without_rendering()
+    labels = sheet.axes[1].get_legend_handles_labels()[1]
+    assert labels[:2] == ["random order, lowest to highest", "random order, mean"]
+    for axes in sheet.axes[:2]:
+        box = axes.get_legend().get_window_extent()
+        assert not axes.get_window_extent().padded(-1).overlaps(box)
 
 
 @pytest.mark.parametrize("by", WAYS)

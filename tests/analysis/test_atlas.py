@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -36,11 +37,14 @@ def test_atlas_is_what_distance_measures_and_goes_on(
     assert list(found["refused"]) == [refused]
     assert found["models"][0]["versions"]["timm"] == timm.__version__
     expected = attention_distance(weights, labeled_folder, count=2).to_frame()
-    expected = expected[(expected["metric"] == "distance") & (expected["unit"] == "px")]
-    for layer in found["models"][0]["layers"]:
-        rows = expected[expected["layer"] == layer["layer"]]
-        distance = layer["metrics"]["distance"]
-        cases = [*distance["heads"], distance]
+    expected = expected[expected["unit"] == "px"]
+    for layer, metric in product(
+        found["models"][0]["layers"], ("distance", "value_distance")
+    ):
+        of_layer = expected[expected["layer"] == layer["layer"]]
+        rows = of_layer[of_layer["metric"] == metric]
+        measured = layer["metrics"][metric]
+        cases = [*measured["heads"], measured]
         for case, (_, row) in zip(cases, rows.iterrows(), strict=True):
             for end in ("mean", "low", "high"):
                 assert case[end] == pytest.approx(row[end], rel=1e-5)

@@ -11,6 +11,7 @@ from vit_str.analysis.libraries.load import load_library_model  # noqa: E402
 
 REASONS = {
     "resnet18": "no self-attention",
+    "resnest14d": "branches of convolutions",
     "xcit_nano_12_p16_224": "over channels",
     "edgenext_xx_small": "over channels",
     "coat_tiny": "factorized",
@@ -81,7 +82,8 @@ def test_weights_of_a_model_that_is_measured_are_fetched(name, hub):
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("resnet18", "no self-attention"), ("maxvit_t", "the lab knows")]
+    ("name", "why"),
+    [("resnet18", "no self-attention"), ("maxvit_t", "grids of far tokens")],
 )
 def test_a_model_of_torchvision_is_refused_before_its_weights_are_fetched(
     name, why, hub

@@ -33,6 +33,10 @@ OTHER_LIBRARIES = [
         ["distance", "untrained:timm:test_vit", "--data", "rendered"],
         "give --data FOLDER",
     ),
+    (
+        ["vit-paper", "untrained:timm:nothing", "--data", "rendered"],
+        "give --data FOLDER, such as data/samples of a checkout",
+    ),
     (["distance", "untrained:timm:nothing"], "timm has no model 'nothing'"),
     (["distance", "untrained:torchvision:resnet18"], "ResNet is not supported"),
     (

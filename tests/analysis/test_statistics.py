@@ -5,7 +5,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from vit_str.analysis.geometry import TokenGrid, neighborhood, uniform_attention
+from vit_str.analysis.geometry import (
+    TokenGrid,
+    Windows,
+    neighborhood,
+    uniform_attention,
+)
 from vit_str.analysis.statistics import METRICS, AttentionStatistics
 from vit_str.models.attention import attention_weights
 
@@ -197,8 +202,11 @@ def test_only_some_queries_count():
             torch.testing.assert_close(
                 statistics.values(metric)[0][1], whole[metric][1]
             )
-    with pytest.raises(ValueError, match="15 tokens of the grid"):
+    with pytest.raises(ValueError, match="15 tokens of the grid, found 14"):
         statistics.only(chosen[:, 1:])
+    windows = {"layer": Windows.of_pooled(grid, grid.pooled(3, 5))}
+    with pytest.raises(ValueError, match="windows, pooled keys"):
+        AttentionStatistics(grid, windows=windows).only(chosen)
 
 
 def test_what_special_tokens_attend_to():

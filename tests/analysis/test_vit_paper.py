@@ -1,18 +1,23 @@
 """Figure 7 of the ViT paper: filters, positions and distance, of our models and of others."""
 
 import csv
+import json
 import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch import nn
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.load import encoder_of
+from vit_str.analysis.subjects import load_subject
 from vit_str.analysis.vit_paper.figures import (
     SHOWN_FILTERS,
+    ModelPanels,
+    figure_seven,
     filter_mosaic,
     position_mosaic,
 )
@@ -245,7 +250,7 @@ def test_one_figure_for_models_of_several_kinds(
     small_weights, labeled_folder, tmp_path
 ):
     """Ours, a convolution and windows without positions: what is missing is said in its panel."""
-    pytest.importorskip("timm")
+    timm = pytest.importorskip("timm")
     conv = f"untrained:{Path(__file__).parents[2]}/configs/conv_transformer.yaml"
     models = [str(small_weights()), conv, "untrained:timm:test_vit"]
     assert run(models, labeled_folder, tmp_path / "out") == 0
@@ -272,6 +277,40 @@ def test_one_figure_for_models_of_several_kinds(
     assert [row["model"] for row in filters][-1] == "noise"
     assert len(filters) == 4
     assert "conv_transformer: no self-attention." in (out / "report.html").read_text()
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["versions"]["timm"] == timm.__version__
+    pairs = [row for row in rows_of(out / "similarity.csv") if row["model"] == "small"]
+    positions = positions_of(load_subject(models[0]).encoder)
+    cosines = similarities(positions).flatten().tolist()
+    assert [float(row["cosine"]) for row in pairs] == pytest.approx(cosines, abs=1e-5)
+    columns = TokenGrid.of(load_subject(models[0]).encoder).columns
+    first, second = pairs[1], pairs[columns]
+    assert (first["other row"], first["other column"]) == ("1", "2")
+    assert (second["other row"], second["other column"]) == ("2", "1")
+
+
+def test_models_with_the_same_chance_have_one_scale():
+    def panels(name: str, farthest: float, uniform: list[float]) -> ModelPanels:
+        rows = [(name, 1, head, farthest) for head in (1, 2, None)]
+        table = pd.DataFrame(rows, columns=["model", "layer", "head", "mean"])
+        table = table.assign(
+            low=farthest, high=farthest, metric="distance", unit="px", norm="raw", n=1
+        ).astype({"head": "Int64"})
+        return ModelPanels(name, "none", "none", (4, 4), table, uniform)
+
+    sheet = figure_seven(
+        [
+            panels("near", 20.0, [45.0]),
+            panels("far", 60.0, [45.0]),
+            panels("larger", 90.0, [116.0]),
+        ]
+    )
+    shown = [axes for axes in sheet.axes if axes.get_legend()]
+    near, far, larger = (axes.get_ylim() for axes in shown)
+    assert near == far == (0, pytest.approx(1.08 * 60))
+    assert larger == (0, pytest.approx(1.08 * 116))
+    labels = ["uniform: 45.0 px", "head", "mean of the layer"]
+    assert shown[0].get_legend_handles_labels()[1] == labels
 
 
 def test_distance_is_that_of_analyze_distance(small_weights, labeled_folder, tmp_path):

@@ -72,11 +72,12 @@ MODELS = {
         ),
         decoder=part("RecurrentDecoder", dim=32, cell="gru", attention="additive"),
     ),
-    # Two orders are the same in every process; of more, each process draws its own.
+    # Two orders are the same in every process; of more, and of what is dropped, each process
+    # draws its own. Without this, the dropout of the configuration would stay.
     "vit_permuted": part(
         "Recognizer",
         encoder=part("VisionTransformer", dim=32, depth=1, heads=2, patch_size=[8, 8]),
-        decoder=part("PermutedDecoder", dim=32, heads=2, orders=2),
+        decoder=part("PermutedDecoder", dim=32, heads=2, orders=2, dropout=0),
     ),
 }
 

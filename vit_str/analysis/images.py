@@ -15,6 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from vit_str import console
 from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.libraries.load import is_library_name
 from vit_str.analysis.subjects import Subject
 from vit_str.console import one_line
 from vit_str.datasets.folder import FolderReader
@@ -77,6 +78,19 @@ class ImageSet:
         while chosen:
             yield _batch(chosen)
             chosen = list(islice(images, size))
+
+
+def check_data(names: Iterable[str], data: str) -> None:
+    """Refuse, before any model is loaded, images that are not there or not for these models."""
+    if data == RENDERED and any(map(is_library_name, names)):
+        raise ValueError(
+            "models of other libraries need images of your own: give --data FOLDER, such as "
+            "data/samples of a checkout, or what vit-str render writes"
+        )
+    if data != RENDERED and not Path(data).is_dir():
+        raise ValueError(
+            f"{data}: no such folder; give one with images, or {RENDERED!r}"
+        )
 
 
 def load_images(

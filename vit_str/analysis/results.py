@@ -12,7 +12,14 @@ from jaxtyping import Float, Float64
 from torch import Tensor
 
 from vit_str import console
-from vit_str.analysis.images import Batch, ImageSet, batches_of, load_images
+from vit_str.analysis.images import (
+    Batch,
+    ImageSet,
+    batches_of,
+    check_data,
+    load_images,
+)
+from vit_str.analysis.libraries.load import is_library_name, library_versions
 from vit_str.analysis.statistics import mean_over
 from vit_str.analysis.subjects import Subject, load_subjects
 from vit_str.reports.page import Page
@@ -33,7 +40,12 @@ class AnalysisRun:
 
     @cached_property
     def subjects(self) -> list[Subject]:
-        """The models, all loaded when they are first asked for."""
+        """The models, all loaded when they are first asked for.
+
+        Raises:
+            ValueError: no such model, or no images for it.
+        """
+        check_data(self.names, self.options["data"])
         checkpoint = self.options["checkpoint"]
         image_size = self.options["image_size"]
         return load_subjects(self.names, self.seed, checkpoint, image_size)
@@ -78,8 +90,9 @@ class AnalysisRun:
         skipped = self.images.skipped if self.images else None
         options = {name: self.options[name] for name in self.options if name != "out"}
         models = {subject.name: _description(subject) for subject in self.subjects}
+        of_libraries = any(map(is_library_name, self.names))
         summary = {
-            "versions": software(),
+            "versions": software() | (library_versions() if of_libraries else {}),
             "options": options,
             "models": models,
             "images": self.images and self.images.description,

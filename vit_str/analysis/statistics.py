@@ -126,10 +126,15 @@ class AttentionStatistics:
         if queries is None:
             self._queries = None
             return
-        if self.windows or queries.shape[1] != len(self.grid):
+        if self.windows:
             raise ValueError(
-                f"queries are chosen among the {len(self.grid)} tokens of the grid, in "
-                f"models without windows; found {queries.shape[1]}"
+                "queries are chosen in models whose tokens all attend to each other: this "
+                "one has windows, pooled keys or fewer tokens from layer to layer"
+            )
+        if queries.shape[1] != len(self.grid):
+            raise ValueError(
+                f"queries are chosen among the {len(self.grid)} tokens of the grid, "
+                f"found {queries.shape[1]}"
             )
         self._queries = queries
 

@@ -69,17 +69,28 @@ def chance_lines(
     """
     for name, value in chance.items():
         values = [value] if isinstance(value, float | int) else value
-        digits = 1 if unit == "px" else 2
-        ends = [f"{end:.{digits}f}" for end in (min(values), max(values))]
-        label = f"{name}: {' to '.join(dict.fromkeys(ends))}"
-        if unit == "px":
-            label += " px"
+        ends = _ends(values, unit)
+        label = f"{name}: {ends}"
         style = {"label": label, "zorder": 1.5, **chance_style(name)}
-        if len(set(ends)) == 1:
+        if ends == _ends(values[:1], unit):
             axes.axhline(values[0], **style)
         else:
             edges = [layer + 0.5 for layer in range(len(values) + 1)]
             axes.stairs(values, edges, baseline=None, **style)
+
+
+def chance_values(
+    chance: Mapping[str, Sequence[float]], unit: str = "px"
+) -> tuple[str, ...]:
+    """What the legend says of chance lines: alike if one entry can stand for those of two."""
+    return tuple(f"{name}: {_ends(values, unit)}" for name, values in chance.items())
+
+
+def _ends(values: Sequence[float], unit: str) -> str:
+    """The value of all layers, or the lowest and the highest."""
+    digits = 1 if unit == "px" else 2
+    ends = [f"{end:.{digits}f}" for end in (min(values), max(values))]
+    return " to ".join(dict.fromkeys(ends)) + (" px" if unit == "px" else "")
 
 
 def legend(sheet: Figure, grid: Sequence[Axes], columns: int = 5) -> None:

@@ -267,7 +267,7 @@ def _finding(table: pd.DataFrame, single: pd.DataFrame) -> str:
 @styled()
 def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
     """Words lost against the distance of the head cut, and accuracy against heads cut."""
-    sheet = figure(10.5, 4.0)
+    sheet = figure(10.5, 4.6)
     left, right = sheet.subplots(1, 2)
     layers = int(single["layer"].max())
     for row in single.itertuples():
@@ -296,7 +296,6 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
     hollow = dot_style(MUTED, True)
     left.plot([], [], "o", label="p below 0.05 (Holm)", **full)
     left.plot([], [], "o", label="p of 0.05 or more", **hollow)
-    left.legend()
     left.axhline(0, color=INK, linewidth=0.8, zorder=1)
     left.set_xlabel("attention distance of the head (px)")
     left.set_ylabel("words lost (points)")
@@ -306,7 +305,8 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
     right.set_ylabel("words read right (%)")
     right.set_ylim(0, None)
     right.set_title("more and more heads cut")
-    right.legend()
+    for axes in (left, right):  # below: dots and intervals are all over the panels
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
     depth_legend(sheet, [left], layers)
     return sheet
 
@@ -320,15 +320,19 @@ def _draw_orders(axes: Axes, table: pd.DataFrame) -> None:
         level = dict.fromkeys(("mean", "min", "max"), ends["accuracy"])
         level["heads"] = ends["heads"]
         band = pd.concat([drawn, pd.DataFrame(level)]).sort_values("heads")
+        low = 100 * band["min"]
+        high = 100 * band["max"]
         axes.fill_between(
             band["heads"],
-            100 * band["min"],
-            100 * band["max"],
+            low,
+            high,
             color=MUTED,
             alpha=0.2,
             linewidth=0,
+            label=f"{_RANDOM}, lowest to highest",
         )
-        axes.plot(band["heads"], 100 * band["mean"], "-", color=MUTED, label=_RANDOM)
+        mean = 100 * band["mean"]
+        axes.plot(band["heads"], mean, "-", color=MUTED, label=f"{_RANDOM}, mean")
     orders = ((_FARTHEST, COLORS[1], _FAR), (_NEAREST, COLORS[0], _NEAR))
     for name, color, matched in orders:
         curve = pd.concat([table[table["cut"] == name], ends]).sort_values("heads")

@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,9 +11,10 @@ from urllib.parse import quote
 from jaxtyping import Float64
 from torch import Tensor
 
-from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.distance.measure import UNITS_OF_DISTANCE, DistanceAnalysis
+from vit_str.analysis.libraries.load import library_versions
 from vit_str.analysis.results import AnalysisRun
-from vit_str.analysis.statistics import PER_LAYER, UNITS, mean_over
+from vit_str.analysis.statistics import PER_LAYER, mean_over
 from vit_str.analysis.subjects import UNTRAINED, Subject
 from vit_str.reports.tables import write_json
 from vit_str.runtime.machine import software
@@ -80,7 +80,7 @@ def measure(run: AnalysisRun, subject: Subject, norm: str) -> Record:
         "images": analysis.images,
         "data": run.images.description if run.images else None,
         "skipped": run.images.skipped if run.images else [],
-        "versions": software() | _library_versions(),
+        "versions": software() | library_versions(),
         "layers": _layers(analysis),
     }
 
@@ -88,7 +88,7 @@ def measure(run: AnalysisRun, subject: Subject, norm: str) -> Record:
 def _layers(analysis: DistanceAnalysis) -> list[Record]:
     statistics = analysis.statistics
     chance = statistics.chance()
-    values = {metric: statistics.values(metric) for metric in statistics.metrics}
+    values = {metric: analysis.values(metric) for metric in analysis.metrics}
     layers = []
     for index, name in enumerate(statistics.layers):
         grid = statistics.grid_of(name)
@@ -119,7 +119,7 @@ def _layers(analysis: DistanceAnalysis) -> list[Record]:
 
 def _metric(metric: str, values: Float64[Tensor, "image head"]) -> Record:
     """A metric of a layer, as the mean of its heads, and of every head, with 95 % intervals."""
-    record: Record = {"unit": UNITS[metric], **_interval(values.mean(1))}
+    record: Record = {"unit": UNITS_OF_DISTANCE[metric], **_interval(values.mean(1))}
     if metric not in PER_LAYER:
         record["heads"] = [_interval(head) for head in values.T]
     return record
@@ -134,16 +134,6 @@ def _number(value: float | Tensor) -> float | None:
     """A number of six digits; JSON has none that are not finite."""
     number = float(value)
     return float(f"{number:.{_DIGITS}g}") if math.isfinite(number) else None
-
-
-def _library_versions() -> dict[str, str]:
-    versions = {}
-    for library in _LIBRARIES.values():
-        try:
-            versions[library] = version(library)
-        except PackageNotFoundError:
-            continue
-    return versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +156,7 @@ class Refusal:
 def _versions_for(name: str) -> dict[str, str]:
     """Versions of vit-str and of the library that a model is of."""
     library = _LIBRARIES.get(name.removeprefix(UNTRAINED).partition(":")[0], "")
-    found = software() | _library_versions()
+    found = software() | library_versions()
     return {
         package: found[package] for package in ("vit-str", library) if package in found
     }

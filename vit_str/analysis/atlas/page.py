@@ -20,7 +20,7 @@ from vit_str.analysis.atlas.measure import (
     read_refused,
 )
 from vit_str.analysis.atlas.names import FAMILIES, expand
-from vit_str.analysis.images import RENDERED, images_hash
+from vit_str.analysis.images import RENDERED, check_data, images_hash
 from vit_str.analysis.libraries.load import is_library_name
 from vit_str.analysis.results import AnalysisRun
 from vit_str.analysis.subjects import load_subject
@@ -82,7 +82,7 @@ _NEAR = 0.5  # of the distance of uniform attention: nearer heads are counted
 def report(run: AnalysisRun, norm: str) -> int:
     """Measure every model that is not done yet, and write JSON and a page of all that are."""
     names = expand(run.names or [FAMILIES])
-    _check_data(names, run.options["data"])
+    check_data(names, run.options["data"])
     if run.options["checkpoint"] is not None:
         raise ValueError("--checkpoint is for one model: give it to analyze distance")
     settings = _settings(run)
@@ -153,16 +153,6 @@ def _size(run: AnalysisRun, name: str) -> tuple[int, int] | None:
     return size
 
 
-def _check_data(names: Sequence[str], data: str) -> None:
-    """Refuse at once what would be wrong for every model."""
-    if data == RENDERED and any(map(is_library_name, names)):
-        raise ValueError(
-            "models of other libraries need images of your own: give --data FOLDER"
-        )
-    if data != RENDERED and not Path(data).is_dir():
-        raise ValueError(f"{data}: no such folder; give one with images")
-
-
 def _page(records: Sequence[Record], refused: dict[str, str], norm: str) -> Page:
     data = sorted({f"{record['data']}" for record in records})
     page = Page("Atlas of attention distance", f"{_LEAD} {'; '.join(data)}; {norm}.")
@@ -182,7 +172,8 @@ def _page(records: Sequence[Record], refused: dict[str, str], norm: str) -> Page
     if refused:
         page.heading("Not measured")
         rows = [list(pair) for pair in refused.items()]
-        page.table(["model", "reason"], rows, "Models that were not measured, and why.")
+        caption = "Models that were not measured, and why."
+        page.table(["model", "reason"], rows, caption, sortable=True)
     return page
 
 

@@ -21,7 +21,13 @@ from matplotlib.ticker import EngFormatter, NullLocator
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.reports.images import on_hover
-from vit_str.reports.panels import chance_lines, layer_ticks, legend, panels
+from vit_str.reports.panels import (
+    chance_lines,
+    chance_values,
+    layer_ticks,
+    legend,
+    panels,
+)
 from vit_str.reports.style import (
     COLORS,
     INK,
@@ -71,7 +77,7 @@ def heads_by_depth(rows: pd.DataFrame, chance: Chances, unit: str = "px") -> Fig
     widths = [max(4, len(table.layer_means(model))) for model in table.shown]
     sheet, grid = panels(table.titles(), widths=widths)
     of_models = [chance[model] for model in table.shown]
-    several = len({tuple(map(tuple, lines.values())) for lines in of_models}) > 1
+    several = len({chance_values(lines, unit) for lines in of_models}) > 1
     for model, lines, axes in zip(table.shown, of_models, grid, strict=True):
         if several:  # one legend has the lines of all
             called = plain(shortened(model, 24))

@@ -11,7 +11,7 @@ from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.probe import map_of
-from vit_str.analysis.statistics import METRICS, AttentionStatistics
+from vit_str.analysis.statistics import METRICS, UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
 from vit_str.analysis.values import ValueStatistics
 from vit_str.models.attention import ScaledDotProductAttention
@@ -21,6 +21,7 @@ VALUE_DISTANCE = "value_distance"
 to 1, in pixels. Models that compute their softmax by hand do not show their values: no such row."""
 
 METRICS_OF_DISTANCE = (*METRICS, VALUE_DISTANCE)
+UNITS_OF_DISTANCE = {**UNITS, VALUE_DISTANCE: UNITS["distance"]}
 
 
 class DistanceAnalysis:

@@ -10,12 +10,15 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from vit_str.analysis.distance.measure import VALUE_DISTANCE, DistanceAnalysis
+from vit_str.analysis.distance.measure import (
+    UNITS_OF_DISTANCE,
+    VALUE_DISTANCE,
+    DistanceAnalysis,
+)
 from vit_str.analysis.results import means_table
 from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics
 from vit_str.files import write_atomically
 
-_UNITS = {**UNITS, VALUE_DISTANCE: UNITS["distance"]}
 _SINK_COLUMNS = [
     "model",
     "layer",
@@ -118,7 +121,7 @@ def _measurements(
                 layer=layer + 1,
                 head=pd.array(heads, dtype="Int64"),
                 metric=metric,
-                unit=_UNITS[metric],
+                unit=UNITS_OF_DISTANCE[metric],
                 norm=analysis.statistics.norm,
             )
             for unit, scale in units[metric].items():
@@ -137,7 +140,9 @@ def values_of_images(analysis: DistanceAnalysis) -> pd.DataFrame:
             frame = frame.melt("image", var_name="head")
             is_per_layer = metric in PER_LAYER
             frame["head"] = pd.NA if is_per_layer else frame["head"].astype("Int64")
-            frame = frame.assign(layer=layer, metric=metric, unit=_UNITS[metric])
+            frame = frame.assign(
+                layer=layer, metric=metric, unit=UNITS_OF_DISTANCE[metric]
+            )
             frames.append(frame)
     table = pd.concat(frames, ignore_index=True).assign(model=analysis.model)
     return table[["model", "image", "layer", "head", "metric", "unit", "value"]]

@@ -4,9 +4,10 @@ A model, an architecture or a file that is not supported is a ValueError of one 
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,15 @@ LIBRARIES = {
 }
 _PATIENCE = 3.0  # seconds until a hub counts as out of reach
 _PACKAGES = {"timm": "timm", "transformers": "hf", "torchvision": "torchvision"}
+
+
+def library_versions() -> dict[str, str]:
+    """Versions of those of the libraries that are installed."""
+    versions = {}
+    for library in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[library] = version(library)
+    return versions
 
 
 def is_library_name(name: str) -> bool:

@@ -14,6 +14,9 @@ _SOME_BLOCKS = "only some of its blocks have attention, between convolutions"
 _OVER_CHANNELS = "its attention is over channels, not over tokens"
 _LINEAR = "its attention is linear, without a softmax over tokens"
 _ANY_SIZE = "it takes patches together with their places, not images of one size"
+_WINDOWS_AND_GRIDS = (
+    "it attends in windows and in grids of far tokens, between convolutions"
+)
 _OF_CLASSES = {
     "ByobNet": _SOME_BLOCKS,
     "Cait": "its heads are mixed after the softmax, so that weights may be negative",
@@ -41,13 +44,13 @@ _OF_CLASSES = {
     "Levit": _POOLED_QUERIES,
     "LevitDistilled": _POOLED_QUERIES,
     "LowFormer": _SOME_BLOCKS,
-    "MaxxVit": "it attends in windows and in grids of far tokens, between convolutions",
+    "MaxVit": _WINDOWS_AND_GRIDS,
+    "MaxxVit": _WINDOWS_AND_GRIDS,
     "MetaFormer": _SOME_BLOCKS,
     "NaFlexVit": _ANY_SIZE,
     "Nest": "its tokens are kept block by block, in an order of their own",
     "NextViT": _SOME_BLOCKS,
     "PoolingVisionTransformer": "its tokens are pooled between stages, unevenly where they are odd",
-    "ResNest": "its attention is over branches of a convolution, not over tokens",
     "SHViT": "one head attends on a part of the channels only, after convolutions",
     "SwiftFormer": "its attention is additive, without a softmax of queries and keys",
     "TNT": "it attends among the pixels of a token too, two kinds of attention in each layer",
@@ -63,6 +66,7 @@ _WITH_ATTENTION = {
     "MobileNetV3": _SOME_BLOCKS,
     "MobileNetV5": _SOME_BLOCKS,
     "MobileNetV5Encoder": _SOME_BLOCKS,
+    "ResNet": "its attention is over channels or branches of convolutions, not over tokens",
 }
 _OF_TYPES = {
     "cvt": _POOLED_KEYS,

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from vit_str.analysis.distance.figures import hover_text
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.reports.images import on_hover
-from vit_str.reports.panels import chance_lines, layer_ticks
+from vit_str.reports.panels import chance_lines, chance_values, layer_ticks
 from vit_str.reports.style import (
     COLORS,
     HEAT,
@@ -36,6 +36,7 @@ _WIDE = 2.0  # times its height: the columns of its patches run down the figure
 _GAP = 0.12  # between filters and between maps, as a share of their side
 _WIDTH = 10.5  # inches
 _ROW_HEIGHT = 3.4
+_LEFT = 0.004  # of the width: where panels begin
 _PANEL_RATIOS = (1.0, 1.1, 1.1)
 _TITLES = (
     "principal filters of the first layer",
@@ -70,17 +71,34 @@ def figure_seven(models: Sequence[ModelPanels]) -> Figure:
     """Principal filters, similarity of positions and distance of heads, a row for each model."""
     sheet = figure(_WIDTH, _ROW_HEIGHT * len(models))
     bands = sheet.subfigures(len(models), 1, squeeze=False)
+    farthest = _farthest(models)
     for band, model in zip(bands.flat, models, strict=True):
         band.suptitle(
-            plain_lines(model.name, 80), x=0.012, ha="left", fontweight="bold"
+            plain_lines(model.name, 80), x=_LEFT, ha="left", fontweight="bold"
         )
         panels = band.subplots(1, 3, width_ratios=_PANEL_RATIOS)
         for axes, title in zip(panels, _TITLES, strict=True):
             axes.set_title(title, fontweight="normal", color=MUTED, fontsize=9)
         _draw_filters(panels[0], model.filters)
         _draw_positions(panels[1], model.positions, model.patch_size)
-        _draw_distances(panels[2], model.distances, model.uniform)
+        top = farthest.get(_even(model), 0.0)
+        _draw_distances(panels[2], model.distances, model.uniform, top)
     return sheet
+
+
+def _farthest(models: Sequence[ModelPanels]) -> dict[tuple[str, ...], float]:
+    """The highest value of all models with the same uniform attention, which have one scale."""
+    farthest: dict[tuple[str, ...], float] = {}
+    for model in models:
+        if not isinstance(model.distances, str):
+            highest = HeadTable(model.distances, "distance", "px").highest()
+            known = farthest.get(_even(model), 0.0)
+            farthest[_even(model)] = max(known, highest, *model.uniform)
+    return farthest
+
+
+def _even(model: ModelPanels) -> tuple[str, ...]:
+    return chance_values({"uniform": model.uniform}) if model.uniform else ()
 
 
 def _draw_filters(
@@ -197,6 +215,7 @@ def _draw_distances(
     axes: Axes,
     rows: pd.DataFrame | str,
     uniform: Sequence[float],
+    farthest: float,
 ) -> None:
     if isinstance(rows, str):
         _say(axes, rows)
@@ -204,7 +223,7 @@ def _draw_distances(
     table = HeadTable(rows, "distance", "px")
     model = table.shown[0]
     chance_lines(axes, {"uniform": uniform})
-    for head in table.heads(model).itertuples():
+    for number, head in enumerate(table.heads(model).itertuples()):
         (dot,) = axes.plot(
             head.layer,
             head.mean,
@@ -212,6 +231,7 @@ def _draw_distances(
             color=COLORS[0],
             markersize=4.5,
             markeredgecolor=PLATE,
+            label="_" if number else "head",
         )
         on_hover(dot, hover_text(head))
     means = table.layer_means(model)
@@ -223,17 +243,12 @@ def _draw_distances(
         label="mean of the layer",
     )
     axes.set_xlim(0.5, table.layers + 0.5)
-    axes.set_ylim(0, 1.08 * max([*uniform, table.highest()]))
+    axes.set_ylim(0, 1.08 * farthest)
     axes.set_xticks(layer_ticks(table.layers))
     axes.set_xlabel("layer")
     axes.grid(visible=False, axis="x")
-    axes.legend(
-        loc="lower right",
-        frameon=True,
-        framealpha=0.85,
-        edgecolor="none",
-        fontsize=7,
-    )
+    # Below: near heads lie where a legend would cover them
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=3, fontsize=7)
 
 
 def _say(axes: Axes, reason: str) -> None:

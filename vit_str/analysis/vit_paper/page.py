@@ -84,15 +84,7 @@ _COMPONENT_COLUMNS = (
 )
 _CLASSES = ("distance", "offset", "rows", "columns")
 _POSITION_COLUMNS = ("model", "positions", *_CLASSES)
-_PAIR_COLUMNS = (
-    "model",
-    "row",
-    "column",
-    "other row",
-    "other column",
-    "distance px",
-    "cosine",
-)
+_PLACES = ("row", "column", "other row", "other column")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,7 +233,7 @@ def _write_positions(
 ) -> None:
     """Tables of what explains the similarity of positions, and of every two of them."""
     shares: list[list[object]] = []
-    pairs: list[list[object]] = []
+    pairs: list[pd.DataFrame] = []
     for model in models:
         if isinstance(model.positions, str):
             continue
@@ -254,11 +246,11 @@ def _write_positions(
         ):
             of_variance = explained(values, model.grid)
             shares.append([name, kind, *(of_variance[each] for each in _CLASSES)])
-        pairs += _pair_rows(name, model.grid, cosines)
+        pairs.append(_pairs(name, model.grid, cosines))
     if not shares:
         return
     write_csv(run.folder / "positions.csv", _POSITION_COLUMNS, shares)
-    write_csv(run.folder / "similarity.csv", _PAIR_COLUMNS, pairs)
+    write_frame(run.folder / "similarity.csv", pd.concat(pairs))
     page.heading("Positions in numbers")
     page.paragraph(_SHARES)
     page.table(
@@ -266,20 +258,13 @@ def _write_positions(
     )
 
 
-def _pair_rows(
+def _pairs(
     name: str, grid: TokenGrid, cosines: Float64[Tensor, "token token"]
-) -> list[list[object]]:
+) -> pd.DataFrame:
     """A row for each two tokens; rows and columns count from 1."""
-    distances = grid.distances().tolist()
-    rows = []
-    for one, of_one in enumerate(cosines.tolist()):
-        for other, cosine in enumerate(of_one):
-            places = (*_place(one, grid), *_place(other, grid))
-            rows.append([name, *places, distances[one][other], cosine])
-    return rows
-
-
-def _place(token: int, grid: TokenGrid) -> tuple[int, int]:
-    """Row and column of a token, from 1."""
-    row, column = divmod(token, grid.columns)
-    return row + 1, column + 1
+    one, other = np.indices(cosines.shape).reshape(2, -1)
+    places = (*np.divmod(one, grid.columns), *np.divmod(other, grid.columns))
+    columns = dict(zip(_PLACES, (place + 1 for place in places), strict=True))
+    distances = grid.distances().flatten().numpy()
+    values = {"distance px": distances, "cosine": cosines.flatten().numpy()}
+    return pd.DataFrame({"model": name, **columns, **values})

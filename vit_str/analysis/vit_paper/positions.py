@@ -30,7 +30,8 @@ def positions_of(encoder: Encoder) -> Vectors:
     """The vectors that an encoder adds to the tokens of its grid, in reading order.
 
     Raises:
-        ValueError: it has none, as where positions are rotary, relative or of another size.
+        ValueError: it has none, as where positions are rotary, relative, made by convolutions or
+            of another size.
     """
     if isinstance(encoder, LibraryEncoder):
         tokens = encoder.grid[0] * encoder.grid[1]
@@ -42,7 +43,8 @@ def positions_of(encoder: Encoder) -> Vectors:
         if isinstance(positions, Positions):
             return positions.weight.detach().double().cpu()
     raise ValueError(
-        "no vector for every token: positions are relative, rotary or of another size"
+        "no vector for every token: positions are relative, rotary, made by convolutions "
+        "or of another size"
     )
 
 
