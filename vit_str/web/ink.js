@@ -44,9 +44,16 @@ function shadeAt(counts, share) {
 }
 
 /** The sides of a word without the white beside its ink; as they are if there is none near. */
-export function trimmed(columns, height, left, right) {
-  const start = Math.max(0, roundHalfEven(left));
-  const inside = columns.subarray(start, Math.min(columns.length, roundHalfEven(right)));
+export function trimmed(columns, height, left, right, room = 0) {
+  let start = Math.max(0, roundHalfEven(left));
+  let stop = Math.min(columns.length, roundHalfEven(right));
+  const first = Math.max(0, roundHalfEven(left - room));
+  const last = Math.min(columns.length, roundHalfEven(right + room));
+  while (start > first && columns[start - 1] && columns[start]) start -= 1;
+  while (stop < last && columns[stop - 1] && columns[stop]) stop += 1;
+  left = Math.min(left, start);
+  right = Math.max(right, stop);
+  const inside = columns.subarray(start, stop);
   if (!inside.includes(1)) return [left, right];
   const most = MOST_TRIMMED * height;
   const begin = start + inside.indexOf(1);

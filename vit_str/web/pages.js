@@ -185,9 +185,15 @@ function sureWords(lines) {
   return lines.map((line) => {
     const together = areOfPrint && line.words.length >= SENTENCE && sureness(line) >= LEAST;
     const isSure = (word) => word.reading.text && (together || perCharacter([word]) >= LEAST);
-    return { ...line, words: line.words.filter(isSure) };
+    const areSure = line.words.map(isSure);
+    const isKept = (word, i) =>
+      areSure[i] || (isMark(word) && (areSure[i - 1] ?? false) && (areSure[i + 1] ?? false));
+    return { ...line, words: line.words.filter(isKept) };
   });
 }
+
+/** Whether a word has no letters or digits: between two sure words it is text, such as a dash. */
+const isMark = ({ reading: { text } }) => text && !/[\p{L}\p{N}]/u.test(text);
 
 /** Blocks of rows of words on the page, in reading order. */
 function arranged(lines, direction, picture) {

@@ -80,5 +80,5 @@ export function onPage(word) {
 /** Where the letters of a word begin and end in its strip. */
 function inkOf({ strip, box: [left, top, right, bottom] }) {
   const beside = Math.min(BESIDE * (bottom - top), MOST_BESIDE * (right - left));
-  return trimmed(strip.columns, strip.height, left + beside, right - beside);
+  return trimmed(strip.columns, strip.height, left + beside, right - beside, beside);
 }

@@ -85,3 +85,13 @@ def test_percentiles_of_pixels_are_those_of_numpy():
         shades = random.integers(0, 256, random.integers(1, 30, 2)).astype(np.uint8)
         found = _percentiles(Image.fromarray(shades), (2, 50, 98))
         assert found == np.percentile(shades, (2, 50, 98)).tolist()
+
+
+def test_a_side_that_runs_through_a_letter_goes_on_to_its_end():
+    ink = np.zeros((20, 100), np.uint8)
+    ink[:, 20:50] = 255
+    ink[:, 60:80] = 255
+    assert trimmed(ink, 25, 45, room=8) == (20, 50)
+    assert trimmed(ink, 25, 45, room=3) == (22, 48)
+    assert trimmed(ink, 25, 45) == (25, 45)
+    assert trimmed(ink, 15, 55, room=10) == (20, 50), "white is no letter"

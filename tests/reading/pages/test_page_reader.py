@@ -1,6 +1,7 @@
 """Whole pages to words in reading order."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, cast
@@ -360,7 +361,7 @@ def test_marks_and_numbers_of_few_words_of_print_are_kept(turned, matplotlib_fon
     lines = [
         "No. 1,234 / Page 7",
         "It was so in 1968, and they told us, so often",
-        "that nobody -- not even we -- asked why.",
+        "that nobody – not even we – asked why.",
         "Total 39.80 Tax 7 %",
     ]
     for number, text in enumerate(lines):
@@ -378,3 +379,27 @@ def test_lines_are_found_in_pixels_of_the_image():
     detector._engine = lambda *_, **__: SimpleNamespace(boxes=[line])
     size = 736 // 2, 1472 // 2  # is searched at twice the size
     assert np.allclose(detector.lines(Image.new("RGB", size)), [line / 2])
+
+
+def test_a_mark_between_sure_words_is_kept(draw):
+    image, detector = draw(["one two six"])
+
+    def found(text: str, confidence: float) -> str:
+        def characters(word: str, sureness: float) -> tuple[Character, ...]:
+            return tuple(Character(letter, sureness) for letter in word)
+
+        page_reader = PageReader(cast(Reader, LineReader(["one two six"])), detector)
+        (line,) = page_reader._read_lines(image, detector.boxes)[0]
+        pieces = [piece for piece, _ in line.words]
+        readings = [
+            Reading("one", 1.0, characters("one", 0.99)),
+            Reading(text, confidence, characters(text, confidence)),
+            Reading("six", 1.0, characters("six", 0.99)),
+        ]
+        unsure = replace(line, words=tuple(zip(pieces, readings, strict=True)))
+        (sure,) = page_reader._sure([unsure])
+        return " ".join(reading.text for reading in sure.readings)
+
+    assert found("–", 0.4) == "one – six"
+    assert found("x", 0.4) == "one six"
+    assert found("x", 0.9) == "one x six"

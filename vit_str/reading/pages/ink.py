@@ -56,11 +56,24 @@ def _percentiles(gray: Image.Image, percents: Sequence[float]) -> list[float]:
     return np.where(share < 0.5, from_below, from_above).tolist()  # to the last bit
 
 
-def trimmed(ink: "Ink", left: float, right: float) -> tuple[float, float]:
-    """The sides of a word without the white beside its ink; as they are if there is none near."""
+def trimmed(
+    ink: "Ink", left: float, right: float, room: float = 0.0
+) -> tuple[float, float]:
+    """The sides of a word without the white beside its ink; as they are if there is none near.
+
+    Where a side runs through a letter, it goes on to the end of its ink, through ``room`` at most.
+    """
+    is_inked = ink.max(0, initial=0) > _INKED
     first = max(0, round(left))
-    last = min(ink.shape[1], round(right))
-    inked = np.flatnonzero(ink[:, first:last].max(0, initial=0) > _INKED)
+    last = min(len(is_inked), round(right))
+    farthest = max(0, round(left - room)), min(len(is_inked), round(right + room))
+    while first > farthest[0] and is_inked[first - 1 : first + 1].all():
+        first -= 1
+    while last < farthest[1] and is_inked[last - 1 : last + 1].all():
+        last += 1
+    left = min(left, first)
+    right = max(right, last)
+    inked = np.flatnonzero(is_inked[first:last])
     if not inked.size:
         return left, right
     most = _MOST_TRIMMED * ink.shape[0]

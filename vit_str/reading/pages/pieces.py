@@ -152,7 +152,7 @@ def _span(piece: Piece) -> tuple[float, float]:
     """Where the letters of a word begin and end in its strip."""
     left, top, right, bottom = piece.box
     beside = min(_BESIDE * (bottom - top), _MOST_BESIDE * (right - left))
-    return trimmed(piece.strip.ink, left + beside, right - beside)
+    return trimmed(piece.strip.ink, left + beside, right - beside, room=beside)
 
 
 def _letters_of(piece: Piece, span: tuple[float, float]) -> Sides:

@@ -297,6 +297,7 @@ class PageReader:
 
         Where there are many words, three and more of a line are judged together: in print, short
         words and marks are as right as their neighbors; photographs hold much that is no text.
+        Between two sure words a mark is text: often it is only unsure which dash it is.
         """
         is_print = _is_print(lines)
         sure = []
@@ -305,9 +306,13 @@ class PageReader:
             together = is_print and len(line.words) >= _SENTENCE
             if together and line.confidence >= least:
                 least = 0.0
+            is_sure = [
+                bool(reading.text) and per_character([reading]) >= least
+                for reading in line.readings
+            ]
             words = []
-            for piece, reading in line.words:
-                if reading.text and per_character([reading]) >= least:
+            for place, (piece, reading) in enumerate(line.words):
+                if is_sure[place] or _is_mark_between(reading, is_sure, place):
                     words.append((piece, reading))
             sure.append(replace(line, words=tuple(words)))
         return sure
@@ -386,6 +391,13 @@ def _surest(own: Sequence[_Line], other: Sequence[_Line]) -> list[_Line]:
 def _is_doubtful(reader: Reader, reading: Reading) -> bool:
     """Whether a reader of words looks at a word too; at all, if not every text is allowed."""
     return reader.is_constrained or per_character([reading]) < _DOUBTFUL
+
+
+def _is_mark_between(reading: Reading, is_sure: Sequence[bool], place: int) -> bool:
+    """Whether a reading has no letters or digits, and stands between two sure words."""
+    if not reading.text or any(map(str.isalnum, reading.text)):
+        return False
+    return 0 < place < len(is_sure) - 1 and is_sure[place - 1] and is_sure[place + 1]
 
 
 def _surer(reader: Reader, first: Reading, second: Reading) -> Reading:
