@@ -21,7 +21,7 @@ from pathlib import Path
 
 import torch
 from jaxtyping import Float, UInt8
-from measuring import described_parser, table, write_json
+from measuring import add_json, described_parser, table, write_json
 from PIL import Image
 from torch import Tensor
 
@@ -204,12 +204,7 @@ def _parser() -> argparse.ArgumentParser:
         help="folders instead of the system's",
     )
     parser.add_argument("--device", default="auto", help="to read with (auto)")
-    parser.add_argument(
-        "--json",
-        type=Path,
-        metavar="FILE",
-        help="write all numbers here",
-    )
+    add_json(parser)
     parser.add_argument(
         "--markdown",
         type=Path,

@@ -24,7 +24,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
-from measuring import described_parser, table, write_json
+from measuring import add_json, described_parser, table, write_json
 from power_law import Phase, Point, PowerLaw, fit_power_law
 
 from vit_str.console import reason_of
@@ -175,12 +175,7 @@ def _parser() -> argparse.ArgumentParser:
         help="folder of the run, or its CSV files",
     )
     parser.add_argument("--out", type=Path, help="figure (.png, .pdf, .svg)")
-    parser.add_argument(
-        "--json",
-        type=Path,
-        metavar="FILE",
-        help="write all numbers here",
-    )
+    add_json(parser)
     parser.add_argument(
         "--words",
         nargs="+",

@@ -102,13 +102,18 @@ def described_parser(
             default=rounds,
             help=f"rounds ({rounds})",
         )
-        parser.add_argument(
-            "--json",
-            type=Path,
-            metavar="FILE",
-            help="write all numbers here too",
-        )
+        add_json(parser)
     return parser
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add a file for what `write_json` writes."""
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write all numbers here too",
+    )
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:

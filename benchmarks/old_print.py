@@ -22,20 +22,22 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from measuring import described_parser, pin, print_machine, table, write_json
+from measuring import (
+    add_json,
+    described_parser,
+    pin,
+    print_machine,
+    table,
+    write_json,
+)
 from peers import RapidOCR, Tesseract
 
 from vit_str.evaluation.metrics import edit_distance
 from vit_str.evaluation.statistics import bootstrap_interval, percent
+from vit_str.runtime import load
 
-_E_ABOVE = {
-    "a\N{COMBINING LATIN SMALL LETTER E}": "ä",
-    "o\N{COMBINING LATIN SMALL LETTER E}": "ö",
-    "u\N{COMBINING LATIN SMALL LETTER E}": "ü",
-    "A\N{COMBINING LATIN SMALL LETTER E}": "Ä",
-    "O\N{COMBINING LATIN SMALL LETTER E}": "Ö",
-    "U\N{COMBINING LATIN SMALL LETTER E}": "Ü",
-}
+_E_ABOVE = "\N{COMBINING LATIN SMALL LETTER E}"
+_DOTS_ABOVE = "\N{COMBINING DIAERESIS}"
 _DOUBLE_QUOTES = re.compile("[„“”‟»«]|,,|''")
 _SINGLE_QUOTES = re.compile("[‘’‚‛›‹]")
 _DASHES = re.compile("[–—−⸗=¬‐-]")
@@ -46,7 +48,15 @@ Read = Callable[[Sequence[Path]], list[str]]
 
 
 def main() -> None:
-    """Read all lines with every system, and print a row for each."""
+    """Compare, or say in one line why that cannot be."""
+    try:
+        compare(parsed_options())
+    except (OSError, ValueError, RuntimeError) as error:
+        raise SystemExit(f"old_print.py: {error}") from None
+
+
+def parsed_options() -> argparse.Namespace:
+    """What the command line says."""
     parser = described_parser(__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument(
@@ -64,15 +74,16 @@ def main() -> None:
         metavar="PYTHON",
         help="of an environment with RapidOCR",
     )
-    parser.add_argument(
-        "--json",
-        type=Path,
-        metavar="FILE",
-        help="write all numbers here too",
-    )
-    options = parser.parse_args()
+    add_json(parser)
+    return parser.parse_args()
+
+
+def compare(options: argparse.Namespace) -> None:
+    """Read all lines with every system, and print a row for each."""
     pin()
     files, labels = labeled_lines(options.folder)
+    if not files:
+        raise ValueError(f"{options.folder}/labels.tsv names no lines")
     wanted = [one_spelling(label) for label in labels]
     lengths = np.array([len(text) for text in wanted], dtype=float)
     rows = [["", "characters wrong, %", "lines without a fault, %"]]
@@ -103,9 +114,8 @@ def labeled_lines(folder: Path) -> tuple[list[Path], list[str]]:
 
 def one_spelling(text: str) -> str:
     """A text whose letters and marks are those of today, each written in one way."""
-    for old, new in _E_ABOVE.items():
-        text = text.replace(old, new)
-    text = unicodedata.normalize("NFC", text.replace("ſ", "s"))
+    text = text.replace("ſ", "s").replace(_E_ABOVE, _DOTS_ABOVE)
+    text = unicodedata.normalize("NFC", text)
     text = _DOUBLE_QUOTES.sub('"', text)
     text = _SINGLE_QUOTES.sub("'", text)
     text = _DASHES.sub("-", text)
@@ -123,9 +133,7 @@ def systems(options: argparse.Namespace) -> Mapping[str, Read]:
 
 
 def reads_lines(model: str) -> Read:
-    """The package's way to read lines."""
-    from vit_str.runtime import load
-
+    """vit-str with some weights."""
     reader = load(model)
     return lambda files: [
         reading.text for reading in reader.read([str(file) for file in files])
@@ -139,7 +147,8 @@ def reads_as_line(language: str) -> Read:
         command = ["tesseract", str(file), "-", "-l", language, "--psm", "13"]
         answer = subprocess.run(command, check=False, capture_output=True)
         if answer.returncode:
-            raise SystemExit(f"Tesseract failed: {answer.stderr.decode().strip()}")
+            reason = answer.stderr.decode().partition("\n")[0]
+            raise RuntimeError(f"Tesseract failed: {reason}")
         return answer.stdout.decode()
 
     return lambda files: [read(file) for file in files]

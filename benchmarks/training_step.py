@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 from measuring import (
+    add_json,
     add_run_arguments,
     described_parser,
     pin,
@@ -308,12 +309,7 @@ def _parser() -> argparse.ArgumentParser:
         default=2,
         help="steps before those (2)",
     )
-    parser.add_argument(
-        "--json",
-        type=Path,
-        metavar="FILE",
-        help="write all numbers here too",
-    )
+    add_json(parser)
     return parser
 
 

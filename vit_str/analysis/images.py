@@ -74,10 +74,8 @@ class ImageSet:
         """All images, ``size`` at a time."""
         self.skipped = []
         images = self.images(self.skipped)
-        chosen = list(islice(images, size))
-        while chosen:
+        while chosen := list(islice(images, size)):
             yield _batch(chosen)
-            chosen = list(islice(images, size))
 
 
 def check_data(names: Iterable[str], data: str) -> None:

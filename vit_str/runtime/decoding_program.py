@@ -54,10 +54,8 @@ def _answer_image(image: DecodedImage, **place: float) -> None:
 
 def _decode_pages(source: str | bytes, wanted: dict[str, Any]) -> None:
     pages = load_pages(source, page_numbers(wanted["ranges"]))
-    picture = _next_page(pages, wanted)
-    while picture:
+    while picture := _next_page(pages, wanted):
         answer({"size": picture.size}, picture.tobytes())
-        picture = _next_page(pages, wanted)
 
 
 def _next_page(

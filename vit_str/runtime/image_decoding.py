@@ -288,10 +288,8 @@ def decode_batches(
     workers = min(4, thread_count()) if workers is None else min(workers, _MOST_WORKERS)
     remaining = iter(sources)
     if workers == 1:  # one thread more would only take its time from the model
-        group = list(islice(remaining, batch_size))
-        while group:
+        while group := list(islice(remaining, batch_size)):
             yield [(source, outcome(source)) for source in group]
-            group = list(islice(remaining, batch_size))
         return
     pool = ThreadPoolExecutor(workers, thread_name_prefix="decode")
     waiting: deque[tuple[Source, Future[DecodedImage | UnreadableImage]]] = deque()

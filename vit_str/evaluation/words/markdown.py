@@ -65,12 +65,9 @@ def _head(report: Report, model: str, command: str, how: str) -> list[str]:
         command,
         "```",
         "",
-        "Percent, with 95 % intervals in brackets: Wilson's for shares of words, "
-        "bootstrap over",
-        "words for the others. 36: letters and digits without case. 62: with case. 94: "
-        "printable",
-        "ASCII without the space. full: everything, as it is written. 1-NED: mean of 1 "
-        "- edit",
+        "Percent, with 95 % intervals in brackets: Wilson's for shares of words, bootstrap over",
+        "words for the others. 36: letters and digits without case. 62: with case. 94: printable",
+        "ASCII without the space. full: everything, as it is written. 1-NED: mean of 1 - edit",
         "distance / length of the longer text.",
     ]
 
@@ -90,10 +87,8 @@ def _confidence(report: Report) -> list[str]:
     return [
         "## Confidence",
         "",
-        "The confidence is meant as the probability that the whole text is right, with "
-        "case and",
-        "symbols (full). Expected calibration error: distance of mean confidence and "
-        "share of",
+        "The confidence is meant as the probability that the whole text is right, with case and",
+        "symbols (full). Expected calibration error: distance of mean confidence and share of",
         f"right words in {BINS} bins, mean over words.",
         "",
         *table(_calibration_rows(report)),
@@ -190,8 +185,7 @@ def _confusions(mistakes: Sequence[Confusion]) -> list[str]:
     return [
         "## Characters taken for others",
         "",
-        "In words of which at least half was read right; of: how often the label has "
-        "the",
+        "In words of which at least half was read right; of: how often the label has the",
         "character, or any, where one was read that is not there.",
         "",
         *(piped(rows, text_columns=2) if mistakes else ["None."]),

@@ -99,18 +99,6 @@ def project(
     return mapped[..., :2] / mapped[..., 2:]
 
 
-_CORNERS = [
-    0,
-    1,
-    2,
-    1,
-    2,
-    3,
-    0,
-    3,
-]  # x and y of the corners in left, top, right, bottom
-
-
 def rectangle(left: float, top: float, right: float, bottom: float) -> Quadrilateral:
     """The corners of a box."""
     return np.array([[left, top], [right, top], [right, bottom], [left, bottom]], float)
@@ -143,5 +131,7 @@ class Strip:
         self, boxes: Float[np.ndarray, "box 4"]
     ) -> Float[np.ndarray, "box corner 2"]:
         """Where boxes of the strip lie in the image, corners as those of `rectangle`."""
-        corners = boxes[:, _CORNERS].reshape(-1, 4, 2)
-        return project(self._to_image, corners)
+        left, top, right, bottom = boxes.T
+        x = np.stack([left, right, right, left], 1)
+        y = np.stack([top, top, bottom, bottom], 1)
+        return project(self._to_image, np.stack([x, y], 2))

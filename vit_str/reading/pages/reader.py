@@ -371,7 +371,8 @@ def _is_print(lines: Sequence[_Line]) -> bool:
 def _is_old_print(lines: Sequence[_Line]) -> bool:
     """Whether a picture is of the time of the long s, and may be Fraktur.
 
-    Readers of words have seen little of that, and are surely wrong: k is f to them, and S is G.
+    Readers of words have seen little of that, and are confident where they read it wrong: k as f,
+    S as G.
     """
     text = " ".join(reading.text for line in lines for reading in line.readings)
     long = text.count("ſ")
