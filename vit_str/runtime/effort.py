@@ -75,8 +75,8 @@ class RereadingOptions:
     """
 
     doubtful: float = DOUBTFUL
-    doubtful_after_prior: float = 0.7
-    doubtful_after_views: float = 0.5
+    doubtful_after_prior: float = 0.6
+    doubtful_after_views: float = 0.4
     rounds: tuple[tuple[View, ...], ...] = ROUNDS_OF_VIEWS
     beams: int = 6
     margin: float = 5.0

@@ -13,8 +13,8 @@ const ROUNDS_OF_VIEWS = [
   [{ cut: 0.05, slope: 0.2 }, { cut: 0.05, slope: -0.2 }],
   [{ cut: -0.08, slope: 0 }, { cut: 0.03, slope: 0.4 }, { cut: 0.03, slope: -0.4 }, { blurred: true }],
 ];
-const DOUBTFUL_AFTER_PRIOR = 0.7;
-const DOUBTFUL_AFTER_VIEWS = 0.5;
+const DOUBTFUL_AFTER_PRIOR = 0.6;
+const DOUBTFUL_AFTER_VIEWS = 0.4;
 
 export class Reader {
   /** Of an exported model, its description and sessions, and the table of word frequencies. */
