@@ -16,6 +16,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from itertools import count, islice, product
 from pathlib import Path
 
@@ -43,9 +44,7 @@ _SHEET_WORDS = 96
 _PLAIN = replace(Ingredients().at(0), margin=1.0)
 _STANDARD = {each.name: 1.0 for each in fields(Ingredients)}
 _WORDS = {"words": 1.0}
-_CHARSET = Charset(CHARSETS["latin"])
-_LETTERS = frozenset(filter(str.isalpha, _CHARSET.characters))
-_ACCENTED = _LETTERS - frozenset(PRINTABLE_ASCII)
+_LATIN = CHARSETS["latin"]
 _NUMBERS = (
     "numbers",
     "prices",
@@ -58,6 +57,15 @@ _NUMBERS = (
 )
 _LANGUAGES = "de+fr+es+it+pt+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca+vi"
 _AMOUNTS = ("numbers", "prices", "dates", "times", "phones")
+_CYRILLIC_AND_GREEK = CHARSETS["cyrillic-greek"]
+_OTHER_SCRIPTS = ("ru", "uk", "bg", "mk", "sr", "el")
+
+
+def _letters_beyond_ascii(characters: str) -> frozenset[str]:
+    return frozenset(filter(str.isalpha, characters)) - frozenset(PRINTABLE_ASCII)
+
+
+_ACCENTED = _letters_beyond_ascii(_LATIN)
 _METRICS = {
     "word 36": "word_accuracy_36",
     "word full": "word_accuracy_full",
@@ -77,6 +85,7 @@ class HardSet:
         language: of the words.
         needs: what every label has one of; empty if nothing is asked for.
         characters: those that a label may have.
+        charset: of the fonts, by name.
     """
 
     strengths: dict[str, float] = field(default_factory=dict)
@@ -85,7 +94,8 @@ class HardSet:
     lengths: tuple[int, int] = (3, 12)
     language: str = "en"
     needs: frozenset[str] = frozenset()
-    characters: str = CHARSETS["latin"]
+    characters: str = _LATIN
+    charset: str = "latin"
 
     def takes(self, label: str) -> bool:
         """Whether a label belongs to the set."""
@@ -133,6 +143,16 @@ SETS = {
         f"accents {language}": HardSet(language=language, needs=_ACCENTED)
         for language in _LANGUAGES.split("+")
     },
+    **{
+        f"words {language}": HardSet(
+            language=language,
+            characters=_CYRILLIC_AND_GREEK,
+            charset="cyrillic-greek",
+            needs=_letters_beyond_ascii(_CYRILLIC_AND_GREEK),
+        )
+        for language in _OTHER_SCRIPTS
+    },
+    "words vi": HardSet(language="vi"),
 }
 
 
@@ -146,13 +166,13 @@ def main() -> int:
         )
         return 2
     folders = {name: options.out / name.replace(" ", "-") for name in options.sets}
-    atlas: GlyphAtlas | None = None
+    fonts = tuple(options.fonts) if options.fonts else None
     for name, folder in folders.items():
         if (folder / "labels.tsv").is_file():
             print(f"{name}: as it is in {folder}", file=sys.stderr)
             continue
         print(f"{name}: rendering {options.words} words", file=sys.stderr)
-        atlas = atlas or GlyphAtlas.load_or_build(_CHARSET, options.fonts)
+        atlas = open_atlas(SETS[name].charset, fonts)
         write_set(folder, SETS[name], atlas.held_out(), options.words, options.seed)
     if options.models:
         scores = _read(options.models, folders, options.device)
@@ -168,6 +188,12 @@ def main() -> int:
             {"words": options.words, "seed": options.seed, "models": values},
         )
     return 0
+
+
+@lru_cache
+def open_atlas(charset: str, fonts: tuple[Path, ...] | None) -> GlyphAtlas:
+    """The fonts that draw a charset, opened once."""
+    return GlyphAtlas.load_or_build(Charset(CHARSETS[charset]), fonts)
 
 
 def _parser() -> argparse.ArgumentParser:
