@@ -34,6 +34,7 @@ from vit_str.evaluation.words.reading import read_words
 from vit_str.reports.sheets import Captioned, sheet
 from vit_str.runtime import Reader, load
 from vit_str.runtime.charset import CHARSETS, PRINTABLE_ASCII, Charset
+from vit_str.synthesis.fonts import find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
@@ -260,7 +261,7 @@ def write_set(
         image.save(partial / "images" / f"{number:05d}.png")
         lines.append(f"{number:05d}.png\t{label}\n")
         cells.append(Captioned(image, label))
-    sheet(cells[:_SHEET_WORDS], 8).save(partial / "sheet.png")
+    sheet(cells[:_SHEET_WORDS], 8, find_fonts).save(partial / "sheet.png")
     (partial / "labels.tsv").write_text("".join(lines), encoding="utf-8")
     partial.rename(folder)
 

@@ -4,18 +4,16 @@ import sys
 import zipfile
 from pathlib import Path
 
-_LARGEST = 30_000_000
+_LARGEST = 50_000_000
 _NEEDED = (
-    *(
-        "vit_str/py.typed",
-        "vit_str/bundled/tiny.safetensors",
-        "vit_str/runtime/words.safetensors",
-    ),
-    *(
-        "vit_str/bundled/line.safetensors",
-        "vit_str/web/index.html",
-        "vit_str/ocrmypdf.py",
-    ),
+    "vit_str/py.typed",
+    "vit_str/bundled/tiny.safetensors",
+    "vit_str/bundled/line.safetensors",
+    "vit_str/bundled/cyrillic-greek.safetensors",
+    "vit_str/bundled/cyrillic-greek-line.safetensors",
+    "vit_str/runtime/words.safetensors",
+    "vit_str/web/index.html",
+    "vit_str/ocrmypdf.py",
 )
 
 
