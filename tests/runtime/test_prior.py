@@ -185,3 +185,13 @@ def test_the_prior_chooses_among_the_texts_of_all_views(weights, word_image, tmp
     scores = [each.confidence for each in (reading, *reading.alternatives)]
     assert scores == sorted(scores, reverse=True)
     assert sum(scores) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("text", "is_held"),
+    [("museum", True), ("“MUSEUM!”", True), ("museumm", False), ("12", False)],
+)
+def test_lists_hold_words_with_any_capitals_and_signs_at_their_ends(text, is_held):
+    words = prior_of("en+de", None)
+    assert words is not None
+    assert words.holds(text) is is_held

@@ -11,12 +11,15 @@ from vit_str.runtime import Reader, Search, load, weights_choice
 from vit_str.runtime.charset import charset_of
 from vit_str.runtime.image_decoding import decode
 from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.prior import prior_of
 from vit_str.runtime.readings import Character, Reading
 from vit_str.runtime.weights_choice import (
     choose_weights,
     is_doubtful,
+    is_of_other_script,
     is_surer,
     lines_of,
+    may_be_of_other_script,
 )
 from vit_str.runtime.weights_contents import BUNDLED
 from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
@@ -163,22 +166,74 @@ class Fixed(Reader):
 @pytest.mark.parametrize(
     ("own", "language", "text", "asked_for"),
     [
-        (reading("MockBa", 0.7), None, "Москва", 2),
+        (reading("Mockea", 0.7), None, "Москве", 2),
+        (reading("Mockea", 0.95), None, "Москве", 2),  # no word
         (reading("Moscow", 0.95), None, "Moscow", 0),
-        (reading("MockBa", 0.95), "ru+de", "MockBa", 2),
+        (reading("16:45", 0.95), None, "16:45", 0),
+        (reading("Mockea", 0.97), "ru+de", "Mockea", 2),
+        (reading("Mockea", 0.7), "ru+de", "Москве", 2),
     ],
 )
-def test_doubtful_crops_go_to_the_surer_reader(
+def test_crops_go_to_the_reader_of_their_script(
     weights, word_image, own, language, text, asked_for
 ):
-    known = charset_of("cyrillic-greek")
-    other = Fixed(weights, reading("Москва", 0.9))
-    other.charset = known
-    first = Fixed(weights, own, other=lambda: other, search=Search(language=language))
-    first.charset = charset_of("latin")
+    first, other = readers_of_two_scripts(weights, own, reading("Москве", 0.95))
+    first.language = language
     found = first.read([word_image("one"), word_image("two")])
     assert [each.text for each in found] == [text] * 2
     assert other.asked == asked_for
+
+
+def readers_of_two_scripts(
+    weights: WeightsFile, own: Reading, other: Reading, effort: str | None = None
+) -> tuple[Fixed, Fixed]:
+    """Readers that read every image alike, of English and of Russian."""
+    doubting = replace(weights.preprocessing, reread_below=0.9)
+    weights = replace(weights, preprocessing=doubting)
+    russian = replace(weights, provenance={"language": "ru"})
+    second = Fixed(russian, other)
+    second.charset = charset_of("cyrillic-greek")
+    english = replace(weights, provenance={"language": "en"})
+    first = Fixed(english, own, other=lambda: second, effort=effort)
+    first.charset = charset_of("latin")
+    return first, second
+
+
+def test_who_reads_images_once_asks_no_other_reader(weights, word_image):
+    own = reading("Mockea", 0.7)
+    first, other = readers_of_two_scripts(weights, own, reading("Москве", 0.95), "fast")
+    assert first.read(word_image("one")).text == "Mockea"
+    assert other.asked == 0
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "is_other"),
+    [
+        (reading("Mockea", 0.95), reading("Москве", 0.95), True),
+        (reading("Mockea", 0.95), reading("Москве", 0.85), False),
+        (reading("KAPBEPE", 0.99), reading("КАРЬЕРЕ", 0.95), True),
+        # All letters look like Latin ones: the one that is a word
+        (reading("POMAHC", 0.99), reading("РОМАНС", 0.95), True),
+        (reading("POMAHCX", 0.99), reading("РОМАНСХ", 0.95), False),
+        (reading("MAMA", 0.99), reading("МАМА", 0.95), False),
+        (reading("a", 0.6), reading("а", 0.95), False),
+        (reading("Moscow", 0.6), reading("Moscow", 0.95), False),
+    ],
+)
+def test_one_sure_look_at_letters_of_its_own_is_believed(own, other, is_other):
+    known = charset_of("latin")
+    english = prior_of(None, "en")
+    russian = prior_of(None, "ru")
+    assert is_of_other_script(own, other, known, english, russian) is is_other
+
+
+def test_a_known_word_and_no_doubt_need_no_other_reader():
+    english = prior_of(None, "en")
+    assert not may_be_of_other_script(reading("Museum", 0.95), english)
+    assert not may_be_of_other_script(reading("12,50", 0.95), english)
+    assert may_be_of_other_script(reading("My3eee", 0.95), english)
+    assert may_be_of_other_script(reading("Museum", 0.8), english)
+    assert not may_be_of_other_script(reading("My3eee", 0.95), None)
 
 
 @pytest.mark.parametrize(("language", "asked_for"), [(None, 0), ("ru+de", 1)])

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 DOUBTFUL = 0.9
 """Confidence below which reading again mends more than it spoils; weights may say another."""
 
+FAST = "fast"
+"""The effort that reads every image once."""
+
 CONSTRAINED_BEAMS = 5
 """Texts to keep under a lexicon or a pattern, which the most probable start may not fit."""
 
@@ -93,7 +96,7 @@ class _Effort:
 
 
 _EFFORTS = {
-    "fast": _Effort(decoding="parallel", rereads=False),
+    FAST: _Effort(decoding="parallel", rereads=False),
     "careful": _Effort(decoding="autoregressive", rereads=True),
 }
 

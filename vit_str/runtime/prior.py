@@ -88,6 +88,12 @@ class WordPrior:
     def _languages(self) -> Sequence[WordFrequencies]:
         return self._load()
 
+    def holds(self, text: str) -> bool:
+        """Whether a list has a text, with any capitals and signs at its ends."""
+        whole, *_ = _words(text)
+        hashes = np.array([crc32(whole.encode())], dtype=np.uint32)
+        return any(language.lookup(hashes)[0] > 0 for language in self._languages)
+
     def log_weights(self, texts: Sequence[str]) -> Float[np.ndarray, " text"]:
         """What to add to the logarithm of the probability that the model gives each text."""
         parts = [_words(text) for text in texts]

@@ -16,12 +16,13 @@ import numpy as np
 from vit_str.runtime.alphabets import scripts_in
 from vit_str.runtime.batch_reading import BatchReader
 from vit_str.runtime.constraints import constraint_of
-from vit_str.runtime.effort import decoding_options, rereading_options
+from vit_str.runtime.effort import FAST, decoding_options, rereading_options
 from vit_str.runtime.engine import open_engine, torch_engine
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
 from vit_str.runtime.long_lines import read_with_parts
 from vit_str.runtime.one_script import with_one_script
+from vit_str.runtime.prior import WordPrior, prior_of
 from vit_str.runtime.readings import Reading
 from vit_str.runtime.rereading import Rereader, text_prior
 from vit_str.runtime.search import Search
@@ -30,8 +31,9 @@ from vit_str.runtime.weights_choice import (
     check_same_images,
     choose_weights,
     has_own_letters,
-    is_doubtful,
+    is_of_other_script,
     is_surer,
+    may_be_of_other_script,
     once,
 )
 
@@ -149,8 +151,8 @@ class Reader:
             in it, else float32.
         effort: see ``load``.
         search: see ``load``.
-        other: opens a reader of other scripts, which reads what this one doubts; called when the
-            first image is doubtful.
+        other: opens a reader of other scripts, which reads what this one doubts, and texts that are
+            no words of its languages; called at the first of them.
     """
 
     def __init__(
@@ -430,32 +432,70 @@ class Reader:
         boxes: bool,
         attention: bool,
     ) -> list[Reading]:
-        """Readings; of doubtful images those of the reader of other scripts where it is surer.
+        """Readings; those of the reader of other scripts where it is surer.
 
         With languages of several scripts, every image may be of each. Without, the other reader
-        looks at doubtful images once, and then at those in which it sees letters of its own: most
-        are as doubtful to it.
+        looks at what the first doubts or knows no word for once, unless images are read once only.
         """
-        places = list(range(len(readings)))
-        if not self.language:
-            places = [place for place in places if is_doubtful(readings[place])]
-        if self._other is None or not places:
+        if self._other is None or (self.effort == FAST and not self.language):
             return readings
-        other = self._other()
-        check_same_images(self.preprocessing, other.preprocessing)
-        if not self.language:
-            doubtful = [images[place] for place in places]
-            seen = other.at_one_look().read_decoded(doubtful)
-            pairs = zip(places, seen, strict=True)
-            places = [n for n, each in pairs if has_own_letters([each], self.charset)]
+        if self.language:
+            return self._surest(images, readings, boxes, attention)
+        words = self._known_words()
+        places = [
+            place
+            for place, reading in enumerate(readings)
+            if may_be_of_other_script(reading, words)
+        ]
+        if not places:
+            return readings
+        other = self._open_other()
+        seen = other.at_one_look().read_decoded([images[place] for place in places])
+        places = [
+            place
+            for place, look in zip(places, seen, strict=True)
+            if is_of_other_script(
+                own=readings[place],
+                other=look,
+                known=self.charset,
+                own_words=words,
+                other_words=other._known_words(),
+            )
+        ]
         if not places:
             return readings
         chosen = [images[place] for place in places]
         again = other.read_decoded(chosen, boxes=boxes, attention=attention)
         for place, reading in zip(places, again, strict=True):
-            if is_surer([readings[place]], [reading], self.charset):
+            if has_own_letters([reading], self.charset):
                 readings[place] = reading
         return readings
+
+    def _surest(
+        self,
+        images: Sequence[DecodedImage],
+        readings: list[Reading],
+        boxes: bool,
+        attention: bool,
+    ) -> list[Reading]:
+        """Each reading, or that of the reader of other scripts if it is surer."""
+        other = self._open_other()
+        again = other.read_decoded(images, boxes=boxes, attention=attention)
+        return [
+            second if is_surer([first], [second], self.charset) else first
+            for first, second in zip(readings, again, strict=True)
+        ]
+
+    def _open_other(self) -> Reader:
+        """The reader of other scripts."""
+        assert self._other is not None
+        other = self._other()
+        check_same_images(self.preprocessing, other.preprocessing)
+        return other
+
+    def _known_words(self) -> WordPrior | None:
+        """The words of the languages that the weights were trained on."""
+        return prior_of(None, self.provenance.get("language"))
 
     def _read_whole(
         self, images: Sequence[DecodedImage], *, boxes: bool, attention: bool

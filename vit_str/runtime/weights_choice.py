@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vit_str.runtime.alphabets import (
     LATIN,
+    SAME_SHAPES,
     WRITTEN_IN_BOTH,
     language_codes,
     script_of_language,
     scripts_in,
 )
-from vit_str.runtime.prior import NO_LANGUAGE
+from vit_str.runtime.prior import NO_LANGUAGE, WordPrior
 from vit_str.runtime.readings import Reading, per_character
 from vit_str.runtime.weights_contents import BUNDLED, resolve
 
@@ -42,6 +43,10 @@ _IN_ASCII = ("en",)  # languages that every pair reads
 DOUBTFUL = 0.9
 """Confidence of the characters, as a geometric mean, below which other weights read an image too:
 letters of another script are read as a few wrong ones among likely ones."""
+SURE = 0.9
+"""The same confidence, from which one look of other weights is believed. Chosen on 1,800 rendered
+words of six languages, of which 89 % are read right without a language, and on 3,257 photographed
+words of English, of which none is taken for another script."""
 
 
 class WeightsChoice(NamedTuple):
@@ -111,6 +116,47 @@ def lines_of(words: str | Path) -> str | Path:
 def is_doubtful(reading: Reading) -> bool:
     """Whether a reading may be of another script than its reader knows."""
     return _sureness([reading]) < DOUBTFUL
+
+
+def may_be_of_other_script(reading: Reading, words: WordPrior | None) -> bool:
+    """Whether a reader of other scripts is to look at an image: at doubts, and at unknown words.
+
+    Args:
+        reading: of the first reader.
+        words: of its languages; None if it has no lists of them.
+    """
+    has_letters = any(map(str.isalpha, reading.text))
+    is_known = words is None or not has_letters or words.holds(reading.text)
+    return not is_known or is_doubtful(reading)
+
+
+def is_of_other_script(
+    own: Reading,
+    other: Reading,
+    known: Charset,
+    own_words: WordPrior | None,
+    other_words: WordPrior | None,
+) -> bool:
+    """Whether what another reader sees at one look is to be believed.
+
+    It has to be sure, and to see letters that the first reader does not know. Where they all look
+    like letters of the first, which writes ``KAPBEPE`` for ``карьере``, words decide.
+
+    Args:
+        own: what the first reader reads.
+        other: what the other one reads.
+        known: the characters of the first reader.
+        own_words: of the languages of the first reader; None without lists.
+        other_words: of the languages of the other reader; None without lists.
+    """
+    if _sureness([other]) < SURE or not has_own_letters([other], known):
+        return False
+    unlike = [each for each in other.text if each not in SAME_SHAPES[LATIN]]
+    if any(map(str.isalpha, known.unknown("".join(unlike)))):
+        return True
+    is_own_word = own_words is not None and own_words.holds(own.text)
+    is_other_word = other_words is not None and other_words.holds(other.text)
+    return is_other_word and not is_own_word
 
 
 def is_surer(own: Sequence[Reading], other: Sequence[Reading], known: Charset) -> bool:
