@@ -158,25 +158,47 @@ def test_nothing_says_to_install_from_an_index():
     assert not wrong and len(paths) > 200
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_ctrl_c():
-    program = """
-import sys, time
+ENDED = """
+import signal, sys, time
 from vit_str import cli
+from vit_str.files import write_atomically
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a test may run under nohup
 def read_for_a_minute(name, arguments):
-    print("started", flush=True)
-    time.sleep(60)
+    with write_atomically(sys.argv[1]) as file:
+        file.write_text("half")
+        print("started", flush=True)
+        time.sleep(60)
 cli._run = read_for_a_minute
 sys.exit(cli.main(["read", "x.png"]))
 """
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("number", "code", "message"),
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "ended by SIGTERM"),
+        (signal.SIGHUP, 129, "ended by SIGHUP"),
+    ],
+)
+def test_a_signal_ends_a_command_with_nothing_half_written(
+    number, code, message, tmp_path
+):
+    with subprocess.Popen(
+        [sys.executable, "-c", ENDED, str(tmp_path / "out.txt")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"started\n"
+        process.send_signal(number)
+        _, error = process.communicate(timeout=30)
+    assert (process.returncode, error.decode()) == (
+        code,
+        f"vit-str read: {message}\n",
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"started\n"
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=30)
-    assert (process.returncode, error) == (130, b"vit-str read: interrupted\n")
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize(
