@@ -268,7 +268,7 @@ def noticing_interrupts() -> Iterator[threading.Event]:
     interrupted too, may be noticed first.
     """
     pressed = threading.Event()
-    before = {
+    before: dict[int, Any] = {
         number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
     }
 
