@@ -222,6 +222,23 @@ def test_errors_are_one_line(error, code, message, monkeypatch, run):
     assert run("train") == (code, "", f"vit-str train: {message}\n")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["analyze", "distance", "tiny", "--out", ""],
+        ["read", "word.png", "--out="],
+        ["export", "tiny", "--web", ""],
+        ["train", "--config", "tiny.yaml", "--folder", ""],
+    ],
+)
+def test_outputs_without_a_name_are_refused(arguments, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(*arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "has an empty name" in err
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_missing_module_of_ours_is_no_missing_extra(monkeypatch):
     def fail(_):
         raise ModuleNotFoundError("", name="vit_str.gone")

@@ -154,6 +154,12 @@ def test_a_full_disk_is_named_by_its_file(tmp_path):
     ):
         file.write(b"more")
     assert raised.value.filename == str(path)
+    with (
+        pytest.raises(OSError, match="No space left") as raised,
+        write_atomically("/dev/full") as temporary,
+    ):
+        temporary.write_text("more")
+    assert raised.value.filename == "/dev/full"
     folder = tmp_path / "page"
 
     def fill():

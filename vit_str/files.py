@@ -127,8 +127,11 @@ def _copied_at_end(path: Path) -> Iterator[Path]:
     with TemporaryDirectory() as folder:
         temporary = Path(folder, path.name)
         yield temporary
-        with temporary.open("rb") as source, path.open("wb") as target:
-            shutil.copyfileobj(source, target)
+        try:
+            with temporary.open("rb") as source, path.open("wb") as target:
+                shutil.copyfileobj(source, target)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 @contextmanager

@@ -414,3 +414,10 @@ assert os.waitpid(child, 0)[1] == 0
     subprocess.run(
         [sys.executable, "-c", program], check=True, timeout=100, env=environment
     )
+
+
+def test_photographs_of_phones_in_a_folder_are_not_passed_over(tmp_path):
+    (tmp_path / "word.PNG").touch()
+    (tmp_path / "photo.HEIC").touch()
+    found = find_inputs([str(tmp_path)])
+    assert [Path(path).name for path in found.paths] == ["photo.HEIC", "word.PNG"]

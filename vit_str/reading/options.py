@@ -162,9 +162,9 @@ def find_inputs(
         arguments: files, folders, globs, or ``-`` for standard input.
         suffixes: of the files to find in folders; those of images if None.
     """
-    from vit_str.runtime.images import SUFFIXES
+    from vit_str.runtime.images import REFUSED_SUFFIXES, SUFFIXES
 
-    suffixes = SUFFIXES if suffixes is None else suffixes
+    suffixes = (SUFFIXES if suffixes is None else suffixes) + REFUSED_SUFFIXES
     found = Inputs([], [])
     for argument in arguments:
         if argument == STANDARD_INPUT:
