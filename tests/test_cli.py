@@ -127,16 +127,42 @@ def test_the_output_is_closed(command):
 
 
 @pytest.mark.parametrize("place", ["before", "behind"])
-def test_subcommands_take_threads(place, monkeypatch):
+@pytest.mark.parametrize(
+    ("command", "subcommand"),
+    [
+        ("data", ["inspect", "missing"]),
+        ("analyze", ["distance", "missing", "--data", "missing", "--out", "out"]),
+    ],
+)
+def test_subcommands_take_threads(place, command, subcommand, monkeypatch):
     asked = []
     monkeypatch.setattr(cli, "use_threads", asked.append)
     threads = ["--threads", "3"]
-    subcommand = ["inspect", "missing"]
     arguments = (
         [*threads, *subcommand] if place == "before" else [*subcommand, *threads]
     )
-    assert main(["data", *arguments]) == 2
+    assert main([command, *arguments]) == 2
     assert asked == [3]
+
+
+@pytest.mark.parametrize("policy", [None, "ACTIVE"])
+def test_a_busy_machine_is_told_and_threads_wait_asleep(policy, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(cli, "threads_for_load", lambda: 1)
+    monkeypatch.setattr(cli, "use_threads", asked.append)
+    monkeypatch.setenv("OMP_WAIT_POLICY", policy or "")
+    if policy is None:
+        monkeypatch.delenv("OMP_WAIT_POLICY")
+    assert main(["data", "inspect", "missing"]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    hint = "this machine is busy, threads that compute: 1 (--threads N)"
+    assert first == f"vit-str data: {hint}"
+    assert "missing: no such file" in second
+    assert asked == [1]
+    assert os.environ["OMP_WAIT_POLICY"] == (policy or "PASSIVE")
+    main(["data", "inspect", "missing", "--threads", "2"])
+    assert hint not in capsys.readouterr().err
+    assert asked == [1, 2]
 
 
 def test_what_the_package_shows():
