@@ -255,9 +255,10 @@ def test_errors_are_one_line(error, code, message, monkeypatch, run):
         ["read", "word.png", "--out="],
         ["export", "tiny", "--web", ""],
         ["train", "--config", "tiny.yaml", "--folder", ""],
+        ["read", "word.png", "--files-from", ""],
     ],
 )
-def test_outputs_without_a_name_are_refused(arguments, run, tmp_path, monkeypatch):
+def test_paths_without_a_name_are_refused(arguments, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = run(*arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)

@@ -25,8 +25,8 @@ exit codes: 0 success; 1 some image could not be read, or the output not written
 2 wrong use; 130 interrupted with Ctrl-C; 143 ended by SIGTERM."""
 _ENDING = ("SIGTERM", "SIGHUP")  # of a time limit, and of a terminal that is closed
 _OWN_WAYS = ("train", "serve")  # finish their step, or what clients wait for
-_OUTPUTS = {"--out", "--web", "--overlay", "--sheet", "--markdown", "--changes"}
-_OUTPUTS |= {"--report", "--folder"}
+_PATHS = {"--out", "--web", "--overlay", "--sheet", "--markdown", "--changes"}
+_PATHS |= {"--report", "--folder", "--files-from", "--data", "--words", "--fonts"}
 
 _TRAIN_HELP = """\
 usage: vit-str train --config FILE [--folder FOLDER] [--init NAME|FILE] [--charset NAME|FILE]
@@ -218,11 +218,11 @@ def _run(name: str, arguments: Sequence[str]) -> int:
 
 
 def _refuse_empty(arguments: Sequence[str]) -> None:
-    """Refuse outputs without a name, which would go to the folder that the user is in."""
+    """Refuse paths without a name, which would be the folder that the user is in, or none."""
     for place, argument in enumerate(arguments):
         option, is_joined, value = argument.partition("=")
         values = [value] if is_joined else arguments[place + 1 : place + 2]
-        if option in _OUTPUTS and list(values) == [""]:
+        if option in _PATHS and list(values) == [""]:
             raise ValueError(
                 f"{option} has an empty name; perhaps a variable of the shell is not set"
             )

@@ -587,6 +587,19 @@ class TestPage:
             assert problem in broken["error"]
         assert site(pixels=100).post("/v1/page", content=picture).status_code == 422
 
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk of Linux")
+    def test_a_full_disk_is_not_the_fault_of_the_picture(self, site, word, monkeypatch):
+        def full(**_):
+            return open("/dev/full", "wb")
+
+        monkeypatch.setattr(service_module.tempfile, "NamedTemporaryFile", full)
+        answer = site().post("/v1/page", content=word("a", form="TIFF"))
+        assert answer.status_code == 503
+        assert "cannot keep the file while it is read (No space left" in error_of(
+            answer
+        )
+        assert answer.headers["retry-after"] == "1"
+
     def test_a_page_as_a_picture(self, site, word):
         pytest.importorskip("pypdfium2")
         file = word("Hallo", (300, 60), "PDF")
