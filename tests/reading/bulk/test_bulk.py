@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from vit_str.reading.bulk.workers import (
     RayError,
     Workers,
     choose_workers,
+    noticing_interrupts,
     read_images,
 )
 from vit_str.runtime import Reader, load
@@ -302,6 +303,18 @@ def test_a_worker_gets_the_weights_of_all_scripts(both_scripts):
     assert reader._other is not None and reader._other().charset == charset_of(
         "cyrillic-greek"
     )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_is_lost_in_a_library_is_noticed(number):
+    before = signal.getsignal(number)
+    with noticing_interrupts() as pressed:
+        with suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+            time.sleep(10)
+        assert pressed.is_set()
+    assert signal.getsignal(number) is before
 
 
 @pytest.mark.slow
