@@ -149,7 +149,7 @@ def test_results_are_not_written_over_what_is_read(model, words, tmp_path, run):
         (["--files-from", listed, "--out", listed], "is read itself"),
         ([image, "--lexicon", listed, "--out", listed], "is read itself"),
         ([image, "--out", "-"], "leave it out to print"),
-        ([image, "--out", ""], "leave it out to print"),
+        ([image, "--out", ""], "has an empty name"),
         ([image, "--out", tmp_path], "is a folder; give a file"),
     ):
         code, out, err = run("read", *arguments, *model)

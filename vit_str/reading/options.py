@@ -102,7 +102,7 @@ def check_out(options: argparse.Namespace) -> None:
     from vit_str.runtime.images import SUFFIXES
 
     out = options.out
-    if out in ("", STANDARD_INPUT):
+    if out == STANDARD_INPUT:
         raise ValueError(f"--out {out!r} is no file; leave it out to print the results")
     if os.path.isdir(out):
         raise ValueError(f"--out {out} is a folder; give a file")
