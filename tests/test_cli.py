@@ -127,16 +127,42 @@ def test_the_output_is_closed(command):
 
 
 @pytest.mark.parametrize("place", ["before", "behind"])
-def test_subcommands_take_threads(place, monkeypatch):
+@pytest.mark.parametrize(
+    ("command", "subcommand"),
+    [
+        ("data", ["inspect", "missing"]),
+        ("analyze", ["distance", "missing", "--data", "missing", "--out", "out"]),
+    ],
+)
+def test_subcommands_take_threads(place, command, subcommand, monkeypatch):
     asked = []
     monkeypatch.setattr(cli, "use_threads", asked.append)
     threads = ["--threads", "3"]
-    subcommand = ["inspect", "missing"]
     arguments = (
         [*threads, *subcommand] if place == "before" else [*subcommand, *threads]
     )
-    assert main(["data", *arguments]) == 2
+    assert main([command, *arguments]) == 2
     assert asked == [3]
+
+
+@pytest.mark.parametrize("policy", [None, "ACTIVE"])
+def test_a_busy_machine_is_told_and_threads_wait_asleep(policy, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(cli, "threads_for_load", lambda: 1)
+    monkeypatch.setattr(cli, "use_threads", asked.append)
+    monkeypatch.setenv("OMP_WAIT_POLICY", policy or "")
+    if policy is None:
+        monkeypatch.delenv("OMP_WAIT_POLICY")
+    assert main(["data", "inspect", "missing"]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    hint = "this machine is busy, threads that compute: 1 (--threads N)"
+    assert first == f"vit-str data: {hint}"
+    assert "missing: no such file" in second
+    assert asked == [1]
+    assert os.environ["OMP_WAIT_POLICY"] == (policy or "PASSIVE")
+    main(["data", "inspect", "missing", "--threads", "2"])
+    assert hint not in capsys.readouterr().err
+    assert asked == [1, 2]
 
 
 def test_what_the_package_shows():
@@ -158,25 +184,47 @@ def test_nothing_says_to_install_from_an_index():
     assert not wrong and len(paths) > 200
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_ctrl_c():
-    program = """
-import sys, time
+ENDED = """
+import signal, sys, time
 from vit_str import cli
+from vit_str.files import write_atomically
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a test may run under nohup
 def read_for_a_minute(name, arguments):
-    print("started", flush=True)
-    time.sleep(60)
+    with write_atomically(sys.argv[1]) as file:
+        file.write_text("half")
+        print("started", flush=True)
+        time.sleep(60)
 cli._run = read_for_a_minute
 sys.exit(cli.main(["read", "x.png"]))
 """
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("number", "code", "message"),
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "ended by SIGTERM"),
+        (signal.SIGHUP, 129, "ended by SIGHUP"),
+    ],
+)
+def test_a_signal_ends_a_command_with_nothing_half_written(
+    number, code, message, tmp_path
+):
+    with subprocess.Popen(
+        [sys.executable, "-c", ENDED, str(tmp_path / "out.txt")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"started\n"
+        process.send_signal(number)
+        _, error = process.communicate(timeout=30)
+    assert (process.returncode, error.decode()) == (
+        code,
+        f"vit-str read: {message}\n",
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"started\n"
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=30)
-    assert (process.returncode, error) == (130, b"vit-str read: interrupted\n")
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -198,6 +246,24 @@ def test_errors_are_one_line(error, code, message, monkeypatch, run):
 
     monkeypatch.setattr(cli, "_train", fail)
     assert run("train") == (code, "", f"vit-str train: {message}\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["analyze", "distance", "tiny", "--out", ""],
+        ["read", "word.png", "--out="],
+        ["export", "tiny", "--web", ""],
+        ["train", "--config", "tiny.yaml", "--folder", ""],
+        ["read", "word.png", "--files-from", ""],
+    ],
+)
+def test_paths_without_a_name_are_refused(arguments, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(*arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "has an empty name" in err
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_missing_module_of_ours_is_no_missing_extra(monkeypatch):

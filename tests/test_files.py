@@ -1,6 +1,8 @@
 import errno
 import os
 import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from vit_str.files import (
     shortened,
     write_atomically,
 )
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_a_file_is_written_at_its_end_only(tmp_path):
@@ -116,7 +120,7 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path):
 
     def write():
         with write_atomically(path) as temporary:
-            path.parent.rmdir()
+            shutil.rmtree(path.parent)
             temporary.write_bytes(b"")
 
     with pytest.raises(FileNotFoundError) as caught:
@@ -150,11 +154,16 @@ def test_a_full_disk_is_named_by_its_file(tmp_path):
     ):
         file.write(b"more")
     assert raised.value.filename == str(path)
+    with (
+        pytest.raises(OSError, match="No space left") as raised,
+        write_atomically("/dev/full") as temporary,
+    ):
+        temporary.write_text("more")
+    assert raised.value.filename == "/dev/full"
     folder = tmp_path / "page"
 
     def fill():
         with folder_to_fill(folder, "--out"):
-            folder.mkdir()
             (folder / "half").touch()
             shutil.copyfile(__file__, "/dev/full")  # names what is read
 
@@ -183,11 +192,86 @@ def test_a_folder_that_was_not_filled_is_as_before(error, was_there, tmp_path):
             write_half()
         assert folder.exists() == was_there
     with folder_to_fill(folder, "--out"):
-        folder.mkdir(exist_ok=True)
         (folder / "whole").touch()
     with pytest.raises(ValueError, match="page: there already, and not empty"):
         write_half()
     assert os.listdir(folder) == ["whole"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_what_a_killed_process_left_is_written_over(tmp_path):
+    """And what another process holds is left alone."""
+    program = """
+import os, sys
+from pathlib import Path
+from vit_str.files import folder_to_fill, write_atomically
+with write_atomically("out.txt") as file, folder_to_fill(Path("page"), "--out"):
+    file.write_text("half")
+    Path("page", "model").mkdir()
+    Path("page", "model", "half.onnx").touch()
+    print("writing", flush=True)
+    sys.stdin.read()
+"""
+    folder = tmp_path / "page"
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"writing\n"
+        with write_atomically(tmp_path / "out.txt") as temporary:
+            temporary.write_text("of another process")
+        with pytest.raises(ValueError, match="another process writes there"):
+            fill(folder)
+        process.kill()
+    assert (tmp_path / "out.txt").read_text() == "of another process"
+    assert (folder / "model" / "half.onnx").exists()
+    left = {entry.name for entry in tmp_path.iterdir()} - {"out.txt", "page"}
+    assert len(left) == 1
+    with write_atomically(tmp_path / "out.txt") as temporary:
+        assert temporary.name in left
+        temporary.write_text("whole")
+    fill(folder)
+    assert (tmp_path / "out.txt").read_text() == "whole"
+    assert sorted(os.listdir(tmp_path)) == ["out.txt", "page"]
+    assert os.listdir(folder) == ["whole"]
+    with pytest.raises(ValueError, match="there already, and not empty"):
+        fill(folder)
+
+
+def fill(folder: Path) -> None:
+    with folder_to_fill(folder, "--out"):
+        (folder / "whole").touch()
+
+
+@pytest.mark.parametrize("note", [b"", b"notes of mine\n"])
+def test_a_folder_with_a_note_of_somebody_else_keeps_its_files(note, tmp_path):
+    (tmp_path / ".unfinished").write_bytes(note)
+    (tmp_path / "mine.txt").touch()
+    with pytest.raises(ValueError, match="there already, and not empty"):
+        fill(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == [".unfinished", "mine.txt"]
+
+
+def test_two_writers_of_one_file_do_not_meet(tmp_path):
+    path = tmp_path / "out.txt"
+    with write_atomically(path) as first, write_atomically(path) as second:
+        first.write_text("first")
+        second.write_text("second")
+    assert path.read_text() == "first"
+    assert os.listdir(tmp_path) == ["out.txt"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on other systems")
+def test_nothing_is_written_through_a_link_in_the_place_of_the_temporary_file(tmp_path):
+    (tmp_path / "of-others.txt").write_text("theirs")
+    (tmp_path / ".out.partial.txt").symlink_to("of-others.txt")
+    with write_atomically(tmp_path / "out.txt") as temporary:
+        temporary.write_text("ours")
+    assert (tmp_path / "of-others.txt").read_text() == "theirs"
+    assert (tmp_path / "out.txt").read_text() == "ours"
 
 
 def test_files_of_a_folder_come_before_those_of_its_folders(tmp_path):

@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import hashlib
 import io
 import re
 import shlex
@@ -44,6 +45,24 @@ def test_the_characters_of_the_bundled_weights_are_counted():
     card = (ROOT / "data" / "models" / "tiny.md").read_text(encoding="utf-8")
     assert count in README
     assert count in card
+
+
+def test_figures_of_words_say_what_was_chosen_on_them():
+    """And they are of the weights in the package."""
+    section = README.partition("## How well it reads")[2].partition("\n## ")[0]
+    below = " ".join(section.partition("| all |")[2].split())
+    assert "These words are a development set" in below
+    assert "limits of the second look were chosen on them" in below
+    tiny = (ROOT / "vit_str/bundled/tiny.safetensors").read_bytes()
+    assert hashlib.sha256(tiny).hexdigest()[:12] in section
+
+
+def test_figures_of_systems_stand_on_one_page():
+    """So that no two pages compare the systems under different recipes."""
+    row = re.compile(r"^\|.*\bCRNN\b.*\d\.\d \[", re.MULTILINE)
+    pages = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("data/**/*.md")]
+    compare = [page.name for page in pages if row.search(page.read_text("utf-8"))]
+    assert compare == ["systems.md"]
 
 
 def test_the_samples_read_as_shown(monkeypatch, capsys):

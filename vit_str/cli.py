@@ -6,9 +6,14 @@ are answered at once, and a command needs only its own libraries.
 """
 
 import argparse
+import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib import import_module
+from types import FrameType
 from typing import Any, NamedTuple
 
 from vit_str import console
@@ -17,7 +22,11 @@ from vit_str.runtime.machine import threads_for_load, use_threads, wait_passivel
 
 _EPILOG = """\
 exit codes: 0 success; 1 some image could not be read, or the output not written;
-2 wrong use; 130 interrupted with Ctrl-C."""
+2 wrong use; 130 interrupted with Ctrl-C; 143 ended by SIGTERM."""
+_ENDING = ("SIGTERM", "SIGHUP")  # of a time limit, and of a terminal that is closed
+_OWN_WAYS = ("train", "serve")  # finish their step, or what clients wait for
+_PATHS = {"--out", "--web", "--overlay", "--sheet", "--markdown", "--changes"}
+_PATHS |= {"--report", "--folder", "--files-from", "--data", "--words", "--fonts"}
 
 _TRAIN_HELP = """\
 usage: vit-str train --config FILE [--folder FOLDER] [--init NAME|FILE] [--charset NAME|FILE]
@@ -57,14 +66,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     name = arguments[0] if arguments and arguments[0] in COMMANDS else None
     console.prepare()
+    end = _Ending()
     try:
         try:
-            return _run(name, arguments[1:]) if name else _without_command(arguments)
+            with end if name not in _OWN_WAYS else nullcontext():
+                return (
+                    _run(name, arguments[1:]) if name else _without_command(arguments)
+                )
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except KeyboardInterrupt:
-        return _fail(name, "interrupted", 130)
+        return _fail(name, *end.reason)
     except BrokenPipeError:  # the reader of our output, such as head, has seen enough
         console.drop_output()
         return 141
@@ -85,6 +98,46 @@ def main(argv: Sequence[str] | None = None) -> int:
             console.drop_output()
         where = f"{error.filename}: " if error.filename else ""
         return _fail(name, f"{where}{error.strerror or error}", 1)
+
+
+class _Ending:
+    """Ends a command on SIGTERM and SIGHUP as on Ctrl-C, with nothing half written.
+
+    A second one ends it at once.
+    """
+
+    def __init__(self) -> None:
+        self._number: int = signal.SIGINT
+        self._heard: list[int] = []
+        self._process = os.getpid()
+
+    @property
+    def reason(self) -> tuple[str, int]:
+        """Why it ended, and the exit code."""
+        is_usual = self._number == signal.SIGINT
+        name = signal.Signals(self._number).name
+        return "interrupted" if is_usual else f"ended by {name}", 128 + self._number
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for name in _ENDING:
+            number = getattr(signal, name, None)
+            # Not, as under nohup, what is not to be heard
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, self._end)
+                self._heard.append(number)
+
+    def __exit__(self, *_: object) -> None:
+        for number in self._heard:
+            signal.signal(number, signal.SIG_DFL)
+
+    def _end(self, number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        if os.getpid() != self._process:  # one that was forked from it
+            os.kill(os.getpid(), number)
+        self._number = number
+        raise KeyboardInterrupt
 
 
 def _fail(command: str | None, reason: str, code: int) -> int:
@@ -152,6 +205,7 @@ def _completion(shell: str) -> str:
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:
+    _refuse_empty(arguments)
     wait_passively()
     if name == "train":
         return _train(arguments)
@@ -161,6 +215,17 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     _limit_threads(options.threads, name)
     code: int = command.run(options)
     return code
+
+
+def _refuse_empty(arguments: Sequence[str]) -> None:
+    """Refuse paths without a name, which would be the folder that the user is in, or none."""
+    for place, argument in enumerate(arguments):
+        option, is_joined, value = argument.partition("=")
+        values = [value] if is_joined else arguments[place + 1 : place + 2]
+        if option in _PATHS and list(values) == [""]:
+            raise ValueError(
+                f"{option} has an empty name; perhaps a variable of the shell is not set"
+            )
 
 
 def _limit_threads(asked: int | None, command: str) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
 _LONGEST_NAME = 255  # bytes, of nearly all file systems
+_UNFINISHED = ".unfinished"  # in a folder that is being filled
+_NOTE = b"vit-str makes this folder\n"  # in that file
 # Errors that do not name the file that cannot be written.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -21,9 +23,9 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
 
     The temporary file is hidden, in the same folder and with the same suffix, so that writers
     that go by the suffix know the format. Where its name would be too long, that of ``path`` is
-    shortened in it. Missing folders are created. After an error ``path`` is as it was before. A
-    link stays, and what it leads to is replaced; into a pipe or a device, such as ``/dev/stdout``,
-    the content goes when all is written.
+    shortened in it. Missing folders are created. After an error ``path`` is as it was before; what
+    a killed process left is written over. A link stays, and what it leads to is replaced; into a
+    pipe or a device, such as ``/dev/stdout``, the content goes when all is written.
 
     >>> with write_atomically(path) as temporary:  # doctest: +SKIP
     ...     temporary.write_text("content")
@@ -38,23 +40,85 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
             yield temporary
         return
     target = Path(os.path.realpath(path))
-    ending = f".{os.getpid()}.partial{target.suffix}"
-    begin = shortened(target.stem, _LONGEST_NAME - 1 - len(os.fsencode(ending)))
-    temporary = target.with_name(f".{begin}{ending}")
+    with _partial_file(target) as temporary:
+        try:
+            yield temporary
+            # On the disk, not only in the memory of the system
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+            temporary.replace(target)
+        except OSError as error:
+            # The temporary file is nobody's business; a full disk names none, or what is read.
+            if error.errno in _FULL or error.filename == str(temporary):
+                raise OSError(error.errno, error.strerror, str(path)) from error
+            raise
+        finally:
+            with suppress(OSError):  # of a disk that is read-only: there is none
+                temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _partial_file(target: Path) -> Iterator[Path]:
+    """The temporary file of a target, held while the block runs.
+
+    It always has the same name, so that the next run writes over what a killed one left; another
+    name while another process holds it, and where files cannot be held.
+    """
+    temporary = _partial_name(target, ".partial")
+    file = _open_held(temporary)
     try:
-        yield temporary
-        # On the disk, not only in the memory of the system
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except OSError as error:
-        # The temporary file is nobody's business; a full disk names none, or what is read.
-        if error.errno in _FULL or error.filename == str(temporary):
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise
+        own = f".{os.getpid()}.partial"
+        yield _partial_name(target, own) if file is None else temporary
     finally:
-        with suppress(OSError):  # of a disk that is read-only: there is none
-            temporary.unlink(missing_ok=True)
+        if file is not None:
+            os.close(file)
+
+
+def _partial_name(target: Path, mark: str) -> Path:
+    """A hidden file beside a target, with a mark before its suffix."""
+    ending = f"{mark}{target.suffix}"
+    begin = shortened(target.stem, _LONGEST_NAME - 1 - len(os.fsencode(ending)))
+    return target.with_name(f".{begin}{ending}")
+
+
+def _open_held(path: Path) -> int | None:
+    """A file, made if there is none, that others do not hold until it is closed; None if they do.
+
+    None too if it cannot be made or held.
+    """
+    no_link = getattr(os, "O_NOFOLLOW", 0)  # others may have put one there
+    try:
+        import fcntl  # noqa: F401 - before the file is made
+
+        file = os.open(path, os.O_RDWR | os.O_CREAT | no_link, 0o666)
+    except (ImportError, OSError):
+        return None
+    is_held = _is_held(file, path)
+    if is_held:
+        return file
+    os.close(file)
+    if is_held is None:
+        path.unlink(missing_ok=True)
+    return None
+
+
+def _is_held(file: int, path: Path, wait: bool = False) -> bool | None:
+    """Lock an open file, if no other process holds it; None where there are no locks.
+
+    What another process has replaced or removed since it was opened is not held either.
+    """
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    try:
+        return os.path.samestat(os.fstat(file), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager
@@ -63,42 +127,77 @@ def _copied_at_end(path: Path) -> Iterator[Path]:
     with TemporaryDirectory() as folder:
         temporary = Path(folder, path.name)
         yield temporary
-        with temporary.open("rb") as source, path.open("wb") as target:
-            shutil.copyfileobj(source, target)
+        try:
+            with temporary.open("rb") as source, path.open("wb") as target:
+                shutil.copyfileobj(source, target)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 @contextmanager
 def folder_to_fill(path: Path, option: str) -> Iterator[None]:
     """A new or empty folder; after an error, or Ctrl-C, it is as it was, and can be filled again.
 
+    It is made, and holds a hidden note while the block runs, by which the next run knows, and
+    removes, what a killed one left.
+
     Args:
         path: of the folder.
         option: that named it, for the message.
 
     Raises:
-        ValueError: there is something.
+        ValueError: there is something, or another process fills it.
     """
     was_there = path.exists()
-    if was_there and (not path.is_dir() or any(path.iterdir())):
-        raise ValueError(
-            f"{option} {path}: there already, and not empty; give a new folder"
-        )
+    note = path / _UNFINISHED
+    if was_there and (not path.is_dir() or (any(path.iterdir()) and not note.exists())):
+        raise ValueError(_filled(path, option))
+    is_ours = False
     try:
-        yield
-    except BaseException as error:
-        _empty(path)
-        if not was_there:
-            with suppress(OSError):
-                path.rmdir()
-        if isinstance(error, OSError) and error.errno in _FULL:
+        path.mkdir(parents=True, exist_ok=True)
+        with exclusive(note):
+            _begin(note, option)
+            is_ours = True
+            try:
+                yield
+            except BaseException:
+                _empty(path, note)
+                raise
+            finally:
+                note.write_bytes(b"")  # for who opened it before it is removed
+    except OSError as error:
+        if error.errno in _FULL or error.filename == str(note):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+    finally:
+        if is_ours:
+            note.unlink(missing_ok=True)
+        if not was_there:
+            with suppress(OSError):  # it is not empty
+                path.rmdir()
 
 
-def _empty(folder: Path) -> None:
-    """Remove all that is in a folder."""
-    for entry in list(folder.iterdir()) if folder.is_dir() else []:
-        if entry.is_dir():
+def _begin(note: Path, option: str) -> None:
+    """Note that a folder is being filled, and remove what a killed process left in it.
+
+    Raises:
+        ValueError: it holds what no such process left.
+    """
+    if note.read_bytes() == _NOTE:
+        _empty(note.parent, note)
+    elif len(list(note.parent.iterdir())) > 1:
+        raise ValueError(_filled(note.parent, option))
+    note.write_bytes(_NOTE)
+
+
+def _filled(path: Path, option: str) -> str:
+    return f"{option} {path}: there already, and not empty; give a new folder"
+
+
+def _empty(folder: Path, note: Path) -> None:
+    """Remove all that is in a folder but the note."""
+    for entry in set(folder.iterdir()) - {note}:
+        if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)
         else:
             entry.unlink(missing_ok=True)
@@ -218,15 +317,10 @@ def exclusive(path: str | Path, wait: bool = False) -> Iterator[None]:
     Raises:
         ValueError: another process holds it.
     """
-    with Path(path).open("ab") as file:
-        with suppress(ImportError, OSError):
-            import fcntl
-
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            except BlockingIOError:
-                raise ValueError(
-                    f"another process writes there and holds {path}; wait for it or "
-                    "stop it"
-                ) from None
+    path = Path(path)
+    with path.open("ab") as file:
+        if _is_held(file.fileno(), path, wait) is False:
+            raise ValueError(
+                f"another process writes there and holds {path}; wait for it or stop it"
+            )
         yield

@@ -235,6 +235,7 @@ def test_a_sheet_of_augmented_words(data, tmp_path):
             "expected a name that ends in .tar",
         ),
         (["convert", "source", "out-%d-%d.tar"], "expected one place for the number"),
+        (["convert", "source", "."], ". names no data set"),
         (["show", "source", "--out", "sheet"], "needs a name that ends in .png"),
         (
             ["show", "source", "--out", "a.png", "--maximum-length", "1"],

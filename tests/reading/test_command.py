@@ -149,7 +149,7 @@ def test_results_are_not_written_over_what_is_read(model, words, tmp_path, run):
         (["--files-from", listed, "--out", listed], "is read itself"),
         ([image, "--lexicon", listed, "--out", listed], "is read itself"),
         ([image, "--out", "-"], "leave it out to print"),
-        ([image, "--out", ""], "leave it out to print"),
+        ([image, "--out", ""], "has an empty name"),
         ([image, "--out", tmp_path], "is a folder; give a file"),
     ):
         code, out, err = run("read", *arguments, *model)
@@ -414,3 +414,10 @@ assert os.waitpid(child, 0)[1] == 0
     subprocess.run(
         [sys.executable, "-c", program], check=True, timeout=100, env=environment
     )
+
+
+def test_photographs_of_phones_in_a_folder_are_not_passed_over(tmp_path):
+    (tmp_path / "word.PNG").touch()
+    (tmp_path / "photo.HEIC").touch()
+    found = find_inputs([str(tmp_path)])
+    assert [Path(path).name for path in found.paths] == ["photo.HEIC", "word.PNG"]

@@ -216,6 +216,7 @@ def test_where_nothing_can_be_written_there_is_no_text(weights, pixels):
         ({"pattern": "[a-"}, "does not parse"),
         ({"pattern": "[x-z]+"}, "nothing that this model can write"),
         ({"lexicon": []}, "the lexicon is empty"),
+        ({"lexicon": "words.txt"}, "a lexicon is a list of words, found a text"),
         (
             {"lexicon": ["ab", "axt"]},
             "holds 'xt', which the 10 characters of the model lack",
@@ -236,6 +237,11 @@ def test_where_nothing_can_be_written_there_is_no_text(weights, pixels):
 def test_what_cannot_be_chosen(options, problem):
     with pytest.raises(ValueError, match=problem):
         Reader(weights_of(DECODERS["parallel"]()), "cpu", search=Search(**options))
+
+
+def test_a_lexicon_from_a_generator_is_there_for_every_reader():
+    search = Search(lexicon=(word for word in ("ab", "ba")))
+    assert [*search.lexicon] == [*search.lexicon] == ["ab", "ba"]
 
 
 def test_matching_that_takes_too_long_ends():

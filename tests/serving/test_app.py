@@ -97,6 +97,15 @@ def test_records_are_those_of_the_command_line(
     assert "not an image" in readings[3]["error"]
 
 
+def test_a_lexicon_may_be_a_file(site):
+    """As `curl -F lexicon=@words.txt` sends it, maybe from an editor of Windows."""
+    words = ("words.txt", "\ufeffbread\r\nMuseum\r\n".encode())
+    files = [("lexicon", words), ("files", (FILES[0].name, FILES[0].read_bytes()))]
+    response = site().post("/v1/read", files=files)
+    (reading,) = response.json()["readings"]
+    assert (reading["path"], reading["text"]) == (FILES[0].name, "Museum")
+
+
 def without_numbers(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: without_numbers(item) for name, item in value.items()}
@@ -165,6 +174,8 @@ def test_attention_covers_the_picture(runs_down, site, word):
         (422, "one", "?n_best=5&beams=2", {}, "beams no fewer"),
         (422, "one", "?boxes=perhaps", {}, "boxes: "),
         (422, "one", "?alphabet=%E4%B8%80", {}, "characters of the model lack"),
+        (422, "one", "?boxs=1", {}, "boxs: no option of such requests"),
+        (422, "one", "?page=2", {}, "page: no option of such requests"),
         (422, "one", "?language=xx", {}, "language must be none, of be, bg, "),
         (422, "one", "?language=en*0", {}, "a language has a share of 1 or more"),
         (422, "one", "?language=en%2Bfr*0", {}, "found 'fr*0'"),
@@ -203,6 +214,8 @@ def test_refused(status, content, query, limits, reason, site, word):
         ({"files": FORM * 5}, 422, "may hold 4 pictures"),
         ({"files": FORM * 3, "params": {"n_best": 2}}, 422, "may hold 2 pictures"),
         ({"files": FORM, "data": {"lexicon": MANY}}, 422, "10,000 words"),
+        ({"files": FORM, "data": {"language": "de"}}, 422, "/v1/read?language=..."),
+        ({"files": [*FORM, ("lexicon", ("a", b"\xff"))]}, 422, "not UTF-8 text"),
         ({"files": FORM, "data": {"lexicon": 2_000_000 * "a"}}, 400, "form"),
     ],
 )
@@ -573,6 +586,19 @@ class TestPage:
             assert broken["text"] is None
             assert problem in broken["error"]
         assert site(pixels=100).post("/v1/page", content=picture).status_code == 422
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk of Linux")
+    def test_a_full_disk_is_not_the_fault_of_the_picture(self, site, word, monkeypatch):
+        def full(**_):
+            return open("/dev/full", "wb")
+
+        monkeypatch.setattr(service_module.tempfile, "NamedTemporaryFile", full)
+        answer = site().post("/v1/page", content=word("a", form="TIFF"))
+        assert answer.status_code == 503
+        assert "cannot keep the file while it is read (No space left" in error_of(
+            answer
+        )
+        assert answer.headers["retry-after"] == "1"
 
     def test_a_page_as_a_picture(self, site, word):
         pytest.importorskip("pypdfium2")

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from vit_str.runtime.machine import THREADS
-from vit_str.training import RecognizerTraining, console
+from vit_str.training import RecognizerTraining, cli, console
 from vit_str.training.cli import main
 from vit_str.training.configuration import duration
 from vit_str.training.console import RunProgress
@@ -96,3 +96,17 @@ def test_training_has_the_threads_that_are_asked_for(run, monkeypatch):
     finally:
         torch.set_num_threads(before)
     assert threads == 2 * [(before + 1, str(before + 1))]
+
+
+def test_a_busy_machine_gets_fewer_threads_and_is_told(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(cli, "threads_for_load", lambda: 1)
+    monkeypatch.setattr(cli, "use_threads", asked.append)
+    run: Any = SimpleNamespace(config=SimpleNamespace(threads=None))
+    cli.TrainingCLI._set_threads(run)
+    line = "vit-str train: this machine is busy, threads that compute: 1 (--threads N)"
+    assert capsys.readouterr().err == f"{line}\n"
+    run.config.threads = 2
+    cli.TrainingCLI._set_threads(run)
+    assert capsys.readouterr().err == ""
+    assert asked == [1, 2]

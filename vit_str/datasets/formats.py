@@ -47,6 +47,8 @@ def format_of(path: Path) -> str:
 
 def check_target(path: Path, name: str | None, shard_size: int | None) -> None:
     """Refuse a path that a data set cannot be written to."""
+    if not path.name:  # the folder that the user is in, or the root
+        raise ValueError(f"{path} names no data set; give it a name, such as words")
     name = name or format_of(path)
     if name == "tar" and path.suffix.lower() != ".tar":
         raise ValueError(f"expected a name that ends in .tar, found {path}")

@@ -46,7 +46,7 @@ examples:
   find . -name '*.jpg' | vit-str read --files-from - --min-confidence 0.5
 
 exit codes: 0 success; 1 some image could not be read, or the output not written; 2 wrong use;
-130 interrupted with Ctrl-C."""
+130 interrupted with Ctrl-C; 143 ended by SIGTERM."""
 
 _DIGITS = 6  # of confidences, after the point
 # A crop of a word is flatter or smaller than a page, not as long as a line, or read more surely.

@@ -102,7 +102,7 @@ def check_out(options: argparse.Namespace) -> None:
     from vit_str.runtime.images import SUFFIXES
 
     out = options.out
-    if out in ("", STANDARD_INPUT):
+    if out == STANDARD_INPUT:
         raise ValueError(f"--out {out!r} is no file; leave it out to print the results")
     if os.path.isdir(out):
         raise ValueError(f"--out {out} is a folder; give a file")
@@ -162,9 +162,9 @@ def find_inputs(
         arguments: files, folders, globs, or ``-`` for standard input.
         suffixes: of the files to find in folders; those of images if None.
     """
-    from vit_str.runtime.images import SUFFIXES
+    from vit_str.runtime.images import REFUSED_SUFFIXES, SUFFIXES
 
-    suffixes = SUFFIXES if suffixes is None else suffixes
+    suffixes = (SUFFIXES if suffixes is None else suffixes) + REFUSED_SUFFIXES
     found = Inputs([], [])
     for argument in arguments:
         if argument == STANDARD_INPUT:

@@ -70,6 +70,9 @@ SUFFIXES = (
 )
 """What a folder is searched for; a file that is named itself may have any suffix."""
 
+REFUSED_SUFFIXES = (".heic", ".heif")
+"""Photographs of phones: named as unreadable where a folder is read, not passed over."""
+
 MAX_PIXELS = 89_478_485
 """Larger images are refused before they are decoded, but for photographs in JPEG up to twice as
 large, which are decoded at half their size. All threads together decode no more at once; this many

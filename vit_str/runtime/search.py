@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from vit_str.runtime.effort import CONSTRAINED_BEAMS
@@ -28,8 +28,8 @@ class Search:
             model, or for none if a lexicon, pattern or alphabet says what may be read.
 
     Raises:
-        ValueError: a number below 1, fewer beams than readings, more of them than `MOST_BEAMS`, or
-            a language beside a lexicon, pattern or alphabet.
+        ValueError: a number below 1, fewer beams than readings, more of them than `MOST_BEAMS`, a
+            text as lexicon, or a language beside a lexicon, pattern or alphabet.
     """
 
     n_best: int = 1
@@ -40,6 +40,10 @@ class Search:
     language: str | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.lexicon, str):  # its letters would be the words
+            raise ValueError("a lexicon is a list of words, found a text")
+        if isinstance(self.lexicon, Iterator):  # several readers look at it
+            object.__setattr__(self, "lexicon", tuple(self.lexicon))
         if self.n_best < 1 or self.beam_width < self.n_best:
             raise ValueError(
                 f"n_best must be 1 or more and beams no fewer, found {self.n_best} and "

@@ -297,6 +297,8 @@ async def _answer_error(request: Request, error: Exception) -> Response:
         first = error.errors()[0]
         status = 422
         problem = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "extra_forbidden":
+            problem = "no option of such requests; /docs lists what there is"
         reason = (
             f"{first['loc'][-1]}: {problem}, found {str(first.get('input'))[:50]!r}"
         )

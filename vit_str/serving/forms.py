@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from python_multipart.multipart import parse_options_header
-from starlette.datastructures import Headers, UploadFile
+from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from vit_str.serving.limits import MOST_WORDS, Refusal
+from vit_str.serving.schemas import PageQuery, ReadQuery
 from vit_str.serving.service import Upload
 
+_LEXICON = "lexicon"  # the field
 _LEXICON_BYTES = 1 << 20  # of a part of a form, such as a lexicon
 _MOST_FIELDS = 10  # of a form, besides files
 
@@ -57,12 +59,33 @@ async def _parse(kind: str, body: bytes) -> tuple[list[Upload], str]:
     try:
         uploads = [
             Upload(value.filename or "image", await value.read())
-            for _, value in form.multi_items()
-            if isinstance(value, UploadFile)
+            for name, value in form.multi_items()
+            if isinstance(value, UploadFile) and name != _LEXICON
         ]
+        _refuse_options(form)
+        return uploads, await _words(form.get(_LEXICON))
     finally:
         await form.close()
-    return uploads, str(form.get("lexicon") or "")
+
+
+def _refuse_options(form: FormData) -> None:
+    """Refuse fields that are named as an option: nobody would look at them."""
+    options = {*ReadQuery.model_fields, *PageQuery.model_fields}
+    for name in form:
+        if name in options:
+            raise Refusal(
+                422, f"{name} is no field of a form; ask for it as /v1/read?{name}=..."
+            )
+
+
+async def _words(field: UploadFile | str | None) -> str:
+    """The words of a lexicon, which may be sent as a file too."""
+    if not isinstance(field, UploadFile):
+        return field or ""
+    try:
+        return (await field.read()).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Refusal(422, "lexicon: not UTF-8 text; save it as UTF-8") from None
 
 
 async def _once(body: bytes) -> AsyncGenerator[bytes, None]:

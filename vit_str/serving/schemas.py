@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 _LANGUAGE = r"[a-z]{2,4}(\*[0-9]{1,4})?"
 _LANGUAGES = re.compile(rf"{_LANGUAGE}(\+{_LANGUAGE})*")
@@ -11,6 +11,8 @@ _LANGUAGES = re.compile(rf"{_LANGUAGE}(\+{_LANGUAGE})*")
 
 class SearchQuery(BaseModel):
     """Which readings a request asks for, see `Search`; nothing and 0 stand for its defaults."""
+
+    model_config = ConfigDict(extra="forbid")  # an option that is misspelled
 
     n_best: int = Field(1, ge=1, le=10, description="likeliest texts to give")
     beams: int = Field(

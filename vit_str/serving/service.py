@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -371,19 +371,34 @@ class ReadingService:
         """A page of a file."""
         from vit_str.reading.pages.pictures import PageOptions, pictures_in
 
-        suffix = ".pdf" if upload.data.startswith(_PDF) else ".image"
-        with tempfile.NamedTemporaryFile(suffix=suffix) as file:
-            file.write(upload.data)
-            file.flush()
-            wanted = PageOptions(((number, number),))
-            with closing(pictures_in(file.name, wanted, self._apart, over)) as pictures:
-                for picture in pictures:
-                    if isinstance(picture, UnreadableImage):
-                        raise picture
-                    return picture
+        wanted = PageOptions(((number, number),))
+        with (
+            _kept(upload) as path,
+            closing(pictures_in(path, wanted, self._apart, over)) as pictures,
+        ):
+            for picture in pictures:
+                if isinstance(picture, UnreadableImage):
+                    raise picture
+                return picture
         raise Refusal(
             422, f"{upload.name} has no page {number}; ask for an earlier one"
         )
+
+
+@contextmanager
+def _kept(upload: Upload) -> Iterator[str]:
+    """The path of a file that holds an upload while the block runs."""
+    suffix = ".pdf" if upload.data.startswith(_PDF) else ".image"
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(tempfile.NamedTemporaryFile(suffix=suffix))
+            Path(file.name).write_bytes(upload.data)
+        except OSError as error:  # a full disk, or one that is read-only
+            reason = (
+                f"the server cannot keep the file while it is read ({error.strerror})"
+            )
+            raise Refusal(503, f"{reason}; ask another server", 1) from error
+        yield file.name
 
 
 def reads_pages() -> bool:

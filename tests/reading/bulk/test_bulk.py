@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from vit_str.reading.bulk.workers import (
     RayError,
     Workers,
     choose_workers,
+    noticing_interrupts,
     read_images,
 )
 from vit_str.runtime import Reader, load
@@ -304,10 +305,28 @@ def test_a_worker_gets_the_weights_of_all_scripts(both_scripts):
     )
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_is_lost_in_a_library_is_noticed(number):
+    before = signal.getsignal(number)
+    with noticing_interrupts() as pressed:
+        with suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+            time.sleep(10)
+        assert pressed.is_set()
+    assert signal.getsignal(number) is before
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_ray_resumes_after_an_interrupt(command, many, tmp_path, weights_path):
+@pytest.mark.parametrize(
+    ("number", "code", "message"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")],
+)
+def test_ray_resumes_after_an_interrupt(
+    number, code, message, command, many, tmp_path, weights_path
+):
     command[command.index("--part-size") + 1] = "4"
     command += ["--workers", "2", "--batch-size", "4"]
     out = tmp_path / "out"
@@ -325,10 +344,10 @@ def test_ray_resumes_after_an_interrupt(command, many, tmp_path, weights_path):
             and time.monotonic() < end
         ):
             time.sleep(0.005)
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, number)
         _, errors = process.communicate(timeout=_TIMEOUT)
-    assert process.returncode == 130
-    assert errors.decode().splitlines()[-1] == "vit-str read: interrupted"
+    assert process.returncode == code
+    assert errors.decode().splitlines()[-1] == f"vit-str read: {message}"
     kept = {path: path.stat().st_mtime_ns for path in out.glob("part-*.jsonl")}
     assert 0 < len(kept) < 25
     answer = subprocess.run(

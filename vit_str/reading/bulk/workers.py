@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from types import FrameType
 from typing import Any, NamedTuple
 
 from vit_str.console import reason_of
@@ -92,6 +93,7 @@ def ray_workers(
 
         logging.getLogger("ray.data").setLevel(logging.ERROR)
         options: dict[str, Any] = {"address": address}
+        handler = signal.getsignal(signal.SIGTERM)
         if address is None:
             options = {"num_cpus": cpu_count(), "object_store_memory": _OBJECT_STORE}
             options["include_dashboard"] = False
@@ -100,6 +102,8 @@ def ray_workers(
         except Exception as error:  # of many types, some of them private
             where = f"at {address}" if address else "here"
             raise RayError(f"Ray cannot be used {where}: {_reason(error)}") from error
+        # Ray would end the command without a word
+        signal.signal(signal.SIGTERM, handler)
         try:
             yield choose_workers(ray.cluster_resources(), device, count)
         finally:
@@ -258,22 +262,30 @@ def read_images(
 
 @contextmanager
 def noticing_interrupts() -> Iterator[threading.Event]:
-    """An event that is set when Ctrl-C is pressed: the exception alone may get lost.
+    """An event that is set on Ctrl-C and SIGTERM: the exception alone may get lost.
 
     Python drops one that is raised in a callback of a library, and Ray's processes, which are
     interrupted too, may be noticed first.
     """
     pressed = threading.Event()
+    before: dict[int, Any] = {
+        number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
+    }
 
-    def note(*_: object) -> None:
+    def note(number: int, frame: FrameType | None) -> None:
         pressed.set()
+        handler = before[number]
+        if callable(handler):
+            handler(number, frame)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, note)
+    for number in before:
+        signal.signal(number, note)
     try:
         yield pressed
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _reason(error: Exception) -> str:
