@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor, nn
 
+from vit_str.analysis import attention_distance
 from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.distance.tables import measurements
 from vit_str.analysis.geometry import TokenGrid
@@ -443,6 +445,20 @@ def test_models_with_a_head_or_a_text_part():
     texts = {"text_config": {"num_hidden_layers": 1}, "vision_config": HF_SQUARE}
     both = transformers.CLIPModel(transformers.CLIPConfig(**texts)).eval()
     assert encoder_of(both).model is both.vision_model
+
+
+def test_a_backbone_is_measured_as_its_model():
+    """As detectors and depth estimators have it, which put out maps of features."""
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+    config = transformers.Dinov2Config(**sizes, image_size=32, patch_size=8)
+    model = transformers.Dinov2Model(config)
+    backbone = transformers.Dinov2Backbone(config)
+    backbone.load_state_dict(model.state_dict())
+    images = torch.randn(2, 3, 32, 32)
+    expected, found = (attention_distance(each, images) for each in (model, backbone))
+    pd.testing.assert_frame_equal(found.rows.iloc[:, 1:], expected.rows.iloc[:, 1:])
+    with pytest.raises(ValueError, match="return_tensors='pt', found ndarray"):
+        attention_distance(model, {"pixel_values": images.numpy()})
 
 
 def test_unsupported_models_are_refused():

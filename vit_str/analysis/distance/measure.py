@@ -1,5 +1,6 @@
 """Attention distance and its companions: a model + images -> numbers of every image and head."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -74,11 +75,23 @@ class DistanceAnalysis:
         self.statistics.only(queries)
         self.offsets.only(queries)
         self.by_values.only(queries)
+        ran: Counter[str] = Counter()
+
+        def count(layer: str, *_: object) -> None:
+            ran[layer] += 1
+
         keep = [self._keep] if self._kept > 0 else []
-        callbacks = [*self._callbacks, *keep]
+        callbacks = [count, *self._callbacks, *keep]
         with probe_layers(self.encoder, *callbacks, with_values=self._with_values):
             self.encoder(images)
         self._kept -= len(images)
+        for layer, times in ran.items():
+            if times > 1:
+                raise ValueError(
+                    f"{type(self.encoder).__name__}: attention of {layer or 'it'} ran "
+                    f"{times} times for one batch: layers that share a module, and "
+                    "images seen several times, are not told apart"
+                )
 
     @property
     def metrics(self) -> tuple[str, ...]:

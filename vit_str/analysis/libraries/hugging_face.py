@@ -227,7 +227,9 @@ def _features(model: Any, other_size: bool, images: Tensor) -> Tensor:
     if other_size and kind not in _ANY_SIZE:
         extra = {"interpolate_pos_encoding": True}
     if kind != "vit_mae":
-        return model(pixel_values=images, **extra).last_hidden_state
+        output = model(pixel_values=images, **extra)
+        is_backbone = hasattr(output, "feature_maps")
+        return output.feature_maps[-1] if is_backbone else output.last_hidden_state
     # It would leave out and shuffle patches: none are, in the order of this noise.
     down, across = pair(model.config.patch_size)
     patches = images.shape[-2] // down * (images.shape[-1] // across)
