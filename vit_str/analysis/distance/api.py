@@ -36,7 +36,7 @@ Model = str | Path | nn.Module
 
 def attention_distance(
     model: Model | Sequence[Model],
-    images: str | Path | Tensor | Iterable[Any] = RENDERED,
+    images: str | Path | Tensor | Image.Image | Iterable[Any] = RENDERED,
     *,
     grid: TokenGrid | None = None,
     name: str | None = None,

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import probe_layers
-from vit_str.analysis.probe import map_of
+from vit_str.analysis.probe import Callback, map_of
 from vit_str.analysis.statistics import METRICS, UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
 from vit_str.analysis.values import ValueStatistics
@@ -80,8 +80,9 @@ class DistanceAnalysis:
         def count(layer: str, *_: object) -> None:
             ran[layer] += 1
 
-        keep = [self._keep] if self._kept > 0 else []
-        callbacks = [count, *self._callbacks, *keep]
+        callbacks: list[Callback] = [count, *self._callbacks]
+        if self._kept > 0:
+            callbacks.append(self._keep)
         with probe_layers(self.encoder, *callbacks, with_values=self._with_values):
             self.encoder(images)
         self._kept -= len(images)
