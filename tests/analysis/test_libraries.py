@@ -557,6 +557,13 @@ def test_another_image_size(folder):
         load_library_model("untrained:torchvision:vit_b_16", image_size=(64, 96))
 
 
+@pytest.mark.parametrize("size", [(32, 50), (100, 100)])
+def test_images_that_do_not_divide_into_patches(size):
+    name = "untrained:timm:test_vit"  # which takes images of any other size
+    with pytest.raises(ValueError, match=f"{size[0]} x {size[1]} do not divide into"):
+        load_library_model(name, image_size=size)
+
+
 def test_weights_of_a_file_need_no_network(tmp_path, folder):
     """The configuration beside the file is taken; where there is none, nothing is fetched."""
     encoder, _ = load_library_model(

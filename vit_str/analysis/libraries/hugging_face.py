@@ -17,6 +17,7 @@ from vit_str.analysis.libraries.encoder import (
     Block,
     LibraryEncoder,
     LibraryPreprocessing,
+    check_patches,
     special_names,
 )
 from vit_str.analysis.libraries.hugging_face_pooled import POOLED, pooled_blocks
@@ -162,11 +163,7 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
     if config.model_type in POOLED:
         return LibraryEncoder(model, pooled_blocks(model, (height, width)), forward)
     down, across = pair(config.patch_size)
-    if height % down or width % across:
-        raise ValueError(
-            f"images of {height} x {width} do not divide into patches of {down} x "
-            f"{across}"
-        )
+    check_patches((height, width), (down, across))
     grid = TokenGrid(height // down, width // across, (down, across))
     if config.model_type in SWIN:
         return LibraryEncoder(model, _swin(model, grid), forward)
