@@ -146,6 +146,8 @@ def test_the_figure_has_no_letters_on_its_dots():
         sheet.draw_without_rendering()
     labels = sheet.axes[1].get_legend_handles_labels()[1]
     assert labels[:2] == ["random order, lowest to highest", "random order, mean"]
+    looks = {(line.get_marker(), line.get_linestyle()) for line in sheet.axes[1].lines}
+    assert len(looks) == len(sheet.axes[1].lines), "told apart without colors"
     for axes in sheet.axes[:2]:
         box = axes.get_legend().get_window_extent()
         assert not axes.get_window_extent().padded(-1).overlaps(box)

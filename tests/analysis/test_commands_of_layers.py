@@ -20,7 +20,6 @@ FILES = {
     "rollout": {
         "rollout.csv",
         "rollout-distance.png",
-        "rollout-distance.svg",
         "words-1.png",
     },
 }
@@ -60,6 +59,8 @@ def test_every_command_writes_its_files(
     assert analyze(command, models, words, out) == 0
     names = {path.name for path in out.iterdir()}
     assert names >= FILES[command] | {"report.html", "summary.json"}
+    figures = {path.stem for path in out.glob("*.png")}
+    assert names >= {f"{name}.{form}" for name in figures for form in ("svg", "pdf")}
     assert (out / "report.html").stat().st_size < 2_000_000
     assert json.loads((out / "summary.json").read_text())["models"]
     for name in (name for name in FILES[command] if name.endswith(".csv")):

@@ -197,6 +197,9 @@ def test_models_on_one_scale(models, layers, heads):
     assert first.get_ylim()[1] > 2.5 * second.get_ylim()[1]
     labels = first.get_legend_handles_labels()[1]
     assert len(labels) == len(models) + 1, "a line for each model and that of chance"
+    named = [line for line in first.lines if not line.get_label().startswith("_")]
+    looks = {(line.get_marker(), line.get_linestyle()) for line in named}
+    assert len(looks) == len(labels), "told apart without colors"
 
 
 def test_the_pointer_shows_which_head_a_dot_is():

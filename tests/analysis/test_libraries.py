@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor, nn
 
+from vit_str.analysis import attention_distance
 from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.distance.tables import measurements
 from vit_str.analysis.geometry import TokenGrid
@@ -445,6 +447,20 @@ def test_models_with_a_head_or_a_text_part():
     assert encoder_of(both).model is both.vision_model
 
 
+def test_a_backbone_is_measured_as_its_model():
+    """As detectors and depth estimators have it, which put out maps of features."""
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+    config = transformers.Dinov2Config(**sizes, image_size=32, patch_size=8)
+    model = transformers.Dinov2Model(config)
+    backbone = transformers.Dinov2Backbone(config)
+    backbone.load_state_dict(model.state_dict())
+    images = torch.randn(2, 3, 32, 32)
+    expected, found = (attention_distance(each, images) for each in (model, backbone))
+    pd.testing.assert_frame_equal(found.rows.iloc[:, 1:], expected.rows.iloc[:, 1:])
+    with pytest.raises(ValueError, match="return_tensors='pt', found ndarray"):
+        attention_distance(model, {"pixel_values": images.numpy()})
+
+
 def test_unsupported_models_are_refused():
     model = Difference()
     with (
@@ -539,6 +555,13 @@ def test_another_image_size(folder):
     assert encoder_of(any_size, (64, 96)).image_size == (64, 96)
     with pytest.raises(ValueError, match="224 x 224 only"):
         load_library_model("untrained:torchvision:vit_b_16", image_size=(64, 96))
+
+
+@pytest.mark.parametrize("size", [(32, 50), (100, 100)])
+def test_images_that_do_not_divide_into_patches(size):
+    name = "untrained:timm:test_vit"  # which takes images of any other size
+    with pytest.raises(ValueError, match=f"{size[0]} x {size[1]} do not divide into"):
+        load_library_model(name, image_size=size)
 
 
 def test_weights_of_a_file_need_no_network(tmp_path, folder):

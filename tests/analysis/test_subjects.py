@@ -1,7 +1,15 @@
+import pandas as pd
 import pytest
 import torch
 
+from vit_str.analysis import attention_distance
+from vit_str.analysis.images import batches_of, load_images
+from vit_str.analysis.probe import layer_outputs
 from vit_str.analysis.subjects import load_subject, load_subjects
+from vit_str.models import CtcDecoder, LineTransformer, Recognizer
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import Preprocessing
+from vit_str.torch_runtime.weights_file import save_weights
 
 
 def test_the_same_architecture_without_training(small_weights):
@@ -33,6 +41,57 @@ def test_the_same_architecture_without_training(small_weights):
 def test_no_such_model(name):
     with pytest.raises(ValueError, match="no-such"):
         load_subject(name)
+
+
+@pytest.mark.parametrize("name", ["vit_base_patch16_224", "google/vit-base"])
+def test_models_of_libraries_are_called_by_their_library(name):
+    with pytest.raises(ValueError, match="of other libraries: timm:NAME, hf:NAME"):
+        load_subject(name)
+
+
+@pytest.fixture
+def line_weights(tmp_path):
+    """A reader of lines, untrained: two rows of patches, whose columns have two features each."""
+    torch.manual_seed(0)
+    encoder = LineTransformer(
+        dim=32, depth=2, heads=2, patch_size=(16, 4), stem_widths=(), stem_depths=()
+    )
+    recognizer = Recognizer(encoder, CtcDecoder(94, 32))
+    preprocessing = Preprocessing(32, 1600, width_step=32)
+    path = tmp_path / "lines.safetensors"
+    save_weights(path, recognizer, Charset(), preprocessing, {})
+    return path
+
+
+def test_lines_of_one_width(line_weights, labeled_folder):
+    """Distances are of the tokens that attend, not of the features behind them."""
+    subject = load_subject(str(line_weights), image_size=(32, 96))
+    encoder = subject.encoder
+    assert (encoder.grid, encoder.attention_grid) == ((1, 48), (2, 24))
+    whole = load_subject(f"untrained:{line_weights}", image_size=(32, 1600)).encoder
+    assert whole.attention_grid == (2, 400)
+    images = load_images(subject, str(labeled_folder), 10)
+    ((_, pixels),) = batches_of(subject, images)
+    assert pixels.shape[1:] == (3, 32, 96)
+    outputs = layer_outputs(encoder, pixels)
+    assert [output.shape[1:] for output in outputs] == [(32, 2, 24)] * 2
+    found = attention_distance(line_weights, labeled_folder, image_size=(32, 96))
+    by_tensor = attention_distance(encoder, pixels)
+    assert found.analysis.grid.image_size == (32, 96)
+    pd.testing.assert_frame_equal(found.rows.iloc[:, 1:], by_tensor.rows.iloc[:, 1:])
+
+
+@pytest.mark.parametrize(
+    ("size", "why"),
+    [
+        (None, "reads lines of any width: say which with --image-size 32 WIDTH"),
+        ((32, 100), "that 32 divides"),
+        ((16, 96), "lines of height 32"),
+    ],
+)
+def test_lines_of_no_width(size, why, line_weights):
+    with pytest.raises(ValueError, match=why):
+        load_subjects([str(line_weights)], image_size=size)
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,9 @@ def test_every_figure_lands_beside_the_page(tmp_path):
     path = report(tmp_path / "new" / "folder")
     assert path == tmp_path / "new" / "folder" / "report.html"
     names = {file.name for file in path.parent.iterdir()}
-    assert names == {"lines.png", "picture.png", "report.html"}
+    forms = ("pdf", "png", "svg")
+    figures = {f"{name}.{form}" for name in ("lines", "picture") for form in forms}
+    assert names == figures | {"report.html"}
     with Image.open(path.parent / "lines.png") as lines:
         assert lines.format == "PNG"
         assert lines.size == (6 * 96 * 2, 3 * 96 * 2), "two pixels for each of the page"

@@ -70,7 +70,8 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
         nargs=2,
         metavar=("HEIGHT", "WIDTH"),
         help="of the images that models of timm:, hf: or torchvision: are given, if "
-        "they take any but their usual ones; images are resized to it without cropping",
+        "they take any but their usual ones, and of lines for 'line', which reads any "
+        "width; images are resized to it without cropping",
     )
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="where to write"

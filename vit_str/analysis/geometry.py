@@ -39,8 +39,8 @@ class TokenGrid:
 
     @classmethod
     def of(cls, encoder: Encoder) -> "TokenGrid":
-        """The grid of an encoder of this project."""
-        rows, columns = encoder.grid
+        """The grid of an encoder of this project, or of a module with its attributes."""
+        rows, columns = getattr(encoder, "attention_grid", encoder.grid)
         height, width = encoder.image_size
         patch_size = (height / rows, width / columns)
         return cls(rows, columns, patch_size, encoder.special_tokens)

@@ -145,12 +145,30 @@ def probe(
             hooks.enter_context(after)
         hooks.enter_context(recorder)
         yield
+    if not recorder.called and recorder.by_hand:
+        raise ValueError(
+            f"{type(model).__name__}: {' and '.join(recorder.by_hand)} computes a "
+            "softmax by hand, so that its queries and keys are not seen: call "
+            "scaled_dot_product_attention there, or see register_attention"
+        )
     if not recorder.called:
         raise ValueError(
             f"{type(model).__name__} holds no attention that is supported, or was not "
             "run inside the `with` block; for a module of your own see "
             "register_attention"
         )
+
+
+@contextmanager
+def in_evaluation(model: nn.Module) -> Iterator[None]:
+    """Evaluation mode inside; then every module is in the mode it was in, frozen ones too."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
 
 
 def layer_outputs(
@@ -194,6 +212,7 @@ class _SoftmaxRecorder(TorchFunctionMode):
     def __init__(self, model: nn.Module, pass_on: Callable[..., None]) -> None:
         super().__init__()
         self.called = False
+        self.by_hand: dict[str, None] = {}  # classes whose softmax is not understood
         self._busy = False
         self._pass_on = pass_on
         self._names = {module: name for name, module in model.named_modules()}
@@ -212,6 +231,8 @@ class _SoftmaxRecorder(TorchFunctionMode):
             elif _is(_EXPLICIT, running.module):
                 scores, *_ = _without_windows(running.module, args)
                 self._record(running, _scores(running.module, scores))
+            else:
+                self.by_hand[type(running.module).__name__] = None
         return func(*args, **kwargs)
 
     def enter(self, module: nn.Module, _: Any) -> None:

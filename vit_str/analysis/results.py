@@ -159,7 +159,7 @@ def _description(subject: Subject) -> dict[str, Any]:
     return {
         "encoder": type(encoder.model if of_library else encoder).__name__,
         "image_size": encoder.image_size,
-        "grid": encoder.grid,
+        "grid": encoder.attention_grid,
         "special_tokens": encoder.special if of_library else encoder.special_tokens,
         "trained": subject.trained,
         "weights": subject.weights_hash,

@@ -9,7 +9,11 @@ import torch
 
 from vit_str import configuration
 from vit_str.analysis.libraries.encoder import LibraryEncoder
-from vit_str.analysis.libraries.load import is_library_name, load_library_model
+from vit_str.analysis.libraries.load import (
+    LIBRARIES,
+    is_library_name,
+    load_library_model,
+)
 from vit_str.console import reason_of
 from vit_str.models import Encoder, Recognizer, build, describe
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
@@ -96,7 +100,8 @@ def load_subject(
             model of another library, see `load_library_model`.
         seed: of the random weights.
         checkpoint: weights for a model of another library.
-        image_size: height and width of the images of a model of another library.
+        image_size: height and width of the images of a model of another library, or of one of this
+            project that reads any width.
     """
     if is_library_name(name):
         encoder, preparation = load_library_model(name, seed, checkpoint, image_size)
@@ -104,10 +109,10 @@ def load_subject(
         return Subject(name, encoder, Charset(), preparation, trained, file=checkpoint)
     short = _short(name)
     if not name.startswith(UNTRAINED):
-        path = resolve(name)
+        path = _weights_of(name)
         weights = load_weights(path)
         images = weights.provenance.get("images")
-        return Subject(
+        subject = Subject(
             name=short,
             model=weights.recognizer,
             charset=weights.charset,
@@ -116,15 +121,18 @@ def load_subject(
             images=images if isinstance(images, int) else None,
             file=path,
         )
+        return _of_size(subject, image_size)
     rest = name.removeprefix(UNTRAINED)
     if rest.endswith((".yaml", ".yml")):
         description, charset = _configured(Path(rest))
         recognizer = _fresh(description, seed)
         preprocessing = Preprocessing(*recognizer.encoder.image_size)
-        return Subject(short, recognizer, charset, preprocessing, False)
-    weights = load_weights(resolve(rest))
+        subject = Subject(short, recognizer, charset, preprocessing, False)
+        return _of_size(subject, image_size)
+    weights = load_weights(_weights_of(rest))
     recognizer = _fresh(describe(weights.recognizer), seed)
-    return Subject(short, recognizer, weights.charset, weights.preprocessing, False)
+    subject = Subject(short, recognizer, weights.charset, weights.preprocessing, False)
+    return _of_size(subject, image_size)
 
 
 def load_subjects(
@@ -136,7 +144,7 @@ def load_subjects(
     """The models of some names; whole paths where files have the same name.
 
     The weights of ``checkpoint`` are for the only trained one of another library, the size is for
-    all of other libraries.
+    all of other libraries and for those of this project that read any width.
     """
     if len(set(names)) < len(names):
         raise ValueError(f"each model once, found {', '.join(names)}")
@@ -147,12 +155,15 @@ def load_subjects(
             f"--checkpoint is for one model of another library, found {len(takers)} "
             "that take it"
         )
-    if image_size is not None and not of_libraries:
-        raise ValueError("--image-size is for models of other libraries, found none")
     subjects = []
     for name in names:
         own = checkpoint if name in takers else None
         subjects.append(load_subject(name, seed, own, image_size))
+    of_any_width = [each for each in subjects if each.encoder.width_step]
+    if image_size is not None and not of_libraries and not of_any_width:
+        raise ValueError(
+            "--image-size is for models of other libraries and for lines, found none"
+        )
     if len({subject.name for subject in subjects}) < len(subjects):
         named = zip(subjects, names, strict=True)
         return [replace(subject, name=name) for subject, name in named]
@@ -164,6 +175,44 @@ def with_untrained(name: str) -> list[str]:
     if is_library_name(name):
         raise ValueError(f"{name} is not a model that reads; give one of this project")
     return [name] if name.startswith(UNTRAINED) else [name, f"{UNTRAINED}{name}"]
+
+
+def _of_size(subject: Subject, image_size: tuple[int, int] | None) -> Subject:
+    """A model of this project that reads any width, for images of one size only.
+
+    Raises:
+        ValueError: the size is missing, or not one of those that it reads.
+    """
+    encoder = subject.encoder
+    if not encoder.width_step:
+        return subject
+    height, widest = encoder.image_size
+    if image_size is None:
+        raise ValueError(
+            f"{subject.name} reads lines of any width: say which with --image-size "
+            f"{height} WIDTH, a multiple of {encoder.width_step} up to {widest}; every "
+            "image is resized to it"
+        )
+    encoder.check_size(torch.zeros(1, 3, *image_size))
+    description = describe(subject.recognizer)
+    description["encoder"]["arguments"]["image_size"] = image_size
+    model = build(description).eval()
+    # How wide an image is decides about no weight
+    model.load_state_dict(subject.recognizer.state_dict())
+    preprocessing = replace(subject.preprocessing, width=image_size[1], width_step=0)
+    return replace(subject, model=model, preprocessing=preprocessing)
+
+
+def _weights_of(name: str) -> Path:
+    """The weights file of a name; where there is none, how models of libraries are called."""
+    elsewhere = f"of other libraries: {', '.join(f'{of}:NAME' for of in LIBRARIES)}"
+    try:
+        path = resolve(name)
+    except ValueError as error:
+        raise ValueError(f"{error}; {elsewhere}") from None
+    if not path.exists() and path.suffix != ".safetensors":
+        raise ValueError(f"{name}: no such file; {elsewhere}")
+    return path
 
 
 def _short(name: str) -> str:

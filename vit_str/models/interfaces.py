@@ -36,6 +36,11 @@ class Encoder(nn.Module, ABC):
         )
 
     @property
+    def attention_grid(self) -> tuple[int, int]:
+        """Rows and columns of the tokens of its layers, which features may be more than."""
+        return self.grid
+
+    @property
     def special_names(self) -> list[str]:
         """Names of the features before those of the grid: ``class``, ``register 1`` and so on."""
         names = ["class"] if getattr(self, "class_token", False) else []
@@ -53,7 +58,7 @@ class Encoder(nn.Module, ABC):
         """The output of a layer, counted from 0, on rows and columns, without special tokens."""
         if output.ndim == 4:
             return output
-        rows, columns = self.grid
+        rows, columns = self.attention_grid
         tokens = output[:, self.special_tokens :]
         return rearrange(tokens, "b (row col) d -> b d row col", row=rows, col=columns)
 

@@ -55,24 +55,33 @@ class Page:
         caption: str,
         vector: bool = False,
     ) -> None:
-        """Add a figure; `write` puts it next to the page too, as ``<name>.png``.
+        """Add a figure; `write` puts it next to the page too, as PNG, and SVG and PDF for papers.
 
         Args:
             figure: from `style.figure`, for instance; it is drawn here and now.
-            name: of the file, another than all before.
+            name: of the files, another than all before.
             caption: what is seen, with units and n; also the text for those who cannot see it.
-            vector: in the page as SVG, with the texts of `vector.on_hover`; next to it as
-                ``<name>.svg`` and ``<name>.pdf`` too, for papers.
+            vector: in the page as SVG, with the texts of `images.on_hover`; not for figures of
+                many pictures, which are smaller as pixels.
         """
         image = figure_image(figure)
-        self._files[f"{name}.png"] = png(image)
+        # Finding a place for everything takes longer than drawing: once is enough
+        figure.set_layout_engine("none")
+        drawing = Markup(svg(figure))  # noqa: S704 - of matplotlib, which escapes what it is given
+        self._files |= {
+            f"{name}.png": png(image),
+            f"{name}.svg": drawing.encode(),
+            f"{name}.pdf": pdf(figure),
+        }
         width, height = (side // SHARPNESS for side in image.size)
-        drawing = None
-        if vector:
-            drawing = Markup(svg(figure))  # noqa: S704 - of matplotlib, which escapes what it is given
-            self._files |= {f"{name}.svg": drawing.encode(), f"{name}.pdf": pdf(figure)}
-        uri = None if drawing else data_uri(image)
-        self._add("figure", caption, uri=uri, svg=drawing, width=width, height=height)
+        self._add(
+            "figure",
+            caption,
+            uri=None if vector else data_uri(image),
+            svg=drawing if vector else None,
+            width=width,
+            height=height,
+        )
 
     def picture(self, image: Image.Image, caption: str) -> None:
         """Add an image as it is."""

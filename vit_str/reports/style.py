@@ -45,6 +45,8 @@ COLORS = (
 )
 """One for each model, distinct for color-blind readers too (after Okabe and Ito, darkened)."""
 
+_MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
 LineStyle = dict[str, Any]
 UNIFORM: LineStyle = {"color": INK, "linewidth": 1.1, "linestyle": (0, (6, 2.5))}
 WINDOW: LineStyle = {"color": INK, "linewidth": 1.1, "linestyle": (0, (1.2, 2))}
@@ -201,6 +203,11 @@ def model_colors(names: Iterable[str]) -> dict[str, str]:
     return {
         name: UNTRAINED_INK if is_untrained(name) else next(colors) for name in names
     }
+
+
+def model_marks(names: Iterable[str]) -> dict[str, str]:
+    """A mark for every model, in order, which tells them apart where colors are not printed."""
+    return dict(zip(names, cycle(_MARKS), strict=False))
 
 
 def is_untrained(name: str) -> bool:

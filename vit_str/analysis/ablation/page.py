@@ -333,13 +333,17 @@ def _draw_orders(axes: Axes, table: pd.DataFrame) -> None:
         )
         mean = 100 * band["mean"]
         axes.plot(band["heads"], mean, "-", color=MUTED, label=f"{_RANDOM}, mean")
-    orders = ((_FARTHEST, COLORS[1], _FAR), (_NEAREST, COLORS[0], _NEAR))
-    for name, color, matched in orders:
+    orders = (
+        (_FARTHEST, COLORS[1], "-", _FAR, "D"),
+        (_NEAREST, COLORS[0], "--", _NEAR, "d"),
+    )
+    for name, color, stroke, matched, mark in orders:
         curve = pd.concat([table[table["cut"] == name], ends]).sort_values("heads")
         axes.plot(
             curve["heads"],
             100 * curve["accuracy"],
-            "o-",
+            linestyle=stroke,
+            marker="o",
             color=color,
             label=name,
             markersize=3.5,
@@ -348,10 +352,10 @@ def _draw_orders(axes: Axes, table: pd.DataFrame) -> None:
         axes.plot(
             one["heads"],
             100 * one["accuracy"],
-            "D",
+            mark,
             color=color,
             label=matched,
-            markersize=6,
+            markersize=7,
             markerfacecolor=PLATE,
             zorder=4,
         )

@@ -21,7 +21,6 @@ from vit_str.analysis.atlas.measure import (
 )
 from vit_str.analysis.atlas.names import FAMILIES, expand
 from vit_str.analysis.images import RENDERED, check_data, images_hash
-from vit_str.analysis.libraries.load import is_library_name
 from vit_str.analysis.results import AnalysisRun
 from vit_str.analysis.subjects import load_subject
 from vit_str.console import Progress, reason_of, write
@@ -140,17 +139,10 @@ def _write(
 
 def _record(run: AnalysisRun, name: str, norm: str) -> Record:
     start = time.monotonic()
-    subject = load_subject(name, run.seed, image_size=_size(run, name))
+    subject = load_subject(name, run.seed, image_size=run.options["image_size"])
     record = measure(run, subject, norm)
     # As it was asked for, so that it is found again.
     return record | {"model": name, "seconds": round(time.monotonic() - start, 2)}
-
-
-def _size(run: AnalysisRun, name: str) -> tuple[int, int] | None:
-    if not is_library_name(name):
-        return None
-    size: tuple[int, int] | None = run.options["image_size"]
-    return size
 
 
 def _page(records: Sequence[Record], refused: dict[str, str], norm: str) -> Page:

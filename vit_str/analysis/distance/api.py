@@ -8,9 +8,15 @@ from typing import Any
 
 import torch
 from jaxtyping import Bool
+from PIL import Image
 from torch import Tensor, nn
 
-from vit_str.analysis.distance.inputs import GivenImages, encoder_in, pixels_in
+from vit_str.analysis.distance.inputs import (
+    GivenImages,
+    check_images,
+    encoder_in,
+    pixels_in,
+)
 from vit_str.analysis.distance.measure import METRICS_OF_DISTANCE, DistanceAnalysis
 from vit_str.analysis.distance.result import (
     AttentionDistance,
@@ -22,6 +28,7 @@ from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import RENDERED
 from vit_str.analysis.libraries.load import unwrapped
 from vit_str.analysis.subjects import load_subject
+from vit_str.models import Encoder
 from vit_str.torch_runtime.devices import choose_device
 
 Model = str | Path | nn.Module
@@ -29,7 +36,7 @@ Model = str | Path | nn.Module
 
 def attention_distance(
     model: Model | Sequence[Model],
-    images: str | Path | Tensor | Iterable[Any] = RENDERED,
+    images: str | Path | Tensor | Image.Image | Iterable[Any] = RENDERED,
     *,
     grid: TokenGrid | None = None,
     name: str | None = None,
@@ -39,8 +46,9 @@ def attention_distance(
     queries: Bool[Tensor, "image token"] | None = None,
     maps: int = 0,
     batch_size: int = 32,
-    device: torch.device | str = "cpu",
+    device: torch.device | str | None = None,
     seed: int = 1,
+    image_size: tuple[int, int] | None = None,
 ) -> AttentionDistance:
     """Measure how far the attention heads of a model look.
 
@@ -56,7 +64,8 @@ def attention_distance(
         images: a folder, ``rendered`` words, or image files or Pillow images; or what the model
             takes: a tensor (batch, channel, height, width), or batches of it such as a
             ``DataLoader`` gives, alone, first in a tuple, or as ``pixel_values`` of a mapping, as
-            the processors of transformers do. A module always needs the last.
+            the processors of transformers do. A module always needs the last. One image alone may
+            be a Pillow image, or a tensor without a batch.
         grid: of the tokens of a module, if it has no attribute ``grid``.
         name: to show.
         count: most images; 200 of a folder and of rendered words, all of tensors by default.
@@ -66,14 +75,18 @@ def attention_distance(
         queries: which tokens of the grid count as queries, image by image, such as those on text.
         maps: images whose maps are kept, for ``save("maps.npz")``.
         batch_size: images at once, where it is not decided by batches that are given.
-        device: where to compute.
+        device: where to compute; by default where a module is, and on the CPU else.
         seed: of rendered words and random weights.
+        image_size: height and width that images are resized to, for models by name that take
+            several sizes, such as those of other libraries and ``line``.
 
     Raises:
         ValueError: no such model, no attention in it, no images or not of its size, in one line.
     """
     if isinstance(images, Mapping):
         images = pixels_in(images)
+    if isinstance(images, Image.Image):
+        images = [images]
     if not isinstance(model, Model) and not isinstance(images, str | Path | Tensor):
         images = list(images)  # every training takes them
     given = GivenImages(
@@ -91,7 +104,9 @@ def attention_distance(
         grid=grid,
         keep_maps=maps,
     )
-    measure = partial(_measured, given=given, grid=grid, analyze=analyze)
+    measure = partial(
+        _measured, given=given, grid=grid, image_size=image_size, analyze=analyze
+    )
     if isinstance(model, Model):
         return measure(model, name)
     return _of_group(model, name, measure)
@@ -113,23 +128,27 @@ def _measured(
     name: str | None,
     given: GivenImages,
     grid: TokenGrid | None,
+    image_size: tuple[int, int] | None,
     analyze: Callable[[str, nn.Module], DistanceAnalysis],
 ) -> AttentionDistance:
     """Measure one model, which may be a name, a file or a module."""
-    model = unwrapped(model) if isinstance(model, nn.Module) else model
-    subject = (
-        None if isinstance(model, nn.Module) else load_subject(str(model), given.seed)
-    )
+    subject = None
+    if isinstance(model, nn.Module):
+        model = unwrapped(model)
+    else:
+        subject = load_subject(str(model), given.seed, image_size=image_size)
     batches = given.batches(subject)
     first = next(batches, None)
     if first is None or not len(first):
         raise ValueError("no images: give a folder, files, Pillow images or tensors")
     encoder = subject.encoder if subject else encoder_in(model, grid, first)
+    if isinstance(encoder, Encoder):
+        check_images(first)
     name = name or (subject.name if subject else type(model).__name__)
     analysis = analyze(name, encoder)
-    device = choose_device(str(given.device))
-    encoder.to(device)
-    every = given.with_queries(chain([first], batches), device)
+    if given.device is not None:
+        encoder.to(choose_device(str(given.device)))
+    every = given.with_queries(chain([first], batches), encoder)
     return measure_distance(analysis, every)
 
 

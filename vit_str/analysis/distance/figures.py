@@ -39,6 +39,7 @@ from vit_str.reports.style import (
     figure,
     is_untrained,
     model_colors,
+    model_marks,
     plain,
     plain_lines,
     shortened,
@@ -121,17 +122,25 @@ def models_on_one_scale(rows: pd.DataFrame) -> Figure:
     sheet, grid = panels([(title, n) for title in titles], shared=False)
     for table, axes in zip(tables, grid, strict=True):
         strokes = cycle(("-", "--", ":"))  # of untrained models, which have one color
-        for model, color in model_colors([*table.shown, *table.untrained]).items():
+        models = [*table.shown, *table.untrained]
+        marks = model_marks(models)
+        for model, color in model_colors(models).items():
             means = table.layer_means(model)
             _draw_band(axes, means, color)
-            stroke = next(strokes) if is_untrained(model) else "-"
-            label = plain_lines(model, 30)
-            axes.plot(means["layer"], means["mean"], stroke, color=color, label=label)
+            axes.plot(
+                means["layer"],
+                means["mean"],
+                linestyle=next(strokes) if is_untrained(model) else "-",
+                marker=marks[model],
+                markersize=5.5,
+                color=color,
+                label=plain_lines(model, 30),
+            )
             for head in table.heads(model).itertuples():
                 (dot,) = axes.plot(
                     head.layer,
                     head.mean,
-                    "o",
+                    marks[model],
                     color=color,
                     markersize=3.5,
                     alpha=0.55,

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -16,9 +17,11 @@ from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import ImageSet, batches_of, load_images, read_images
 from vit_str.analysis.libraries.load import encoder_of, library_of
 from vit_str.analysis.subjects import Subject
-from vit_str.models import Recognizer
+from vit_str.models import Encoder, Recognizer
 from vit_str.runtime.images import ImageSource
 
+_OF_ENCODERS = ("grid", "special_tokens", "image_size")
+"""What says where the tokens of a module lie, as `TokenGrid.of` takes it."""
 _MOST_IMAGES = 200  # of a folder and of rendered words, if no number is given
 
 
@@ -31,7 +34,7 @@ class GivenImages:
         queries: which tokens of the grid count as queries, image by image; None for all.
         count: most images; None for 200 of a folder and of rendered words, for all of tensors.
         batch_size: images at once, where it is not decided by batches that are given.
-        device: where the models compute.
+        device: where the models compute; None for where a module is, and the CPU for others.
         seed: of rendered words.
     """
 
@@ -39,14 +42,15 @@ class GivenImages:
     queries: Bool[Tensor, "image token"] | None
     count: int | None
     batch_size: int
-    device: torch.device | str
+    device: torch.device | str | None
     seed: int
 
     def batches(self, subject: Subject | None) -> Iterator[Tensor]:
         """Batches as a model takes them; None for a torch module, which takes tensors only."""
         source = self.source
         if isinstance(source, Tensor):
-            yield from torch.split(source[: self.count], self.batch_size)
+            several = _several(source)
+            yield from torch.split(several[: self.count], self.batch_size)
             return
         if not isinstance(source, str | Path):
             items = iter(source)
@@ -63,20 +67,29 @@ class GivenImages:
                 "takes them"
             )
         images = self._image_set(subject, source)
-        for _, pixels in batches_of(subject, images, self.batch_size, self.device):
+        device = self.device or "cpu"
+        for _, pixels in batches_of(subject, images, self.batch_size, device):
             yield pixels
 
     def with_queries(
-        self, batches: Iterable[Tensor], device: torch.device
+        self, batches: Iterable[Tensor], encoder: nn.Module
     ) -> Iterator[tuple[Tensor, Tensor | None]]:
-        """Every batch on a device, and which of its tokens count as queries; None for all."""
+        """Every batch as the encoder computes, and which of its tokens are queries; None for all.
+
+        Images go where its weights are; their numbers become of the same type, such as bfloat16.
+        """
+        weights = (each for each in encoder.parameters() if each.is_floating_point())
+        weight = next(weights, None)
         seen = 0
         for batch in batches:
             end = seen + len(batch)
             chosen = None
             if self.queries is not None:
                 chosen = self.queries[seen:end].flatten(1)
-            yield batch.to(device), chosen
+            if weight is not None:
+                dtype = weight.dtype if batch.is_floating_point() else batch.dtype
+                batch = batch.to(weight.device, dtype)
+            yield batch, chosen
             seen = end
 
     def _image_set(
@@ -98,24 +111,53 @@ def encoder_in(model: Any, grid: TokenGrid | None, images: Tensor) -> nn.Module:
     encoder: Any = model.encoder if isinstance(model, Recognizer) else model
     if grid is None and library_of(encoder):
         return encoder_of(encoder, (images.shape[-2], images.shape[-1]))
-    if grid or (hasattr(encoder, "grid") and hasattr(encoder, "special_tokens")):
+    missing = [name for name in _OF_ENCODERS if not hasattr(encoder, name)]
+    if grid or not missing:
         return encoder
+    part = _supported_part(encoder, images)
+    instead = f"its part {part!r}, which is supported, or " if part else ""
     raise ValueError(
-        f"{type(encoder).__name__} has no attributes grid and special_tokens: give "
-        "grid=TokenGrid(rows, columns, (height, width) of a patch, special_tokens)"
+        f"{type(encoder).__name__} has no attribute {' and no '.join(missing)}: give "
+        f"{instead}grid=TokenGrid(rows, columns, (height, width) of a patch, "
+        "special_tokens)"
     )
+
+
+def _supported_part(model: nn.Module, images: Tensor) -> str | None:
+    """The name of the first module inside that needs no grid to be given."""
+    for name, module in model.named_modules():
+        if isinstance(module, Recognizer | Encoder):
+            return name
+        if library_of(module):
+            with suppress(Exception):  # layers of a library are no models of it
+                encoder_of(module, (images.shape[-2], images.shape[-1]))
+                return name
+    return None
+
+
+def check_images(images: Tensor) -> None:
+    """Refuse what no encoder of images takes."""
+    if images.ndim != 4 or not images.is_floating_point():
+        raise ValueError(
+            "images are numbers of (batch, channel, height, width), normalized as the "
+            f"model takes them, found {tuple(images.shape)} of {images.dtype}"
+        )
 
 
 def _first_of(batches: Iterable[Any], count: int | None) -> Iterator[Tensor]:
     """Batches of at most so many images; None for all."""
     left = math.inf if count is None else count
     for item in batches:
-        batch = pixels_in(item)
-        batch = batch[None] if batch.ndim == 3 else batch
+        batch = _several(pixels_in(item))
         yield batch[: int(min(left, len(batch)))]
         left -= len(batch)
         if left <= 0:
             return
+
+
+def _several(images: Tensor) -> Tensor:
+    """Images as a batch, also if it is one alone."""
+    return images[None] if images.ndim == 3 else images
 
 
 def pixels_in(batch: Any) -> Tensor:
@@ -127,6 +169,11 @@ def pixels_in(batch: Any) -> Tensor:
             known = ", ".join(map(str, batch))
             raise ValueError(f"a batch as a mapping needs pixel_values, found {known}")
         batch = batch["pixel_values"]
+        if not isinstance(batch, Tensor):
+            raise ValueError(
+                "pixel_values must be a tensor, as processors give with "
+                f"return_tensors='pt', found {type(batch).__name__}"
+            )
     if not isinstance(batch, Tensor):
         raise ValueError(f"batches are tensors of images, found {type(batch).__name__}")
     return batch

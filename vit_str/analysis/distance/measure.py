@@ -1,5 +1,6 @@
 """Attention distance and its companions: a model + images -> numbers of every image and head."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import probe_layers
-from vit_str.analysis.probe import map_of
+from vit_str.analysis.probe import Callback, map_of
 from vit_str.analysis.statistics import METRICS, UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
 from vit_str.analysis.values import ValueStatistics
@@ -74,11 +75,24 @@ class DistanceAnalysis:
         self.statistics.only(queries)
         self.offsets.only(queries)
         self.by_values.only(queries)
-        keep = [self._keep] if self._kept > 0 else []
-        callbacks = [*self._callbacks, *keep]
+        ran: Counter[str] = Counter()
+
+        def count(layer: str, *_: object) -> None:
+            ran[layer] += 1
+
+        callbacks: list[Callback] = [count, *self._callbacks]
+        if self._kept > 0:
+            callbacks.append(self._keep)
         with probe_layers(self.encoder, *callbacks, with_values=self._with_values):
             self.encoder(images)
         self._kept -= len(images)
+        for layer, times in ran.items():
+            if times > 1:
+                raise ValueError(
+                    f"{type(self.encoder).__name__}: attention of {layer or 'it'} ran "
+                    f"{times} times for one batch: layers that share a module, and "
+                    "images seen several times, are not told apart"
+                )
 
     @property
     def metrics(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from vit_str.analysis.distance.tables import (
     special_tokens,
     values_of_images,
 )
+from vit_str.analysis.probe import in_evaluation
 from vit_str.analysis.statistics import Chance
 from vit_str.reports.tables import write_frame
 
@@ -173,21 +174,18 @@ def measure_distance(
 ) -> AttentionDistance:
     """Show all batches to a model, in evaluation mode, and gather what its attention does.
 
+    Afterwards every one of its modules is in the mode that it was in.
+
     Args:
         analysis: of the model, with what is to be measured; nothing was shown to it yet.
         batches: on the device of the model.
 
     Raises:
-        ValueError: images that are not finite.
+        ValueError: images that are not finite, or a module that serves as several layers.
     """
-    encoder = analysis.encoder
-    was_training = encoder.training
-    encoder.eval()
-    try:
+    with in_evaluation(analysis.encoder):
         for images, queries in batches:
             analysis.update(images, queries)
-    finally:
-        encoder.train(was_training)
     return AttentionDistance(analysis.model, measurements(analysis), [analysis])
 
 

@@ -123,6 +123,17 @@ class LibraryEncoder(Encoder):
         )
 
 
+def check_patches(image_size: tuple[int, int], patch_size: tuple[int, int]) -> None:
+    """Refuse images that do not divide into patches, heights and widths in pixels."""
+    height, width = image_size
+    down, across = patch_size
+    if height % down or width % across:
+        raise ValueError(
+            f"images of {height} x {width} do not divide into patches of {down} x "
+            f"{across}"
+        )
+
+
 def special_names(module: nn.Module) -> list[str]:
     """Names of the special tokens that a module has, in the order of timm and transformers."""
     named = {"cls_token": "class", "class_embedding": "class"}

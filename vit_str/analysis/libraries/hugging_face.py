@@ -17,6 +17,7 @@ from vit_str.analysis.libraries.encoder import (
     Block,
     LibraryEncoder,
     LibraryPreprocessing,
+    check_patches,
     special_names,
 )
 from vit_str.analysis.libraries.hugging_face_pooled import POOLED, pooled_blocks
@@ -162,11 +163,7 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
     if config.model_type in POOLED:
         return LibraryEncoder(model, pooled_blocks(model, (height, width)), forward)
     down, across = pair(config.patch_size)
-    if height % down or width % across:
-        raise ValueError(
-            f"images of {height} x {width} do not divide into patches of {down} x "
-            f"{across}"
-        )
+    check_patches((height, width), (down, across))
     grid = TokenGrid(height // down, width // across, (down, across))
     if config.model_type in SWIN:
         return LibraryEncoder(model, _swin(model, grid), forward)
@@ -227,7 +224,9 @@ def _features(model: Any, other_size: bool, images: Tensor) -> Tensor:
     if other_size and kind not in _ANY_SIZE:
         extra = {"interpolate_pos_encoding": True}
     if kind != "vit_mae":
-        return model(pixel_values=images, **extra).last_hidden_state
+        output = model(pixel_values=images, **extra)
+        is_backbone = hasattr(output, "feature_maps")
+        return output.feature_maps[-1] if is_backbone else output.last_hidden_state
     # It would leave out and shuffle patches: none are, in the order of this noise.
     down, across = pair(model.config.patch_size)
     patches = images.shape[-2] // down * (images.shape[-1] // across)

@@ -12,6 +12,7 @@ from vit_str.analysis.libraries.encoder import (
     Block,
     LibraryEncoder,
     LibraryPreprocessing,
+    check_patches,
     special_names,
 )
 from vit_str.analysis.libraries.pooled_keys import first_grid
@@ -92,6 +93,7 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
         rows, columns = embed.dynamic_feat_size(image_size)
     if not rows:
         raise ValueError(f"timm's {kind} takes images of any size: say which")
+    check_patches((height, width), getattr(embed, "patch_size", (1, 1)))
     # A hybrid cuts patches out of the maps of a convolution, whose pixels are larger.
     grid = TokenGrid(rows, columns, (height / rows, width / columns))
     special = _special(model)

@@ -1,15 +1,12 @@
 """Attention of a model in a few numbers a layer, as loggers take them."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from vit_str.analysis.distance.api import attention_distance
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.libraries.load import unwrapped
 from vit_str.analysis.statistics import UNITS
 
 MONITORED = ("distance", "entropy", "sink_mass")
@@ -44,18 +41,9 @@ def attention_summary(
     Raises:
         ValueError: no attention that is supported, or images of another size, in one line.
     """
-    model = unwrapped(model)
-    parameter = next(model.parameters(), None)
-    device = torch.device("cpu") if parameter is None else parameter.device
-    with _modes_kept(model):
-        measured = attention_distance(
-            model,
-            images,
-            grid=grid,
-            metrics=metrics,
-            batch_size=batch_size,
-            device=device,
-        )
+    measured = attention_distance(
+        model, images, grid=grid, metrics=metrics, batch_size=batch_size
+    )
     rows = measured.rows
     layers = rows[rows["head"].isna() & rows["metric"].isin(metrics)]
     layers = layers[layers["unit"] == layers["metric"].map(UNITS)]
@@ -63,14 +51,3 @@ def attention_summary(
         f"attention_{row.metric}/layer_{row.layer:02d}": float(row.mean)
         for row in layers.itertuples()
     }
-
-
-@contextmanager
-def _modes_kept(model: nn.Module) -> Iterator[None]:
-    """Put every module back into training or evaluation, as frozen ones may differ from others."""
-    modes = [(module, module.training) for module in model.modules()]
-    try:
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training

@@ -22,6 +22,7 @@ from vit_str.reports.style import (
     figure,
     is_untrained,
     model_colors,
+    model_marks,
     plain_lines,
     styled,
 )
@@ -58,11 +59,14 @@ def distance_by_depth(
     axes = sheet.subplots()
     chance_lines(axes, chance)
     strokes = cycle(("-", "--", ":"))  # of untrained models, which have one color
-    for model, color in model_colors(curves["model"].unique()).items():
+    models = curves["model"].unique()
+    marks = model_marks(models)
+    for model, color in model_colors(models).items():
         curve = curves[curves["model"] == model]
         style: LineStyle = {"color": color}
         if is_untrained(model):
             style = UNTRAINED | {"linestyle": next(strokes)}
+        style["marker"] = marks[model]
         _draw_curve(axes, curve, plain_lines(model, _NAME_WIDTH), style)
         beside = rows[(rows["model"] == model) & (rows["metric"] == dotted)]
         axes.plot(
@@ -97,8 +101,7 @@ def _draw_curve(axes: Axes, curve: pd.DataFrame, label: str, style: LineStyle) -
         curve["layer"],
         curve["mean"],
         label=label,
-        marker="o",
-        markersize=4,
+        markersize=4.5,
         zorder=3,
         **style,
     )

@@ -58,7 +58,7 @@ class GradientFields:
         self.seen = 0
         self._shapes: list[tuple[int, ...]] = []
         self._generator = torch.Generator().manual_seed(seed)
-        rows, columns = encoder.grid
+        rows, columns = encoder.attention_grid
         self._middle = torch.tensor([[rows // 2, columns // 2]])
         self._order = torch.randperm(rows * columns, generator=self._generator)
         self._values: dict[tuple[str, int], list[Float64[Tensor, " image"]]] = (
@@ -78,7 +78,7 @@ class GradientFields:
         Only ``chosen`` tokens are measured, by default any; an image without any has no value.
         """
         if chosen is None:
-            rows, columns = self.encoder.grid
+            rows, columns = self.encoder.attention_grid
             chosen = torch.ones(len(images), rows * columns, dtype=torch.bool)
         chosen = chosen.cpu()
         self._chosen.append(chosen)
@@ -151,7 +151,7 @@ class GradientFields:
             numbers = torch.arange(first, first + self.queries) % len(order)
             by_image.append(order[numbers])
         tokens = torch.stack(by_image, 1)
-        columns = self.encoder.grid[1]
+        columns = self.encoder.attention_grid[1]
         return torch.stack([tokens // columns, tokens % columns], -1)
 
     def _cells(
@@ -159,7 +159,7 @@ class GradientFields:
     ) -> tuple[Int64[Tensor, "image 2"], Float64[Tensor, "image 2"]]:
         """The cells of a layer, maybe a finer one, in the middle of tokens, and where they lie."""
         shape = torch.tensor(layer_grid)
-        grid = torch.tensor(self.encoder.grid)
+        grid = torch.tensor(self.encoder.attention_grid)
         cells = (2 * places + 1) * shape // (2 * grid)
         image_size = torch.tensor(self.encoder.image_size).double()
         middles = (cells + 0.5) * image_size / shape
@@ -214,7 +214,7 @@ def uniform_gradient_distance(
 
     Tokens count alike, or with ``weights``, see ``GradientFields.token_weights``.
     """
-    rows, columns = encoder.grid
+    rows, columns = encoder.attention_grid
     height, width = encoder.image_size
     down = torch.arange(rows) + 0.5
     across = torch.arange(columns) + 0.5

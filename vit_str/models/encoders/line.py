@@ -77,6 +77,16 @@ class LineTransformer(Encoder):
         self.norm = nn.LayerNorm(dim)
         self.join_rows = nn.Linear(rows * dim, _OUTPUTS * dim)
 
+    @property
+    def layer_modules(self) -> list[nn.Module]:
+        """See `Encoder`."""
+        return list(self.blocks)
+
+    @property
+    def attention_grid(self) -> tuple[int, int]:
+        """Rows and columns of patches, of which each column gives two features."""
+        return len(self.embed_rows), self.grid[1] // _OUTPUTS
+
     def check_size(self, images: Float[Tensor, "batch channel height width"]) -> None:
         """Raise a ValueError for another height, or a width that it does not read."""
         (height, widest) = self.image_size
