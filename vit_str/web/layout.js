@@ -11,6 +11,7 @@ const TEXT_WIDTH = 6; // a column of text has lines at least so wide
 const EDGE_GAP = 1.5; // white between running text and the page
 const MOST_FIRST = 3; // lines above all columns
 const SET_RIGHT = 3; // white before such lines that are set to the right
+const GAP_BELOW_RIGHT = 0.3; // white below these
 const UNEVEN = 1.5; // difference of the tops of the columns below these
 const SAME_ROW = 0.5;
 const MOST_ACROSS = 0.25; // of the lines may lie across columns
@@ -124,9 +125,10 @@ function withoutFirst(boxes, columns, height) {
     const rest = columns.map((column) => column.filter((line) => !first.includes(line)));
     const tops = rest.map((column) => Math.min(...column.map((line) => boxes[line][1])));
     const bottom = Math.max(...first.map((line) => boxes[line][3]));
-    const isApart = bottom + FIRST_GAP * height < Math.min(...tops);
     const isRight = areSetRight(boxes, first, columns, SET_RIGHT * height);
+    const gap = (isRight ? GAP_BELOW_RIGHT : FIRST_GAP) * height;
     const uneven = (isRight ? UNEVEN : FIRST_GAP) * height;
+    const isApart = bottom + gap < Math.min(...tops);
     if (isApart && Math.max(...tops) < Math.min(...tops) + uneven) return [first, rest];
   }
   return [[], columns];

@@ -16,6 +16,7 @@ _ROW_GAP = 0.9  # white between two blocks, over the height of a line
 _FIRST_GAP = 0.5  # white below lines that are above all columns, over the same
 _MOST_FIRST = 3  # such lines
 _SET_RIGHT = 3.0  # white before such lines that are set to the right, over the same
+_GAP_BELOW_RIGHT = 0.3  # white below these, over the same
 _UNEVEN = 1.5  # difference of the tops of the columns below these, over the same
 _TEXT_WIDTH = 6.0  # a column of text has lines at least so wide, over their height
 _SAME_ROW = 0.5  # share of the lower one of two lines that is beside the other
@@ -180,9 +181,10 @@ def _without_first(
         first = lines[:count]
         rest = [np.setdiff1d(column, first) for column in columns]
         tops = [float(sides[column, 1].min(initial=np.inf)) for column in rest]
-        is_apart = sides[first, 3].max() + _FIRST_GAP * height < min(tops)
         is_right = _are_set_right(sides, first, columns, _SET_RIGHT * height)
+        gap = _GAP_BELOW_RIGHT if is_right else _FIRST_GAP
         uneven = _UNEVEN if is_right else _FIRST_GAP
+        is_apart = sides[first, 3].max() + gap * height < min(tops)
         if is_apart and max(tops) < min(tops) + uneven * height:
             return first, rest
     return lines[:0], columns
