@@ -144,6 +144,25 @@ def test_a_column_has_one_size_that_joins_its_parts():
         assert abs(other / lines[0] - 1) > 0.05
 
 
+def test_justified_lines_of_a_column_keep_its_size():
+    """White between their words is none between cells."""
+
+    def with_wide_spaces(line):
+        narrow = []
+        for word in line[:-1]:
+            first, (right, top), _, fourth = word.polygon
+            right -= 0.4 * (right - first[0])
+            corners = first, (right, top), (right, fourth[1]), fourth
+            narrow.append(Word(word.text, 1.0, corners, size=word.size))
+        return (*narrow, line[-1])
+
+    page = article()
+    title, left, right, number = page.blocks
+    spread = tuple(map(with_wide_spaces, left))
+    _, found = boxes_of(Page(page.width, page.height, (title, spread, right, number)))
+    assert len({size_of(*each[1:]) for each in found[1:-1]}) == 1
+
+
 def test_a_name_above_the_second_column_is_in_none():
     """It is read before the first one."""
     places = [300 + n * PITCH for n in range(8)]

@@ -88,7 +88,7 @@ def whole_rows(
         above = rows[max(0, place - _BESIDE) : place][::-1]
         below = rows[place + 1 : place + 1 + _BESIDE]
         near = [*_near(row, above), *_near(row, below)]
-        font = _font(row, [*above[:1], *below[:1]])
+        font = _font(row, near, [*above[:1], *below[:1]])
         lines = _whole(row, near, font, slope)
         spaced = (_with_spaces(line, font, slope) for line in lines)
         found.append([_scaled(line, font / row.size) for line in spaced])
@@ -96,19 +96,17 @@ def whole_rows(
     return [list(chain.from_iterable(islice(of_rows, len(each)))) for each in blocks]
 
 
-def _font(row: _Row, next_to_it: Sequence[_Row]) -> float:
+def _font(row: _Row, near: Sequence[_Row], next_to_it: Sequence[_Row]) -> float:
     """The size in which a row is set: a row of cells is in no block with those next to it."""
-    if not row.has_cells:
+    if not row.has_cells or _is_justified(row, near):
         return row.size
     distances = (
-        max(
-            other.baseline - row.last_baseline,
-            row.baseline - other.last_baseline,
-        )
+        max(other.baseline - row.last_baseline, row.baseline - other.last_baseline)
         for other in next_to_it
+        if other.has_cells
     )
-    near = [each for each in distances if each > _OTHER_ROW * row.size]
-    return min([row.size, *(each / _BLOCK for each in near)])
+    close = [each for each in distances if each > _OTHER_ROW * row.size]
+    return min([row.size, *(each / _BLOCK for each in close)])
 
 
 def _scaled(line: Line, factor: float) -> Line:
@@ -182,9 +180,9 @@ def _is_empty_cell(white: Span, near: Sequence[_Row]) -> bool:
 
 def _is_justified(row: _Row, near: Sequence[_Row]) -> bool:
     """Whether the spaces of a row are even, and it begins where one beside it does."""
-    (line,) = row.lines
+    line, *others = row.lines
     spaces = [after[0] - before[1] for before, after in pairwise(map(_span, line))]
-    if len(line) < _JUSTIFIED or max(spaces) > _EVEN * min(spaces):
+    if others or len(line) < _JUSTIFIED or max(spaces) > _EVEN * min(spaces):
         return False
     room = _SAME_START * row.size
     is_text = max(spaces) < _WIDEST_SPACE * row.size
