@@ -73,8 +73,7 @@ def test_a_letter_with_an_address_and_a_signature_has_no_columns():
     assert [row for block in found for row in block] == [
         *([line] for line in range(14)),
         *([14 + row, 18 + row] for row in range(4)),
-        [22, 23],
-        [24, 25],
+        *([22], [24], [23], [25]),
     ]
 
 

@@ -23,7 +23,7 @@ from vit_str.reading.pages.whole_rows import whole_rows
 _EM = 1.8  # size of a font over the height of its small letters
 _SMALL = 0.5  # that height over the one of a word
 _BELOW = 0.25  # of a font is below the baseline
-_LARGEST_SHARE = 1.2  # times the usual one is that of small letters in a word, at most
+_LARGEST_SHARE = 1.12  # times the usual one is that of small letters in a word, at most
 _SAME_SIZE = 0.15  # by which sizes of fonts may differ that are taken for one
 _LEVEL = 2.0  # of the size of its font, by which a whole page may rise and be set level
 _LONG = 3.0  # length over height of a line whose slope tells how a page is tilted
