@@ -177,10 +177,8 @@ function areOfText(boxes, columns) {
   const wide = columns.map((column) => column.filter((line) => flatness(boxes[line]) > TEXT_WIDTH));
   return wide.slice(1).every((others, number) => {
     const lines = wide[number];
-    const isAt = (line, other) => {
-      const middle = (boxes[line][1] + boxes[line][3]) / 2;
-      return boxes[other][1] < middle && middle < boxes[other][3];
-    };
+    const isAt = (line, other) =>
+      boxes[other][1] < boxes[line][3] && boxes[line][1] < boxes[other][3];
     const beside = lines.filter((line) => others.some((other) => isAt(line, other)));
     const besideLines = others.filter((other) => lines.some((line) => isAt(line, other)));
     const fewest = Math.min(lines.length, others.length);

@@ -77,6 +77,14 @@ def test_a_letter_with_an_address_and_a_signature_has_no_columns():
     ]
 
 
+def test_lines_of_columns_may_be_half_a_line_apart():
+    """Boxes of born-digital files are as low as their letters."""
+    left = [_box(0, 18 * row, 100) for row in range(6)]
+    right = [_box(120, 9 + 18 * row, 100) for row in range(6)]
+    found = reading_order([*left, *right])
+    assert [row for block in found for row in block] == [[line] for line in range(12)]
+
+
 @pytest.mark.parametrize("top", [26, 12])
 def test_a_column_beside_a_picture_or_a_heading_keeps_its_first_line(top):
     """White is below the line or none, and then one column begins farther below."""

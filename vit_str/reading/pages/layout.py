@@ -240,8 +240,8 @@ def _are_of_text(sides: np.ndarray, columns: Sequence[np.ndarray]) -> bool:
     parts = [sides[column] for column in columns]
     wide = [part[_flatness(part) > _TEXT_WIDTH] for part in parts]
     for lines, others in pairwise(wide):
-        middles = (lines[:, 1] + lines[:, 3])[:, None] / 2
-        beside = (others[:, 1] < middles) & (middles < others[:, 3])
+        tops, bottoms = lines[:, 1, None], lines[:, 3, None]
+        beside = (others[:, 1] < bottoms) & (tops < others[:, 3])
         fewest = min(len(lines), len(others))
         if min(beside.any(0).sum(), beside.any(1).sum()) < _LEAST_BESIDE * fewest:
             return False
