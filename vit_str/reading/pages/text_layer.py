@@ -201,7 +201,9 @@ class TextLayer:
         return line
 
 
-def _in_few_sizes(blocks: Sequence[Sequence[Sequence[Word]]]) -> list[list[list[Word]]]:
+def _in_few_sizes(
+    blocks: Sequence[Sequence[Sequence[Word]]],
+) -> list[list[tuple[Word, ...]]]:
     """Blocks of rows whose words have one size where those of their lines are about as large.
 
     Where a line has few letters, capitals may be taken for small ones: its size is no larger than
@@ -220,11 +222,11 @@ def _in_few_sizes(blocks: Sequence[Sequence[Sequence[Word]]]) -> list[list[list[
         if _like(size, common) is None:
             common.append(size)
     words = (
-        replace(word, size=_like(size, common))
+        replace(word, size=_like(size, common) or size)
         for line, size in zip(lines, sizes, strict=True)
         for word in line
     )
-    return [[list(islice(words, len(row))) for row in block] for block in blocks]
+    return [[tuple(islice(words, len(row))) for row in block] for block in blocks]
 
 
 def _like(size: float, sizes: Sequence[float]) -> float | None:
