@@ -11,7 +11,9 @@ const TEXT_WIDTH = 6; // a column of text has lines at least so wide
 const EDGE_GAP = 1.5; // white between running text and the page
 const MOST_FIRST = 3; // lines above all columns
 const SET_RIGHT = 3; // white before such lines that are set to the right
+const GAP_BELOW_RIGHT = 0.3; // white below these
 const UNEVEN = 1.5; // difference of the tops of the columns below these
+const LEAST_BESIDE = 0.5; // share of the lines of a column that are beside those of the next one
 const SAME_ROW = 0.5;
 const MOST_ACROSS = 0.25; // of the lines may lie across columns
 
@@ -105,7 +107,7 @@ function columnsOf(boxes, chosen, gap) {
   for (const across of candidates) {
     if (across.length > MOST_ACROSS * chosen.length) break;
     const columns = cut(boxes, chosen.filter((line) => !across.includes(line)), 0, gap);
-    if (columns.length > 1 && columns.every((column) => isText(boxes, column))) {
+    if (areOfText(boxes, columns)) {
       const [first, below] = withoutFirst(boxes, columns, gap / COLUMN_GAP);
       return inBands(boxes, below, [...across, ...first]);
     }
@@ -124,9 +126,10 @@ function withoutFirst(boxes, columns, height) {
     const rest = columns.map((column) => column.filter((line) => !first.includes(line)));
     const tops = rest.map((column) => Math.min(...column.map((line) => boxes[line][1])));
     const bottom = Math.max(...first.map((line) => boxes[line][3]));
-    const isApart = bottom + FIRST_GAP * height < Math.min(...tops);
     const isRight = areSetRight(boxes, first, columns, SET_RIGHT * height);
+    const gap = (isRight ? GAP_BELOW_RIGHT : FIRST_GAP) * height;
     const uneven = (isRight ? UNEVEN : FIRST_GAP) * height;
+    const isApart = bottom + gap < Math.min(...tops);
     if (isApart && Math.max(...tops) < Math.min(...tops) + uneven) return [first, rest];
   }
   return [[], columns];
@@ -165,10 +168,32 @@ function cut(boxes, chosen, axis, gap) {
   return groups;
 }
 
+/**
+ * Whether columns are running text: lines below each other, and beside those of the next column. An
+ * address at the left and a date at the right of a letter are not.
+ */
+function areOfText(boxes, columns) {
+  if (columns.length < 2 || !columns.every((column) => isText(boxes, column))) return false;
+  const wide = columns.map((column) => column.filter((line) => flatness(boxes[line]) > TEXT_WIDTH));
+  return wide.slice(1).every((others, number) => {
+    const lines = wide[number];
+    const isAt = (line, other) =>
+      boxes[other][1] < boxes[line][3] && boxes[line][1] < boxes[other][3];
+    const beside = lines.filter((line) => others.some((other) => isAt(line, other)));
+    const besideLines = others.filter((other) => lines.some((line) => isAt(line, other)));
+    const fewest = Math.min(lines.length, others.length);
+    return Math.min(beside.length, besideLines.length) >= LEAST_BESIDE * fewest;
+  });
+}
+
 /** Whether some lines lie below each other that are wide for their height. */
 function isText(boxes, lines) {
-  const flatness = ([left, top, right, bottom]) => (right - left) / Math.max(1, bottom - top);
   return lines.length > 1 && median(lines.map((line) => flatness(boxes[line]))) > TEXT_WIDTH;
+}
+
+/** Width of a line over its height. */
+function flatness([left, top, right, bottom]) {
+  return (right - left) / Math.max(1, bottom - top);
 }
 
 /** Lines of one block as rows from the top, each from the left. */

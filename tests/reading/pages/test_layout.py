@@ -51,6 +51,40 @@ def test_a_name_at_the_right_comes_before_columns_of_which_one_begins_with_a_hea
     assert reading_order([*left, *right, _box(160, 20, 60)])[0] == [[7]]
 
 
+def test_a_name_at_the_right_may_be_near_to_the_column_below_it():
+    """Authors below a title: half a line of white is what paragraphs leave, they leave less."""
+    left = [_box(0, 52 + 14 * row, 100) for row in range(3)]
+    right = [_box(120, 40 + 14 * row, 100) for row in range(4)]
+    name = _box(160, 26, 60)
+    assert reading_order([*left, *right, name])[0] == [[7]]
+    at_the_left = _box(120, 26, 60)
+    assert reading_order([*left, *right, at_the_left])[0] != [[7]]
+
+
+def test_a_letter_with_an_address_and_a_signature_has_no_columns():
+    """What is at its right is beside little of what is at its left."""
+    sender = [_box(300, 14 * row, 100) for row in range(3)]
+    address = [_box(0, 60 + 14 * row, 100) for row in range(5)]
+    text = [_box(0, 160 + 14 * row, 400) for row in range(6)]
+    names = [_box(0, 260 + 14 * row, 100) for row in range(4)]
+    prices = [_box(370, 260 + 14 * row, 30) for row in range(4)]
+    signed = [_box(x, 340 + 14 * row, 100) for row in range(2) for x in (0, 300)]
+    found = reading_order([*sender, *address, *text, *names, *prices, *signed])
+    assert [row for block in found for row in block] == [
+        *([line] for line in range(14)),
+        *([14 + row, 18 + row] for row in range(4)),
+        *([22], [24], [23], [25]),
+    ]
+
+
+def test_lines_of_columns_may_be_half_a_line_apart():
+    """Boxes of born-digital files are as low as their letters."""
+    left = [_box(0, 18 * row, 100) for row in range(6)]
+    right = [_box(120, 9 + 18 * row, 100) for row in range(6)]
+    found = reading_order([*left, *right])
+    assert [row for block in found for row in block] == [[line] for line in range(12)]
+
+
 @pytest.mark.parametrize("top", [26, 12])
 def test_a_column_beside_a_picture_or_a_heading_keeps_its_first_line(top):
     """White is below the line or none, and then one column begins farther below."""

@@ -60,6 +60,20 @@ def test_hocr_has_the_elements_of_tesseract():
     assert (found.text, found.get("title")) == ("<two>", "bbox 45 10 85 22; x_wconf 90")
 
 
+def test_a_row_of_a_table_is_a_line_for_each_line_of_its_cells():
+    """On a tilted page too, where what stands far to the right stands lower."""
+    slope = math.tan(math.radians(1))
+    places = ("1", 10, 10), ("oak", 40, 10), ("wood", 70, 10), ("panels", 40, 24)
+    places += ("9.50", 180, 10), ("each", 180, 24)
+    row = [
+        word(text, x, y + slope * x, 8 * len(text), 10, turn=1) for text, x, y in places
+    ]
+    lines = elements(Page(300, 60, ((tuple(row),),)), "ocr_line")
+    texts = [[found.text for found in line] for line in lines]
+    assert texts == [["1", "oak", "wood"], ["panels"], ["9.50"], ["each"]]
+    assert all("baseline 0.017" in str(line.get("title")) for line in lines)
+
+
 @pytest.mark.parametrize(
     ("texts", "turn", "expected"),
     [

@@ -228,6 +228,32 @@ def test_words_cut_at_the_end_of_a_line_and_bold_ones_are_told(write_pdf):
     assert page.words[-1].weight > 1.2 * page.words[0].weight > 0
 
 
+def test_fonts_of_office_programs_have_their_sizes_and_names(write_pdf):
+    """Boxes are as high as the letters, and every font says that it is regular."""
+    content = """BT /F 12 Tf 14 TL 10 90 Td (noses) Tj T* (Highly) Tj ET
+        BT /F 1 Tf 18 0 0 18 10 40 Tm (large) Tj ET BT /G 12 Tf 10 20 Td (Bold) Tj ET"""
+    box = "/FontBBox [0 0 500 500] /Ascent 0 /Descent 0 /CapHeight 0 /ItalicAngle 0"
+    fonts = " ".join(
+        f"/{name} << /Type /Font /Subtype /TrueType /BaseFont /ABCDEF+Serif{kind} "
+        f"/FontDescriptor << /Type /FontDescriptor /FontName /ABCDEF+Serif{kind} /Flags 4 "
+        f"/StemV 80 {box} >> >>"
+        for name, kind in (("F", ""), ("G", "-Bold"))
+    )
+    path = write_pdf("0 0 144 120", content)
+    file = Path(path)
+    resources = f"/Resources << /Font << {fonts} >> >> /MediaBox"
+    file.write_text(file.read_text().replace("/MediaBox", resources))
+    (picture,) = pictures_in(path, PageOptions(text_layer=True, resolution=144))
+    assert isinstance(picture, Image.Image)
+    page = page_of_text(picture)
+    assert page is not None
+    words = {word.text: word for word in page.words}
+    sizes = [words[text].size for text in ("noses", "Highly", "large", "Bold")]
+    assert sizes == pytest.approx([24, 24, 36, 24], rel=0.01)
+    assert words["noses"].weight == words["Highly"].weight
+    assert words["Bold"].weight == pytest.approx(1.75 * words["noses"].weight)
+
+
 def test_a_locked_pdf_file_needs_its_password(write_pdf, tmp_path):
     pikepdf = pytest.importorskip("pikepdf")
     locked = str(tmp_path / "locked.pdf")

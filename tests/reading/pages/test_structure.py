@@ -290,3 +290,32 @@ def test_lines_of_a_column_are_joined_below_a_wider_title():
     assert [name for name, _ in texts(page((title,), left, right))] == [
         "Heading1", "Paragraph", "Paragraph"
     ]  # fmt: skip
+
+
+CELLS = (10, 45, 80, 115)
+"""Where cells of words of five letters begin, a height of a line after those before them."""
+
+
+def cells(text: str, top: float, size: float = 10) -> Line:
+    """A row of a table of four columns."""
+    words = zip(text.split(), CELLS, strict=True)
+    return tuple(line(word, left, top, 10, size, size)[0] for word, left in words)
+
+
+ROWS = "Maple Small 12.50 1,000", "Beech Large 10.50 2,000", "Alder Small 11.50 3,000"
+
+
+def test_the_head_of_a_table_is_no_heading_though_its_letters_seem_larger():
+    head = cells("Kinds Sizes Price Count", 150, size=12)
+    rows = (cells(each, 164 + 14 * n) for n, each in enumerate(ROWS))
+    written = markdown([page(TEXT, (head, *rows))])
+    assert "| Kinds | Sizes | Price | Count |\n|---|---|---|---|\n| Maple |" in written
+
+
+def test_rows_of_a_tight_table_do_not_tell_how_far_apart_lines_are():
+    rows = tuple(cells(each, 20 + 10 * n) for n, each in enumerate(2 * ROWS))
+    below = (
+        line("The museum opens at nine and closes late in the evening on all", 10, 140),
+        line("Mondays but one.", 10, 154),
+    )
+    assert "evening on all Mondays but one." in markdown([page(rows, below)])

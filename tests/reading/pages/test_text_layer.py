@@ -42,8 +42,8 @@ def test_lines_of_about_a_size_are_set_in_one_size():
         line(top=40, size=10.8, height=24),
         line(top=90, size=16, height=32),
     )
-    set_ = TextLayer(Page(300, 200, (lines,))).title
-    boxes = [placed(set_(each))[0] for each in lines]
+    _, found = boxes_of(Page(300, 200, (lines,)))
+    boxes = [box for _, box, _ in found]
     heights = [bottom - top for _, top, _, bottom in boxes]
     assert heights[0] == heights[1] < heights[2]
 
@@ -51,8 +51,7 @@ def test_lines_of_about_a_size_are_set_in_one_size():
 def test_a_page_that_is_tilted_a_little_is_set_level():
     """Where the lines cross the middle of the page, so that all keep their distance."""
     lines = (line(-0.03), line(-0.03, top=40))
-    layer = TextLayer(Page(280, 200, (lines,)))
-    (first, baseline), (second, _) = (placed(layer.title(each)) for each in lines)
+    _, ((_, first, baseline), (_, second, _)) = boxes_of(Page(280, 200, (lines,)))
     assert baseline[0] == 0
     assert first[3] + baseline[1] == pytest.approx(20 - 0.03 * 140, abs=1)
     assert second[3] - first[3] == 40
@@ -60,7 +59,7 @@ def test_a_page_that_is_tilted_a_little_is_set_level():
 
 def test_a_page_that_is_tilted_more_keeps_its_slopes():
     lines = (line(0.2), line(0.2, top=40))
-    _, (slope, _) = placed(TextLayer(Page(280, 200, (lines,))).title(lines[0]))
+    _, ((_, _, (slope, _)), _) = boxes_of(Page(280, 200, (lines,)))
     assert slope == pytest.approx(0.2, abs=0.001)
 
 
@@ -145,6 +144,25 @@ def test_a_column_has_one_size_that_joins_its_parts():
         assert abs(other / lines[0] - 1) > 0.05
 
 
+def test_justified_lines_of_a_column_keep_its_size():
+    """White between their words is none between cells."""
+
+    def with_wide_spaces(line):
+        narrow = []
+        for word in line[:-1]:
+            first, (right, top), _, fourth = word.polygon
+            right -= 0.4 * (right - first[0])
+            corners = first, (right, top), (right, fourth[1]), fourth
+            narrow.append(Word(word.text, 1.0, corners, size=word.size))
+        return (*narrow, line[-1])
+
+    page = article()
+    title, left, right, number = page.blocks
+    spread = tuple(map(with_wide_spaces, left))
+    _, found = boxes_of(Page(page.width, page.height, (title, spread, right, number)))
+    assert len({size_of(*each[1:]) for each in found[1:-1]}) == 1
+
+
 def test_a_name_above_the_second_column_is_in_none():
     """It is read before the first one."""
     places = [300 + n * PITCH for n in range(8)]
@@ -216,8 +234,9 @@ def pdf_of(page, path: Path) -> None:
     """A file of the text layer of a page alone, in points that are pixels."""
     _, found = boxes_of(page)
     content = []
-    for line, (_, _, _, bottom), (_, offset) in found:
-        size = size_of(*placed(TextLayer(page).title(line)))
+    for line, box, (slope, offset) in found:
+        _, _, _, bottom = box
+        size = size_of(box, (slope, offset))
         for word in line:
             width = word.box.right - word.box.left
             scale = 100 * width / (0.6 * size * len(word.text))
@@ -239,14 +258,153 @@ def pdf_of(page, path: Path) -> None:
     path.write_text(f"%PDF-1.4\n{body}trailer << /Root 1 0 R /Size 5 >>\n%%EOF\n")
 
 
-@pytest.mark.skipif(not shutil.which("pdftotext"), reason="needs pdftotext")
+def copied(page, folder: Path) -> list[str]:
+    """The words that ``pdftotext`` copies from the text layer of a page."""
+    pdf_of(page, folder / "page.pdf")
+    command = ["pdftotext", str(folder / "page.pdf"), "-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+needs_pdftotext = pytest.mark.skipif(
+    not shutil.which("pdftotext"), reason="needs pdftotext"
+)
+
+
+@needs_pdftotext
 @pytest.mark.filterwarnings("ignore")
 def test_columns_are_copied_one_after_the_other(tmp_path):
-    pdf_of(article(), tmp_path / "article.pdf")
-    command = ["pdftotext", str(tmp_path / "article.pdf"), "-"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found = re.findall(r"([ab]\d+|news|title|12)(?= |\n)", done.stdout)
-    order = list(dict.fromkeys(found))
+    found = copied(article(), tmp_path)
+    order = list(
+        dict.fromkeys(filter(re.compile(r"[ab]\d+|news|title|12").fullmatch, found))
+    )
     left = [f"a{n}" for n in range(14)]
     right = [f"b{n}" for n in range(6)], [f"b{n}" for n in range(6, 25)]
     assert order == ["title", *left, *right[0], "news", *right[1], "12"]
+
+
+COLUMNS = 100.0, 330.0, 440.0, 550.0  # where the cells of a table begin
+
+
+def table_row(cells, y):
+    """A row of cells, some of them empty."""
+    words = []
+    for text, left in zip(cells, COLUMNS, strict=True):
+        right = left + 9.0 * len(text)
+        words += set_line(text, (left, right), y) if text else ()
+    return tuple(words)
+
+
+def table(rows, pitch):
+    """A page with a table, and a line above and below it."""
+    lines = [table_row(cells, 300 + n * pitch) for n, cells in enumerate(rows)]
+    above = set_line("all that there is to see on this page", (100, 700), 200)
+    below = set_line(
+        "and what there is to say of that", (100, 700), 400 + len(rows) * pitch
+    )
+    return Page(1160, 1400, ((above,), tuple(lines), (below,)))
+
+
+def words_of(page):
+    """All words in reading order."""
+    return [word.text for word in page.words]
+
+
+SPARSE = (
+    ("stop", "6.10", "7.10", "8.10"),
+    ("church square", "6.12", "7.12", "8.12"),
+    ("old weir", "6.14", "", "8.14"),
+    ("station", "6.23", "7.23", "8.23"),
+    ("", "boat", "", "8.31"),
+    ("lake", "6.40", "7.40", ""),
+)
+
+
+@needs_pdftotext
+@pytest.mark.parametrize("pitch", [27.0, 45.0, 70.0])
+def test_rows_with_empty_cells_are_copied_in_order(tmp_path, pitch):
+    """However far rows are apart: also where programs see blocks of columns."""
+    page = table(SPARSE, pitch)
+    assert copied(page, tmp_path) == words_of(page)
+
+
+def test_words_beside_empty_cells_alone_are_set_wider():
+    page = table(SPARSE, 45.0)
+    words = TextLayer(page).page.words
+    wider = {
+        after.text
+        for before, after in zip(page.words, words, strict=True)
+        if after.box.right - after.box.left > before.box.right - before.box.left + 1
+    }
+    assert wider == {"weir", "6.14", "boat", "6.40", "7.40", "lake"}
+
+
+@needs_pdftotext
+def test_lines_of_a_cell_are_set_where_they_are(tmp_path):
+    """Not on the first line of their row, where they would lie over each other."""
+    long = ("nuts and bolts", "of steel"), ("oil", "for wood")
+    rows = []
+    for n, (first, second) in enumerate(long):
+        y = 300 + 70 * n
+        cells = set_line(first, (100, 240), y), set_line(second, (100, 180), y + PITCH)
+        rows.append((*cells[0], *cells[1], *set_line(f"1{n}.50", (440, 490), y)))
+    page = Page(1160, 1400, (tuple(rows),))
+    assert copied(page, tmp_path) == words_of(page)
+    _, found = boxes_of(page)
+    baselines = {
+        word.text: box[3] + offset for line, box, (_, offset) in found for word in line
+    }
+    assert baselines["steel"] - baselines["bolts"] == pytest.approx(PITCH, abs=1)
+    assert baselines["10.50"] == baselines["bolts"]
+
+
+@needs_pdftotext
+def test_a_justified_line_with_wide_spaces_stays_whole(tmp_path):
+    """Where the next line is short, its words at the right would come after that."""
+    wide = set_line("those that have not been used", (100, 560), 300)
+    wide = tuple(
+        Word(
+            word.text,
+            1.0,
+            tuple(
+                (100 + 92 * n + x, y)
+                for x, y in ((0, 278), (70, 278), (70, 300), (0, 300))
+            ),
+            size=SIZE,
+        )
+        for n, word in enumerate(wide)
+    )
+    last = set_line("return them at once", (100, 330), 300 + PITCH)
+    page = Page(1160, 1400, ((wide, last),))
+    assert copied(page, tmp_path) == words_of(page)
+
+
+@needs_pdftotext
+def test_words_of_one_letter_keep_the_space_between_them(tmp_path):
+    def pot(y):
+        sides = (440, 450), (455, 465)
+        letters = zip("P9", sides, strict=True)
+        return tuple(set_line(letter, each, y)[0] for letter, each in letters)
+
+    rows = tuple(
+        (*set_line("lady mantle", (100, 240), y), *pot(y)) for y in (300, 345, 390)
+    )
+    page = Page(1160, 1400, (rows,))
+    assert copied(page, tmp_path) == words_of(page)
+
+
+def test_a_size_that_is_larger_than_its_box_tells_is_not_believed():
+    """The letters of a short line, of which many are high, were taken for small ones."""
+    lines = [set_line("all of it as it is", LEFT, 300 + 40 * n) for n in range(3)]
+    high = set_line("lift it", (100, 180), 420, size=1.4 * SIZE)
+    as_high = tuple(
+        Word(
+            word.text,
+            1.0,
+            tuple((x, max(y, 420 - 2 * SIZE)) for x, y in word.polygon),
+            size=word.size,
+        )
+        for word in high
+    )
+    _, found = boxes_of(Page(1160, 1400, ((*lines, as_high),)))
+    assert len({size_of(*each[1:]) for each in found}) == 1

@@ -8,6 +8,7 @@ that of all pages of the file; or with ``{"error": "..."}``. It imports no more 
 start fast.
 """
 
+import math
 from itertools import islice
 from typing import Any
 
@@ -90,17 +91,20 @@ def _draw(page: Any, resolution: int, pixels: int) -> Any:
 
 def _lines(
     page: Any, width: int, height: int
-) -> list[list[tuple[str, list[int], int]]]:
+) -> list[list[tuple[str, list[int], int, float]]]:
     """Lines of words that the file has as text.
 
-    With left, top, right and bottom in pixels, and the weight of the font, such as 400 or 700.
+    With left, top, right and bottom in pixels, the weight of the font, such as 400 or 700, and its
+    size in pixels.
     """
     from pypdfium2 import raw
 
     size = width, height
-    lines: list[list[tuple[str, list[int], int]]] = [[]]
+    lines: list[list[tuple[str, list[int], int, float]]] = [[]]
     text = ""
     weight = 0
+    font_size = 0.0
+    scale = width / page.get_width()
     corners = []
     characters = page.get_textpage()
     for index in range(characters.count_chars() + 1):
@@ -114,12 +118,14 @@ def _lines(
             ]
             if not text:
                 weight = _weight(characters, index)
+                font_size = round(scale * _font_size(characters, index), 2)
             text += letter
             if code != _SOFT_HYPHEN:
                 continue
         if text:
             x, y = zip(*corners, strict=True)
-            lines[-1].append((text, [min(x), min(y), max(x), max(y)], weight))
+            sides = [min(x), min(y), max(x), max(y)]
+            lines[-1].append((text, sides, weight, font_size))
             text = ""
             corners = []
         if letter in "\r\n" or code == _SOFT_HYPHEN:
@@ -128,21 +134,36 @@ def _lines(
 
 
 def _weight(characters: Any, index: int) -> int:
-    """How bold the font of a character is: what it says, or else what its name says."""
+    """How bold the font of a character is: what its name says, or else what it says itself.
+
+    Office programs say that all fonts are regular but in their names.
+    """
     import ctypes
 
     from pypdfium2 import raw
 
     weight = raw.FPDFText_GetFontWeight(characters.raw, index)
-    if weight > 0:
-        return int(weight)
     name = ctypes.create_string_buffer(_LONGEST_NAME)
     flags = ctypes.c_int()
     raw.FPDFText_GetFontInfo(
         characters.raw, index, name, _LONGEST_NAME, ctypes.byref(flags)
     )
     is_bold = any(each in name.value.lower() for each in _BOLD_NAMES)
-    return _BOLD if is_bold else _REGULAR
+    if is_bold:
+        return max(_BOLD, int(weight))
+    return int(weight) if weight > 0 else _REGULAR
+
+
+def _font_size(characters: Any, index: int) -> float:
+    """The size of the font of a character as it is set, in points."""
+    import ctypes
+
+    from pypdfium2 import raw
+
+    matrix = raw.FS_MATRIX()
+    raw.FPDFText_GetMatrix(characters.raw, index, ctypes.byref(matrix))
+    scale = math.hypot(matrix.c, matrix.d)
+    return scale * raw.FPDFText_GetFontSize(characters.raw, index)
 
 
 def _left_out(page: Any, picture: Any) -> int:

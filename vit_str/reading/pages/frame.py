@@ -31,27 +31,34 @@ def as_read(page: Page) -> Page:
         return page
     sheet = rectangle(0, 0, page.width, page.height)
     quarters = text_quarters(words)
-    corners = [turn_points(np.array(word.polygon), -quarters) for word in words]
+    corners = turn_points(np.array([word.polygon for word in words]), -quarters)
     sheet = turn_points(sheet, -quarters)
     corner = sheet.min(0)
     width, height = (round(side) for side in np.ptp(sheet, axis=0))
-    level = leveling(corners)
+    level = leveling(list(corners))
 
-    def moved(points: np.ndarray) -> tuple:
-        return _polygon(points @ level - corner)
+    def moved(points: np.ndarray) -> list:
+        return (points @ level - corner).tolist()
 
-    places = iter(corners)
+    places = iter(moved(corners))
 
     def in_place(line: Sequence[Word]) -> tuple[Word, ...]:
         return tuple(
-            replace(word, polygon=moved(next(places)), characters=()) for word in line
+            Word(
+                text=word.text,
+                confidence=word.confidence,
+                polygon=_points(next(places)),
+                size=word.size,
+                weight=word.weight,
+            )
+            for word in line
         )
 
     turned_rules = [turn_points(np.array(rule), -quarters) for rule in page.rules]
-    rules = tuple(map(moved, turned_rules))
+    rules = tuple(_points(moved(rule)) for rule in turned_rules)
     blocks = tuple(tuple(map(in_place, block)) for block in page.blocks)
     return replace(page, width=width, height=height, blocks=blocks, rules=rules)
 
 
-def _polygon(points: Iterable[Sequence[float]]) -> tuple:
-    return tuple((float(x), float(y)) for x, y in points)
+def _points(places: Iterable[Iterable[float]]) -> tuple:
+    return tuple(map(tuple, places))

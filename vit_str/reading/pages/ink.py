@@ -120,9 +120,18 @@ def _band(letters: "Float[np.ndarray, 'row column']") -> float:
     if not letters.size:
         return 0.0
     rows = letters.mean(1)
-    fullest = float(np.percentile(rows, _FULLEST))
+    fullest = _percentile(rows, _FULLEST)
     if fullest <= 0:
         return 0.0
     none, all_ = (share * fullest for share in _BAND)
     shares = ((rows - none) / (all_ - none)).clip(0, 1)
     return float(shares.sum())
+
+
+def _percentile(values: "Float[np.ndarray, 'row']", percent: float) -> float:
+    """That of ``numpy.percentile``, in less time for few values."""
+    ordered = np.sort(values).tolist()
+    place = percent / 100 * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)

@@ -1,7 +1,7 @@
 """Reading order: words to lines, lines to blocks; columns before rows."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -16,8 +16,12 @@ _ROW_GAP = 0.9  # white between two blocks, over the height of a line
 _FIRST_GAP = 0.5  # white below lines that are above all columns, over the same
 _MOST_FIRST = 3  # such lines
 _SET_RIGHT = 3.0  # white before such lines that are set to the right, over the same
+_GAP_BELOW_RIGHT = 0.3  # white below these, over the same
 _UNEVEN = 1.5  # difference of the tops of the columns below these, over the same
 _TEXT_WIDTH = 6.0  # a column of text has lines at least so wide, over their height
+_LEAST_BESIDE = (
+    0.5  # share of the lines of a column that are beside those of the next one
+)
 _SAME_ROW = 0.5  # share of the lower one of two lines that is beside the other
 _OPEN_ROWS = 3  # the last rows that a box may still belong to
 _MOST_ACROSS = 0.25  # of the lines may lie across columns
@@ -161,7 +165,7 @@ def _columns(sides: np.ndarray, chosen: np.ndarray, gap: float) -> list[np.ndarr
         if counts[index] > _MOST_ACROSS * len(chosen):
             break
         columns = _cut(sides, chosen[~across[index]], 0, gap)
-        if len(columns) > 1 and all(_is_text(sides[column]) for column in columns):
+        if _are_of_text(sides, columns):
             first, columns = _without_first(sides, columns, gap / _COLUMN_GAP)
             return _in_bands(sides, columns, np.r_[chosen[across[index]], first])
     return [chosen]
@@ -180,9 +184,10 @@ def _without_first(
         first = lines[:count]
         rest = [np.setdiff1d(column, first) for column in columns]
         tops = [float(sides[column, 1].min(initial=np.inf)) for column in rest]
-        is_apart = sides[first, 3].max() + _FIRST_GAP * height < min(tops)
         is_right = _are_set_right(sides, first, columns, _SET_RIGHT * height)
+        gap = _GAP_BELOW_RIGHT if is_right else _FIRST_GAP
         uneven = _UNEVEN if is_right else _FIRST_GAP
+        is_apart = sides[first, 3].max() + gap * height < min(tops)
         if is_apart and max(tops) < min(tops) + uneven * height:
             return first, rest
     return lines[:0], columns
@@ -225,11 +230,34 @@ def _cut(
     return np.split(order, cuts)
 
 
+def _are_of_text(sides: np.ndarray, columns: Sequence[np.ndarray]) -> bool:
+    """Whether columns are running text: lines below each other, and beside those of the next one.
+
+    An address at the left and a date at the right of a letter are not.
+    """
+    if len(columns) < 2 or not all(_is_text(sides[column]) for column in columns):
+        return False
+    parts = [sides[column] for column in columns]
+    wide = [part[_flatness(part) > _TEXT_WIDTH] for part in parts]
+    for lines, others in pairwise(wide):
+        tops, bottoms = lines[:, 1, None], lines[:, 3, None]
+        beside = (others[:, 1] < bottoms) & (tops < others[:, 3])
+        fewest = min(len(lines), len(others))
+        if min(beside.any(0).sum(), beside.any(1).sum()) < _LEAST_BESIDE * fewest:
+            return False
+    return True
+
+
 def _is_text(sides: np.ndarray) -> bool:
     """Whether some lines lie below each other that are wide for their height."""
+    return len(sides) > 1 and float(np.median(_flatness(sides))) > _TEXT_WIDTH
+
+
+def _flatness(sides: np.ndarray) -> np.ndarray:
+    """Width of lines over their height."""
     width = sides[:, 2] - sides[:, 0]
     height = sides[:, 3] - sides[:, 1]
-    return len(sides) > 1 and float(np.median(width / height.clip(1))) > _TEXT_WIDTH
+    return width / height.clip(1)
 
 
 def _rows(sides: np.ndarray, chosen: np.ndarray) -> list[list[int]]:

@@ -17,6 +17,8 @@ from vit_str.runtime.readings import Character
 _DIGITS = 6  # of confidences, after the point
 _BELOW = frozenset("gjpqyQ,;()[]{}|/@$çþß§")  # what may reach below the line
 _DESCENT = 0.2  # of the height of a word is below its line
+_OTHER_LINE = 0.5  # of that height is between the bottoms of words on two lines
+_UNSURE_SLOPE = 0.01  # of a row, by which it may differ from that of its words
 _TSV_COLUMNS = (
     "level",
     "page_num",
@@ -115,7 +117,8 @@ def _hocr_page(
         bbox = _bbox(list(chain.from_iterable(block)))
         parts.append(f'<div class="ocr_carea" id="block_{number}_{b}" title="{bbox}">')
         parts.append(f'<p class="ocr_par" id="par_{number}_{b}" title="{bbox}">')
-        for n, line in enumerate(block, 1):
+        lines = chain.from_iterable(map(printed_lines, block))
+        for n, line in enumerate(lines, 1):
             title = title_of(line)
             parts.append(
                 f'<span class="ocr_line" id="line_{number}_{b}_{n}" title="{title}">'
@@ -158,6 +161,25 @@ def line_title(line: Sequence[Word]) -> str:
     left, _, _, bottom = _pixels(line)
     below = round(y + slope * (left - x) - bottom)
     return f"{_bbox(line)}; baseline {slope:.3f} {below}"
+
+
+def printed_lines(row: Sequence[Word]) -> list[tuple[Word, ...]]:
+    """A row of a page as lines with one baseline each: cells of a table may hold several."""
+    if text_quarters(row):
+        return [tuple(row)]
+    rise = sum(word.polygon[2][1] - word.polygon[3][1] for word in row)
+    width = sum(word.polygon[2][0] - word.polygon[3][0] for word in row)
+    slope = rise / max(1.0, width)
+    lines: list[list[Word]] = []
+    for word in row:
+        x, y = word.polygon[3]
+        end, bottom = lines[-1][-1].polygon[2] if lines else (x, y)
+        height = y - word.polygon[0][1]
+        most = _OTHER_LINE * height + _UNSURE_SLOPE * abs(x - end)
+        if not lines or abs(y - bottom - slope * (x - end)) > most:
+            lines.append([])
+        lines[-1].append(word)
+    return list(map(tuple, lines))
 
 
 def baseline(line: Sequence[Word]) -> tuple[float, Point]:

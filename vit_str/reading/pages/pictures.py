@@ -186,20 +186,29 @@ def page_of_text(picture: Image.Image) -> Page | None:
     return Page(*picture.size, blocks=as_tuples, rules=rules)
 
 
-def _words_of_text(line: Sequence[tuple[str, Sequence[int], int]]) -> tuple[Word, ...]:
-    return tuple(_word_of_text(text, box, weight) for text, box, weight in line)
+def _words_of_text(
+    line: Sequence[tuple[str, Sequence[int], int, float]],
+) -> tuple[Word, ...]:
+    return tuple(_word_of_text(*word) for word in line)
 
 
-def _word_of_text(text: str, box: Sequence[int], weight: int) -> Word:
-    """A word of a file; its strokes are as wide as its font is bold and large."""
+def _word_of_text(text: str, box: Sequence[int], weight: int, size: float) -> Word:
+    """A word of a file; its strokes are as wide as its font is bold and large.
+
+    Args:
+        text: of the word.
+        box: left, top, right and bottom in pixels.
+        weight: of its font, such as 400 or 700.
+        size: of its font in pixels; boxes may be as high as the letters that are there.
+    """
     left, top, right, bottom = map(float, box)
-    height = bottom - top
+    size = size or bottom - top
     return Word(
         text=text,
         confidence=1.0,
         polygon=_corners(left, top, right, bottom),
-        size=height,
-        weight=weight * height,
+        size=size,
+        weight=weight * size,
     )
 
 

@@ -1,10 +1,11 @@
 """Words within the strips of their lines, and what was read in them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, starmap
 from math import ceil, floor, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
@@ -14,7 +15,10 @@ from vit_str.reading.pages.ink import trimmed, type_of
 from vit_str.reading.pages.page import Point, Word
 from vit_str.reading.pages.tables import Sides
 from vit_str.runtime.boxes import Box
-from vit_str.runtime.readings import Reading
+from vit_str.runtime.readings import Character, Reading
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 _MARGIN = 0.15  # added at the sides of a word, over the height of its line
 _BESIDE = 0.1  # white at the sides of a word with its margin, over the same
@@ -128,24 +132,34 @@ def words_on_page(reads: Sequence[Read]) -> list[Word]:
     for (piece, reading), span in zip(reads, spans, strict=True):
         boxes.append(_letters_of(piece, span))
         boxes += (_within(span, each.box) for each in reading.characters if each.box)
-    places = _on_page(strip, boxes)
+    corners = strip.polygons(np.array(boxes, float))
+    sides = np.concatenate([corners.min(1), corners.max(1)], 1)
+    places = zip(corners, starmap(Box, sides.tolist()), strict=True)
     words = []
     for _, reading in reads:
         polygon, _ = next(places)
-        characters = (
-            replace(each, box=next(places)[1]) if each.box else each
-            for each in reading.characters
-        )
+        characters = []
+        for each in reading.characters:
+            if each.box:
+                _, box = next(places)
+                # Less time than `replace` takes, for every character of a page
+                each = Character(each.character, each.confidence, box, each.attention)
+            characters.append(each)
         word = Word(
             text=reading.text,
             confidence=reading.confidence,
-            polygon=polygon,
+            polygon=_polygon(polygon),
             characters=tuple(characters),
             size=type_.size,
             weight=type_.weight,
         )
         words.append(word)
     return words
+
+
+def _polygon(corners: "Float[np.ndarray, '4 2']") -> Polygon:
+    (x1, y1), (x2, y2), (x3, y3), (x4, y4) = corners.tolist()
+    return (x1, y1), (x2, y2), (x3, y3), (x4, y4)
 
 
 def _span(piece: Piece) -> tuple[float, float]:
@@ -168,15 +182,6 @@ def _within(span: tuple[float, float], box: Sides) -> Sides:
     left, right = span
     x1, y1, x2, y2 = box
     return min(max(x1, left), right), y1, max(min(x2, right), left), y2
-
-
-def _on_page(strip: Strip, boxes: Sequence[Sides]) -> Iterator[tuple[Polygon, Box]]:
-    """Where boxes of a strip lie on the page, and the upright boxes around them."""
-    corners = strip.polygons(np.array(boxes, float))
-    sides = np.concatenate([corners.min(1), corners.max(1)], 1)
-    for polygon, box in zip(corners.tolist(), sides.tolist(), strict=True):
-        (x1, y1), (x2, y2), (x3, y3), (x4, y4) = polygon
-        yield ((x1, y1), (x2, y2), (x3, y3), (x4, y4)), Box(*box)
 
 
 def joined(left: Reading, right: Reading) -> Reading:

@@ -334,7 +334,8 @@ class PageReader:
             return turn_points(np.array(points), -direction) @ level
 
         def boxes_of(line: Sequence[Word]) -> list[np.ndarray]:
-            return [_box_of(leveled(word.polygon)) for word in line]
+            corners = leveled([word.polygon for word in line])
+            return list(np.concatenate([corners.min(1), corners.max(1)], 1))
 
         words = [words_on_page(line.words) for line in lines]
         word_boxes = list(map(boxes_of, words))

@@ -31,7 +31,7 @@ _LOWEST_LEVEL = 6
 _LONGEST_HEADING = 16  # words of a line
 _SHORTEST_HEADING = 3  # letters
 _PRINT = 0.94  # confidence of the characters of a printed heading, at least
-_COLUMN = 1.5  # white between two columns
+_COLUMN = 0.8  # white between two columns
 _MOST_COLUMNS = 2  # such white: one may be behind the number of a heading
 _OTHER_SIZE = 0.86  # share of the size of a row that the next of its paragraph has
 # The same of few letters, whose size is hard to tell, and in a sentence
@@ -206,10 +206,11 @@ def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
     tables = dict(_unruled(sheet, running | set(ruled), text))
     in_tables = set(ruled).union(*(chosen for chosen, _ in tables.values()))
     edges = _edges(sheet, in_tables | running, text)
+    apart = _usual_distance(sheet, in_tables, text)
     waiting: list[int] = []  # rows of text that are no part yet
     for place in range(len(sheet.rows)):
         if place in in_tables or place in running:
-            yield from _texts(sheet, waiting, text, edges)
+            yield from _texts(sheet, waiting, text, apart, edges)
             waiting = []
             table = ruled.get(place)
             if table:
@@ -220,7 +221,7 @@ def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
                 yield Running((sheet.rows[place],))
         else:
             waiting.append(place)
-    yield from _texts(sheet, waiting, text, edges)
+    yield from _texts(sheet, waiting, text, apart, edges)
 
 
 def _edges(
@@ -325,6 +326,7 @@ def _texts(
     sheet: _Sheet,
     places: Sequence[int],
     text: _Type,
+    apart: float,
     edges: Mapping[int, tuple[float, float]],
 ) -> Iterator[Heading | Paragraph | Item]:
     """Headings, paragraphs and items of lists that rows in a row make.
@@ -333,10 +335,10 @@ def _texts(
         sheet: the page.
         places: of the rows.
         text: its type.
+        apart: white between most lines.
         edges: where the text of each block begins and ends.
     """
     rows = sheet.rows
-    apart = _usual_distance(sheet, text)
     group: list[int] = []
     for place in places:
         if group and _begins_part(sheet, group[-1], place, text, apart, edges):
@@ -347,13 +349,14 @@ def _texts(
         yield _text_part([rows[each] for each in group], text)
 
 
-def _usual_distance(sheet: _Sheet, text: _Type) -> float:
-    """White between most lines that are below each other."""
+def _usual_distance(sheet: _Sheet, in_tables: set[int], text: _Type) -> float:
+    """White between most lines that are below each other, but for rows of tables."""
     distances = [
-        after.top - before.bottom
-        for before, after in pairwise(sheet.rows)
-        if -text.height < after.top - before.bottom < text.height
+        sheet.rows[below].top - sheet.rows[place].bottom
+        for place, below in pairwise(range(len(sheet.rows)))
+        if not in_tables & {place, below}
     ]
+    distances = [each for each in distances if abs(each) < text.height]
     return float(np.median(distances)) if distances else 0.0
 
 

@@ -12,16 +12,18 @@ put blocks in order by what lies beside and below them:
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from statistics import median
 
 from vit_str.reading.pages.frame import text_quarters
-from vit_str.reading.pages.output import baseline, line_title
+from vit_str.reading.pages.output import baseline, line_title, printed_lines
 from vit_str.reading.pages.page import Page, Word
+from vit_str.reading.pages.whole_rows import whole_rows
 
 _EM = 1.8  # size of a font over the height of its small letters
 _SMALL = 0.5  # that height over the one of a word
 _BELOW = 0.25  # of a font is below the baseline
+_LARGEST_SHARE = 1.12  # times the usual one is that of small letters in a word, at most
 _SAME_SIZE = 0.15  # by which sizes of fonts may differ that are taken for one
 _LEVEL = 2.0  # of the size of its font, by which a whole page may rise and be set level
 _LONG = 3.0  # length over height of a line whose slope tells how a page is tilted
@@ -122,25 +124,25 @@ class TextLayer:
     """
 
     def __init__(self, page: Page) -> None:
-        lines = list(chain.from_iterable(page.blocks))
-        self._sizes: list[float] = []
-        for line in sorted(lines, key=_length, reverse=True):
-            if self._size_like(_size(line)) is None:
-                self._sizes.append(_size(line))
+        blocks = _in_few_sizes(page.blocks)
+        rows = [printed_lines(row) for row in chain.from_iterable(blocks)]
+        lines = list(chain.from_iterable(rows))
         slopes = [baseline(line)[0] for line in lines if _is_wide(line)]
         self._slope = median(slopes) if slopes else 0.0
         self._middle = page.width / 2, page.height / 2
         largest_rise = abs(self._slope) * page.width
-        self._is_level = False
-        if self._sizes:
-            self._is_level = largest_rise <= _LEVEL * _EM * self._sizes[0]
-        set_ = [self._placed(line) for line in lines if not text_quarters(line)]
+        longest = max(lines, key=_length, default=())
+        self._is_level = bool(longest) and largest_rise <= _LEVEL * _em(longest)
+        # Cells of several lines beside each other are no columns
+        alone = chain.from_iterable(row for row in rows if len(row) == 1)
+        set_ = [self._placed(line) for line in alone if not text_quarters(line)]
         self._columns = _columns(set_) if self._is_level else []
         self._column_sizes = (
             _column_sizes(self._columns) if self._columns else (0.0, 0.0)
         )
-        blocks = (tuple(map(self._reaching_columns, block)) for block in page.blocks)
-        self.page = replace(page, blocks=tuple(blocks))
+        whole = whole_rows(blocks, _em, self._slope)
+        reaching = (tuple(map(self._reaching_columns, block)) for block in whole)
+        self.page = replace(page, blocks=tuple(reaching))
 
     def title(self, line: Sequence[Word]) -> str:
         """Where a line of `page` is set, for hOCR."""
@@ -155,15 +157,9 @@ class TextLayer:
         slope = 0.0 if self._is_level else baseline(line)[0]
         return f"bbox {' '.join(map(str, sides))}; baseline {slope:.3f} {-below}"
 
-    def _size_like(self, size: float) -> float | None:
-        """The first of the sizes of the page that is about as large."""
-        alike = (each for each in self._sizes if abs(size / each - 1) < _SAME_SIZE)
-        return next(alike, None)
-
     def _placed(self, line: Sequence[Word]) -> _Line:
         """Where a line is set, in a font that fits its own letters."""
         left = line[0].box.left
-        size = _size(line)
         slope, (x, y) = baseline(line)
         lean = 0.0
         if self._is_level:
@@ -172,8 +168,7 @@ class TextLayer:
             lean = self._slope * (y - center)
         else:
             y += slope * (left - x)
-        em = _EM * (self._size_like(size) or size)
-        return _Line(left, line[-1].box.right, y, em, lean)
+        return _Line(left, line[-1].box.right, y, _em(line), lean)
 
     def _font_size(self, line: _Line) -> float:
         """Of a line among the others of its page."""
@@ -204,6 +199,45 @@ class TextLayer:
                 sides = start, end
                 return tuple(_stretched(word, placed, sides) for word in line)
         return line
+
+
+def _in_few_sizes(
+    blocks: Sequence[Sequence[Sequence[Word]]],
+) -> list[list[tuple[Word, ...]]]:
+    """Blocks of rows whose words have one size where those of their lines are about as large.
+
+    Where a line has few letters, capitals may be taken for small ones: its size is no larger than
+    its box tells.
+    """
+    rows = list(chain.from_iterable(blocks))
+    lines = list(chain.from_iterable(map(printed_lines, rows)))
+    share = _usual_share(lines)
+    largest = [_LARGEST_SHARE * share * _height(line) for line in lines]
+    sizes = [min(_size(line), most) for line, most in zip(lines, largest, strict=True)]
+    common: list[float] = []
+    by_length = sorted(
+        zip(lines, sizes, strict=True), key=lambda each: -_length(each[0])
+    )
+    for _, size in by_length:
+        if _like(size, common) is None:
+            common.append(size)
+    words = (
+        replace(word, size=_like(size, common) or size)
+        for line, size in zip(lines, sizes, strict=True)
+        for word in line
+    )
+    return [[tuple(islice(words, len(row))) for row in block] for block in blocks]
+
+
+def _like(size: float, sizes: Sequence[float]) -> float | None:
+    """The first of some sizes that is about as large as another."""
+    alike = (each for each in sizes if abs(size / each - 1) < _SAME_SIZE)
+    return next(alike, None)
+
+
+def _em(line: Sequence[Word]) -> float:
+    """The size of a font that fits the letters of a line."""
+    return _EM * _size(line)
 
 
 def _columns(lines: Sequence[_Line]) -> list[_Column]:
@@ -281,6 +315,21 @@ def _size(line: Sequence[Word]) -> float:
     if not sizes:
         sizes = [_SMALL * (word.box.bottom - word.box.top) for word in line]
     return median(sizes) or 1.0
+
+
+def _height(line: Sequence[Word]) -> float:
+    """Of the words of a line, with what a detector gives around them."""
+    return median(word.box.bottom - word.box.top for word in line)
+
+
+def _usual_share(lines: Sequence[Sequence[Word]]) -> float:
+    """Height of small letters over that of words, in the middle of some lines."""
+    shares = [
+        _size(line) / max(1.0, _height(line))
+        for line in lines
+        if not text_quarters(line)
+    ]
+    return median(shares) if shares else _SMALL
 
 
 def _is_wide(line: Sequence[Word]) -> bool:
