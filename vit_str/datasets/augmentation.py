@@ -155,6 +155,9 @@ def pipeline_of(name: str) -> Pipeline:
     Args:
         name: ``light``, or where a function without arguments is: ``module.function``, the module
             installed or on ``PYTHONPATH``.
+
+    Raises:
+        ValueError: for a function that is not found, or returns something else.
     """
     function: Any = PIPELINES.get(name)
     if function is None:

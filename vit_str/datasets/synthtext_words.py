@@ -43,7 +43,11 @@ class Truth(NamedTuple):
 
 
 def load_truth(path: Path) -> Truth:
-    """Read the ground truth; the objects that the library makes of it are dropped one by one."""
+    """Read the ground truth; the objects that the library makes of it are dropped one by one.
+
+    Raises:
+        ValueError: for a file that is damaged, of MATLAB 7.3, or whose parts differ in length.
+    """
     corners = array("f")
     box_counts = []
     for cell in _cells(path, _BOXES):

@@ -100,6 +100,9 @@ class Unfinished:
             writer: of the data set.
             batches: the words that are not there yet.
             report: holds the words that were left out before and between those of each batch.
+
+        Raises:
+            OSError: if it cannot be written, as on a full disk; it names the file.
         """
         written = writer.done
         try:

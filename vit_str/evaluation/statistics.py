@@ -108,7 +108,11 @@ def paired_difference(
     right_first: Bool[np.ndarray, " word"] | Sequence[bool],
     right_second: Bool[np.ndarray, " word"] | Sequence[bool],
 ) -> PairedDifference:
-    """Second minus first, word by word, so that what makes words easy or hard cancels."""
+    """Second minus first, word by word, so that what makes words easy or hard cancels.
+
+    Raises:
+        ValueError: for other numbers of words.
+    """
     first = np.asarray(right_first, dtype=bool)
     second = np.asarray(right_second, dtype=bool)
     if first.shape != second.shape:

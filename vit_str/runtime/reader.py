@@ -366,7 +366,11 @@ class Reader:
             self._other()
 
     def require_boxes(self, attention: bool = False) -> None:
-        """Refuse boxes, or attention, from a model that does not say where characters are."""
+        """Refuse boxes, or attention, from a model that does not say where characters are.
+
+        Raises:
+            ValueError: for a model without cross-attention, or one of CTC for attention.
+        """
         interface = self._model.interface
         if not (interface.has_cross_attention if attention else interface.has_boxes):
             raise ValueError(

@@ -159,7 +159,11 @@ class GlyphAtlas:
 
     @classmethod
     def load(cls, path: Path) -> "GlyphAtlas":
-        """Read a file that ``save`` has written."""
+        """Read a file that ``save`` has written.
+
+        Raises:
+            ValueError: for a damaged file, or one of another version.
+        """
         try:
             with safe_open(path, framework="pt") as file:
                 metadata = file.metadata() or {}
@@ -195,6 +199,9 @@ class GlyphAtlas:
             folders: where to look for fonts instead of the system's folders.
             cache: folder to keep atlases in. By default ``VIT_STR_CACHE`` in the environment, or
                 ``vit-str`` in the user's cache folder.
+
+        Raises:
+            ValueError: where there are no fonts, or none that has the characters.
         """
         where = "on this system"
         if folders is not None:

@@ -20,6 +20,7 @@ from vit_str.synthesis.line_patterns import (
     TYPESET,
 )
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.random_numbers import SEED_BITS
 from vit_str.synthesis.spellings import in_capitals
 from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
 from vit_str.synthesis.word_lists import count_words, favor_rare_letters, language_words
@@ -308,7 +309,7 @@ class LineTexts:
                 rng, rng.randint(*_LENGTHS.any_characters)
             )
         count = rng.randint(*_LENGTHS.string)
-        return " ".join(self.lexicon.sample(count, rng.getrandbits(62)))
+        return " ".join(self.lexicon.sample(count, rng.getrandbits(SEED_BITS)))
 
 
 @dataclass(frozen=True)

@@ -274,7 +274,11 @@ class StartFromWeights(Callback):
         return weights
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Checkpoints are loaded by now, so it is known whether there is one."""
+        """Checkpoints are loaded by now, so it is known whether there is one.
+
+        Raises:
+            CannotStart: for weights that cannot be read, or of another architecture.
+        """
         assert isinstance(pl_module, RecognizerTraining)
         if trainer.ckpt_path:
             report(
