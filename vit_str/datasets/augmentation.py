@@ -251,7 +251,8 @@ def still_legible(
         return False
     shapes = old[:, contrasts.argmax()]
     correlation = np.abs(shapes @ new) / len(new)
-    return bool((correlation >= _LEAST_CORRELATION * shapes.std() * new.std(0)).any())
+    least = _LEAST_CORRELATION * shapes.std() * new.std(0)
+    return bool((correlation >= least).any())
 
 
 @cache

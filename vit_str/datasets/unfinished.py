@@ -151,7 +151,8 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     try:
         # All but the first and the last of maybe thousands are of no interest.
         lines = whole.splitlines()
-        return [json.loads(line) for line in [*lines[:1], *lines[1:][-1:]]]
+        ends = lines if len(lines) < 2 else [lines[0], lines[-1]]
+        return [json.loads(line) for line in ends]
     except (ValueError, RecursionError):
         raise ValueError(
             f"{path}: damaged; remove it and what it stands beside"

@@ -194,7 +194,10 @@ def character_errors(
 
 def word_similarities(pairs: Pairs) -> Float[np.ndarray, " word"]:
     """1 - normalized edit distance of every (prediction, label) pair; no label may be empty."""
-    similarities = [1 - edit_distance(*pair) / max(map(len, pair)) for pair in pairs]
+    similarities = []
+    for prediction, label in pairs:
+        longest = max(len(prediction), len(label))
+        similarities.append(1 - edit_distance(prediction, label) / longest)
     return np.array(similarities, dtype=float)
 
 

@@ -41,7 +41,8 @@ def wilson_interval(successes: int, n: int) -> Interval:
     share = successes / n
     scale = 1 + z * z / n
     center = (share + z * z / (2 * n)) / scale
-    spread = math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    variance = share * (1 - share) / n
+    spread = math.sqrt(variance + z * z / (4 * n * n))
     half = z / scale * spread
     return max(0.0, center - half), min(1.0, center + half)
 

@@ -89,6 +89,11 @@ _MIXTURE = _Mixture()
 _FIELD = re.compile(r"{(\w+)}")
 
 
+def _silent(character: str) -> str:
+    """A character that is drawn, but no text; spaces stay."""
+    return character if character == " " else chr(ord(character) + _SILENT)
+
+
 def is_silent(character: str) -> bool:
     """Whether a character is drawn without being text, as in leaders and rules."""
     return ord(character) >= _SILENT
@@ -414,7 +419,7 @@ class _Writer:
         """Dots or a rule, as silent characters."""
         pattern = self.rng.choice(self.marks.leaders)
         leader = (pattern * self.rng.randint(*_LENGTHS.leader)).strip()
-        return "".join(c if c == " " else chr(ord(c) + _SILENT) for c in leader)
+        return "".join(map(_silent, leader))
 
 
 def _script(language: WordList) -> str | None:
