@@ -29,7 +29,8 @@ def folder(matplotlib_fonts, tmp_path_factory) -> Path:
 
 def glyph(atlas: GlyphAtlas, font: int, character: str) -> torch.Tensor:
     place = atlas.charset.encode(character)[0]
-    start, width = int(atlas.starts[font, place]), int(atlas.widths[font, place])
+    start = int(atlas.starts[font, place])
+    width = int(atlas.widths[font, place])
     return atlas.columns[start : start + width].T
 
 
@@ -51,10 +52,8 @@ def assert_equal(one: GlyphAtlas, other: GlyphAtlas) -> None:
 def test_glyphs_are_what_the_font_draws(atlas, folder):
     """At some size Pillow draws the very same R and Q, at the same distance from the pen."""
     for character in "RQ":
-        ours, place = (
-            glyph(atlas, 0, character).numpy(),
-            atlas.charset.encode(character)[0],
-        )
+        ours = glyph(atlas, 0, character).numpy()
+        place = atlas.charset.encode(character)[0]
         differences = []
         for size in np.arange(36, 52, 0.25):
             font = ImageFont.truetype(folder / FONTS[0], float(size))
@@ -154,7 +153,9 @@ def test_fonts_that_cannot_be_kept_are_used(folder, tmp_path, monkeypatch, capsy
 
 
 def test_two_processes_draw_fonts_once(folder, tmp_path, monkeypatch):
-    fonts, first, second = tmp_path / "fonts", tmp_path / "first", tmp_path / "second"
+    fonts = tmp_path / "fonts"
+    first = tmp_path / "first"
+    second = tmp_path / "second"
     fonts.mkdir()
     second.mkdir()
     shutil.copy(folder / "DejaVuSans.ttf", fonts)
@@ -178,7 +179,8 @@ def test_without_fonts_the_user_is_told_what_to_do(tmp_path):
 
 
 def test_training_and_held_out_fonts_are_all_fonts(atlas):
-    training, held_out = atlas.training(), atlas.held_out()
+    training = atlas.training()
+    held_out = atlas.held_out()
     assert sorted(training.names + held_out.names) == sorted(atlas.names)
     assert len(training) and len(held_out)
     alone = replace(atlas.select([0]))
