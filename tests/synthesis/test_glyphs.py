@@ -1,3 +1,4 @@
+import os
 import shutil
 import time
 from collections.abc import Sequence
@@ -150,6 +151,48 @@ def test_fonts_that_cannot_be_kept_are_used(folder, tmp_path, monkeypatch, capsy
     assert "fonts are not kept in" in (said := capsys.readouterr().err)
     assert "No space left on device" in said and said.count("\n") == 1
     assert not list(cache.glob("*.safetensors"))
+
+
+def test_drawing_that_was_stopped_goes_on(folder, tmp_path, monkeypatch):
+    """Batches that are whole are not drawn again; a damaged one is."""
+    monkeypatch.setattr(rasterize_parallel, "_BATCH", 1)
+    monkeypatch.setattr(rasterize_parallel, "_WORKERS", 1)
+    charset = Charset("abc")
+    whole = GlyphAtlas.load_or_build(charset, [folder], tmp_path / "whole")
+    draw = rasterize_parallel._Drawing.draw
+    asked = []
+    most = 2
+
+    def counted(self, paths):
+        if len(asked) == most:
+            raise KeyboardInterrupt
+        asked.append(paths)
+        return draw(self, paths)
+
+    monkeypatch.setattr(rasterize_parallel._Drawing, "draw", counted)
+    cache = tmp_path / "cache"
+    with pytest.raises(KeyboardInterrupt):
+        GlyphAtlas.load_or_build(charset, [folder], cache)
+    first, second = sorted(cache.glob("*.drawn/*"))
+    second.write_bytes(first.read_bytes()[:-100])
+    asked.clear()
+    assert_equal(GlyphAtlas.load_or_build(charset, [folder], cache), whole)
+    drawn = [Path(path).name for (path,) in asked]
+    assert drawn == ["DejaVuSerif.ttf", "cmsy10.ttf"]
+    assert not list(cache.glob("*.drawn"))
+
+
+def test_what_was_drawn_of_other_fonts_is_removed_after_an_hour(folder, tmp_path):
+    fonts = tmp_path / "fonts"
+    fonts.mkdir()
+    shutil.copy(folder / "DejaVuSans.ttf", fonts)
+    old = tmp_path / "glyphs-old.drawn"
+    new = tmp_path / "glyphs-new.drawn"
+    for each in (old, new):
+        each.mkdir()
+    os.utime(old, (0, 0))
+    GlyphAtlas.load_or_build(Charset("abc"), [fonts], tmp_path)
+    assert list(tmp_path.glob("*.drawn")) == [new]
 
 
 def test_two_processes_draw_fonts_once(folder, tmp_path, monkeypatch):
