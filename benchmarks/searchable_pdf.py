@@ -15,7 +15,7 @@ import re
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
@@ -114,7 +114,7 @@ def main() -> None:
             sep="\t",
             flush=True,
         )
-    totals = {e: {k: sum(r[e][k] for r in rows) for k in rows[0][e]} for e in ENGINES}
+    totals = {engine: summed([row[engine] for row in rows]) for engine in ENGINES}
     print(
         "all",
         sum(row["words"] for row in rows),
@@ -202,6 +202,11 @@ def measured(
     }
 
 
+def summed(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Counts, seconds and bytes of all pages together."""
+    return {kind: sum(page[kind] for page in measured) for kind in measured[0]}
+
+
 def seen(box: Box, look: Look) -> tuple[float, float]:
     """The middle of a word on the page as it lies in the end, in points."""
     x = (box[0] + box[2]) / 2
@@ -210,8 +215,10 @@ def seen(box: Box, look: Look) -> tuple[float, float]:
         angle = np.radians(-2)
         right = x - SIZE[0] / 2
         down = y - SIZE[1] / 2
-        x = SIZE[0] / 2 + right * np.cos(angle) - down * np.sin(angle)
-        y = SIZE[1] / 2 + right * np.sin(angle) + down * np.cos(angle)
+        cos = np.cos(angle)
+        sin = np.sin(angle)
+        x = SIZE[0] / 2 + right * cos - down * sin
+        y = SIZE[1] / 2 + right * sin + down * cos
     return float(x) * 72 / DPI, float(y) * 72 / DPI
 
 

@@ -51,7 +51,8 @@ def test_none_leaves_a_picture_as_it_is():
 def test_the_number_alone_decides(name):
     image = word()
     before = image.tobytes()
-    augmentation, other = Augmentation(name, 5), Augmentation(name, 5)
+    augmentation = Augmentation(name, 5)
+    other = Augmentation(name, 5)
     forward = [augmentation(image, number) for number in range(12)]
     random.seed(99)
     np.random.seed(99)  # noqa: NPY002 - what others draw from must not matter
@@ -88,7 +89,8 @@ def test_edges_stay_in_view():
     for number in range(100):
         moves.set_random_seed(number)
         moved = moves(image=picture, keypoints=np.array(edge, np.float32))
-        places, (rows, columns) = moved["keypoints"], moved["image"].shape[:2]
+        places = moved["keypoints"]
+        rows, columns = moved["image"].shape[:2]
         assert places.min() > -1
         assert (places < (columns, rows)).all()
 

@@ -143,7 +143,8 @@ def test_what_cannot_be_used_is_counted_and_listed(data, tmp_path):
 
 
 def test_inspect_says_what_there_is(data, tmp_path):
-    wide, tall = picture(1, "JPEG", (60, 20)), picture(2, "PNG", (10, 30))
+    wide = picture(1, "JPEG", (60, 20))
+    tall = picture(2, "PNG", (10, 30))
     source = make(
         tmp_path / "source",
         [

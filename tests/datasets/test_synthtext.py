@@ -27,7 +27,8 @@ def quarters(corners: Corners) -> Image.Image:
     """A scene with a word in four colors: red, green, blue and white, clockwise from top left."""
     columns, rows = np.meshgrid(np.arange(SIZE[0]) + 0.5, np.arange(SIZE[1]) + 0.5)
     top_left, top_right, _, bottom_left = map(np.array, corners)
-    along, down = top_right - top_left, bottom_left - top_left
+    along = top_right - top_left
+    down = bottom_left - top_left
     places = np.stack([columns, rows], -1) - top_left
     u = places @ along / (along @ along)
     v = places @ down / (down @ down)
@@ -170,7 +171,8 @@ def test_perspective_is_straightened():
     """The middle of a plane seen from the side is where its diagonals cross."""
     scene = Image.new("RGB", SIZE, (0, 0, 0))
     corners = np.array([(20, 20), (180, 50), (180, 70), (20, 110)], float)
-    first, second = corners[2] - corners[0], corners[3] - corners[1]
+    first = corners[2] - corners[0]
+    second = corners[3] - corners[1]
     along = np.linalg.solve(np.stack([first, -second], 1), corners[1] - corners[0])[0]
     x, y = corners[0] + along * first
     scene.paste((255, 255, 255), (int(x) - 2, int(y) - 2, int(x) + 3, int(y) + 3))

@@ -92,7 +92,8 @@ def test_what_stands_between_words(tmp_path, words_of):
             info.size = len(data or b"")
             archive.addfile(info, BytesIO(data or b""))
         link = tarfile.TarInfo("a/3.png")
-        link.type, link.linkname = tarfile.SYMTYPE, "1.PNG"
+        link.type = tarfile.SYMTYPE
+        link.linkname = "1.PNG"
         archive.addfile(link)
     source = TarReader(tmp_path / "words.tar")
     assert labels(source) == [one.label, two.label]

@@ -126,10 +126,8 @@ def test_unknown_protocol_names_the_known():
 
 
 def test_the_full_protocol_judges_every_script():
-    labels, readings = (
-        ["한글24", "서울", "a b", "é", ""],
-        ["한굴24", "서울", "ab", "e\u0301", "x"],
-    )
+    labels = ["한글24", "서울", "a b", "é", ""]
+    readings = ["한굴24", "서울", "ab", "e\u0301", "x"]
     assert right_words(readings, labels, 94).tolist() == [True, True, True], (
         "ASCII alone is seen"
     )
@@ -143,14 +141,16 @@ def test_the_full_protocol_judges_every_script():
 
 
 def test_word_accuracy_depends_on_the_protocol():
-    predictions, labels = ["sale", "Sale", "Sale!", "x"], ["Sale!"] * 4
+    predictions = ["sale", "Sale", "Sale!", "x"]
+    labels = ["Sale!"] * 4
     assert word_accuracy(predictions, labels, 36) == 0.75
     assert word_accuracy(predictions, labels, 62) == 0.5
     assert word_accuracy(predictions, labels, 94) == 0.25
 
 
 def test_character_measures():
-    predictions, labels = ["ab", "abcdef"], ["abcd", "abcdef"]
+    predictions = ["ab", "abcdef"]
+    labels = ["abcd", "abcdef"]
     assert cer(predictions, labels) == 2 / 10
     assert character_accuracy(predictions, labels) == 1 - 2 / 10
     assert one_minus_ned(predictions, labels) == (0.5 + 1) / 2
@@ -180,7 +180,8 @@ def test_one_prediction_for_each_label():
 
 
 def test_score_agrees_with_the_single_measures():
-    predictions, labels = ["Sale", "open", "C", "12"], ["sale", "open!", "C", "13"]
+    predictions = ["Sale", "open", "C", "12"]
+    labels = ["sale", "open!", "C", "13"]
     scores = score(predictions, labels, unreadable=1, missing=2)
     values = scores.to_dict()
     assert values["n"] == 4

@@ -38,10 +38,8 @@ def test_wilson_interval_against_scipy(n):
 
 def test_bootstrap_against_scipy():
     numbers = np.random.default_rng(0)
-    errors, lengths = (
-        numbers.integers(0, 4, 300).astype(float),
-        numbers.integers(4, 9, 300),
-    )
+    errors = numbers.integers(0, 4, 300).astype(float)
+    lengths = numbers.integers(4, 9, 300)
 
     def ratio(errors, lengths):
         return errors.sum() / lengths.sum()

@@ -194,7 +194,8 @@ def test_the_program_in_the_readme_reads_so_too(exported):
         for path in folder.iterdir()
         if path.name != "README.md"
     )
-    path, (word,) = folder.parent / f"{folder.name}.png", words(1)
+    path = folder.parent / f"{folder.name}.png"
+    (word,) = words(1)
     word.save(path)
     command = [sys.executable, "-c", program[1], path]
     done = subprocess.run(command, cwd=folder, capture_output=True, check=True)
@@ -251,7 +252,8 @@ def test_a_folder_with_a_part_missing_or_of_another_model(exported, tmp_path, ca
 def test_the_command_exports_in_int8(tmp_path, run, caplog):
     torch.manual_seed(0)
     weights = weights_of(MODELS["parallel"]())
-    path, out = tmp_path / "a.safetensors", tmp_path / "out"
+    path = tmp_path / "a.safetensors"
+    out = tmp_path / "out"
     save_weights(
         path, weights.recognizer, weights.charset, weights.preprocessing, {"by": "me"}
     )

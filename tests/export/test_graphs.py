@@ -13,7 +13,8 @@ def test_attention_that_shows_its_weights_minds_the_mask():
     )
     mask = torch.rand(4, 5, generator=generator) > 0.4
     mask[:, 0] = True  # every query has something to attend to
-    shown, fused = ShownAttention(), ScaledDotProductAttention()
+    shown = ShownAttention()
+    fused = ScaledDotProductAttention()
     for allowed in (None, mask):
         expected = fused(queries, keys, values, allowed)
         torch.testing.assert_close(shown(queries, keys, values, allowed), expected)

@@ -15,7 +15,8 @@ from vit_str.models.attention import (
 
 def test_weights_are_the_textbook_formula():
     """Worked by hand: two keys, scores 1/sqrt(2) and 0."""
-    queries, keys = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 5.0], [0.0, 7.0]])
+    queries = torch.tensor([[1.0, 0.0]])
+    keys = torch.tensor([[1.0, 5.0], [0.0, 7.0]])
     first = math.exp(1 / math.sqrt(2)) / (math.exp(1 / math.sqrt(2)) + 1)
     torch.testing.assert_close(
         attention_weights(queries, keys), torch.tensor([[first, 1 - first]])
@@ -35,10 +36,8 @@ def test_fused_equals_explicit(masked):
 
 
 def test_agrees_with_the_attention_of_torch():
-    ours, theirs = (
-        MultiHeadAttention(16, 4),
-        nn.MultiheadAttention(16, 4, batch_first=True),
-    )
+    ours = MultiHeadAttention(16, 4)
+    theirs = nn.MultiheadAttention(16, 4, batch_first=True)
     with torch.no_grad():
         theirs.in_proj_weight.copy_(
             torch.cat([ours.to_queries.weight, ours.to_keys_values.weight])
@@ -48,14 +47,16 @@ def test_agrees_with_the_attention_of_torch():
         )
         theirs.out_proj.weight.copy_(ours.to_output.weight)
         theirs.out_proj.bias.copy_(ours.to_output.bias)
-    x, source = torch.randn(2, 5, 16), torch.randn(2, 9, 16)
+    x = torch.randn(2, 5, 16)
+    source = torch.randn(2, 9, 16)
     torch.testing.assert_close(
         ours(x, ours.project_keys_values(source)), theirs(x, source, source)[0]
     )
 
 
 def test_cache_gives_what_a_full_pass_gives():
-    attention, x = MultiHeadAttention(16, 2), torch.randn(3, 6, 16)
+    attention = MultiHeadAttention(16, 2)
+    x = torch.randn(3, 6, 16)
     full = attention(x, mask=torch.ones(6, 6, dtype=torch.bool).tril())
     cache = KeyValueCache(capacity=6)
     for position in range(6):
@@ -68,7 +69,8 @@ def test_cache_gives_what_a_full_pass_gives():
 
 
 def test_recorder_changes_nothing_and_hears_everything():
-    attention, x = MultiHeadAttention(16, 2).eval(), torch.randn(3, 6, 16)
+    attention = MultiHeadAttention(16, 2).eval()
+    x = torch.randn(3, 6, 16)
     mask = torch.ones(6, 6, dtype=torch.bool).tril()
     model = nn.ModuleDict({"inner": attention})
     silent = attention(x, mask=mask)

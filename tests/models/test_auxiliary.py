@@ -6,7 +6,8 @@ from vit_str.runtime.charset import PADDING
 
 def test_unknown_tokens_do_not_count():
     torch.manual_seed(0)
-    classifier, features = TokenClassifier(8, 5), torch.randn(2, 3, 8)
+    classifier = TokenClassifier(8, 5)
+    features = torch.randn(2, 3, 8)
     known = torch.tensor([[0, PADDING, 4], [UNKNOWN, UNKNOWN, UNKNOWN]])
     together = classifier.loss(features, known)
     torch.testing.assert_close(together, classifier.loss(features[:1], known[:1]))

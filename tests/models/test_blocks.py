@@ -11,7 +11,8 @@ from vit_str.models.blocks import DecoderBlock, EncoderBlock, FeedForward
 
 
 def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
-    weight, bias = theirs.in_proj_weight, theirs.in_proj_bias
+    weight = theirs.in_proj_weight
+    bias = theirs.in_proj_bias
     dim = len(bias) // 3
     ours.to_queries.load_state_dict({"weight": weight[:dim], "bias": bias[:dim]})
     ours.to_keys_values.load_state_dict({"weight": weight[dim:], "bias": bias[dim:]})
@@ -66,7 +67,8 @@ def test_the_whole_is_the_transformer_of_the_paper():
             copy_decoder_block(ours, layer)
         encoder.norm.load_state_dict(theirs.encoder.norm.state_dict())
         decoder.norm.load_state_dict(theirs.decoder.norm.state_dict())
-        sources, labels = torch.randint(30, (2, 11)), torch.randint(30, (2, 9))
+        sources = torch.randint(30, (2, 11))
+        labels = torch.randint(30, (2, 9))
         read = encoder.embed_positions(
             encoder.embed_characters(
                 torch.cat([sources, torch.full((2, 1), encoder.end)], 1)

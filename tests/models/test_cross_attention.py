@@ -26,7 +26,9 @@ def small(class_token: bool = False, registers: int = 0) -> Recognizer:
 
 
 class Blind(Decoder):
-    dim, charset_size, maximum_length = 32, 10, 6
+    dim = 32
+    charset_size = 10
+    maximum_length = 6
 
     def loss(self, features: Tensor, labels: Tensor) -> Tensor:
         return features.mean()

@@ -33,7 +33,8 @@ def test_orders_are_orders_and_the_first_two_are_plain():
 
 @pytest.mark.parametrize("order", sample_orders(4, 6))
 def test_a_position_never_sees_itself_or_what_comes_later(order):
-    model, labels = decoder(sharpness=1), torch.tensor([[1, 2, 3, 4]])
+    model = decoder(sharpness=1)
+    labels = torch.tensor([[1, 2, 3, 4]])
     before = model._logits(model._image(FEATURES[:1]), labels, permutation_mask(order))
     for place in range(4):
         changed = labels.clone()
@@ -76,7 +77,8 @@ def test_all_at_once_a_character_depends_on_the_image_alone():
 
 
 def test_a_refinement_reads_every_character_from_the_others():
-    once, twice = decoder(refinements=1), decoder(refinements=2)
+    once = decoder(refinements=1)
+    twice = decoder(refinements=2)
     first = generate(once, FEATURES).labels
     symbols = once.refine(FEATURES, first).argmax(-1)
     ended = (symbols == once.end).cumsum(1) > 0

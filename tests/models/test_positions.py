@@ -26,7 +26,8 @@ def test_every_token_of_a_grid_has_a_position_of_its_own():
 
 def test_positions_start_where_told():
     x = torch.zeros(2, 1, 4)
-    learned, fixed = LearnedPositions(6, 4), FixedPositions(sinusoidal_positions(6, 4))
+    learned = LearnedPositions(6, 4)
+    fixed = FixedPositions(sinusoidal_positions(6, 4))
     for positions in (learned, fixed):
         torch.testing.assert_close(
             positions(x, first=3)[:, 0], positions.weight[3].expand(2, -1)

@@ -175,7 +175,8 @@ def test_eight_words_can_be_learned_by_heart(decoder):
         DECODERS[decoder](),
     )
     words = ["a", "bad", "cafe", "gag", "head", "hah", "fed", "egg"]
-    images, labels = torch.randn(8, 3, 32, 128), charset.encode_batch(words)
+    images = torch.randn(8, 3, 32, 128)
+    labels = charset.encode_batch(words)
     optimizer = torch.optim.AdamW(recognizer.parameters(), lr=3e-3)
     for _ in range(250):
         optimizer.zero_grad()

@@ -25,15 +25,16 @@ def test_one_direction_never_sees_what_comes():
 def test_decoders_compute_their_equations(cell, attention):
     torch.manual_seed(0)
     decoder = RecurrentDecoder(5, 8, cell, attention, maximum_length=4).eval()
-    features, labels = torch.randn(2, 6, 8), torch.tensor([[0, 1, 2], [3, 4, 0]])
+    features = torch.randn(2, 6, 8)
+    labels = torch.tensor([[0, 1, 2], [3, 4, 0]])
     h = decoder.to_state(features.mean(1)).tanh()
-    c, context, expected = torch.zeros_like(h), features.mean(1), []
+    c = torch.zeros_like(h)
+    context = features.mean(1)
+    expected = []
     for symbols in (torch.tensor([5, 5]), *labels.unbind(1)):
         if decoder.look is not None:
-            q, (k, v) = (
-                decoder.look.to_queries(h),
-                decoder.look.to_keys_values(features).chunk(2, -1),
-            )
+            q = decoder.look.to_queries(h)
+            k, v = decoder.look.to_keys_values(features).chunk(2, -1)
             if attention == "dot":
                 scores = torch.einsum("bd,btd->bt", q, k) / 8**0.5
             else:
@@ -56,7 +57,8 @@ def test_decoders_compute_their_equations(cell, attention):
 
 def test_additive_attention_leaves_out_what_is_masked():
     attend = AdditiveAttention(4)
-    queries, keys = torch.randn(2, 1, 3, 4), torch.randn(2, 1, 5, 4)
+    queries = torch.randn(2, 1, 3, 4)
+    keys = torch.randn(2, 1, 5, 4)
     mask = torch.tensor([True, False, True, True, False])
     weights = attend.weights(queries, keys, mask)
     assert (weights[..., ~mask] == 0).all()

@@ -51,7 +51,8 @@ def test_cached_decoding_of_a_batch_equals_decoding_each_row_again_and_again():
 
 
 def test_the_future_is_hidden():
-    decoder, features = make_decoder(), torch.randn(1, 7, 16)
+    decoder = make_decoder()
+    features = torch.randn(1, 7, 16)
     first = decoder.logits(features, torch.tensor([[1, 2, 3]]))
     second = decoder.logits(features, torch.tensor([[1, 2, 8]]))
     torch.testing.assert_close(first[:, :3], second[:, :3])
@@ -59,14 +60,16 @@ def test_the_future_is_hidden():
 
 
 def test_padding_changes_nothing():
-    decoder, features = make_decoder(), torch.randn(2, 7, 16)
+    decoder = make_decoder()
+    features = torch.randn(2, 7, 16)
     alone = decoder.loss(features[:1], torch.tensor([[4, 5]]))
     padded = decoder.loss(features[:1], torch.tensor([[4, 5, PADDING, PADDING]]))
     torch.testing.assert_close(alone, padded)
 
 
 def test_loss_is_the_mean_over_characters_and_ends_and_smoothed_in_training_only():
-    decoder, features = make_decoder(), torch.randn(2, 7, 16)
+    decoder = make_decoder()
+    features = torch.randn(2, 7, 16)
     labels = torch.tensor([[4, 5, 6], [7, PADDING, PADDING]])
     log_probabilities = decoder.logits(features, labels).log_softmax(-1)
     right = [

@@ -94,7 +94,8 @@ def test_a_rendering_that_was_stopped_goes_on_with_the_same_command(
     monkeypatch.setattr("vit_str.datasets.lmdb._WORDS_IN_TRANSACTION", 64)
     more = ["--count", 150, "--start", 10, "--boxes"]
     more += ["--shard-size", 50] if "%" in name else []
-    path, real = tmp_path / "cut" / name, dataset._encode
+    path = tmp_path / "cut" / name
+    real = dataset._encode
     calls = []
 
     def interrupted(*arguments, **named):

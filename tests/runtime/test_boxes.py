@@ -57,7 +57,8 @@ def test_a_mirrored_word_has_mirrored_boxes():
 
 
 def test_padding_and_other_words_change_nothing():
-    short, long = peaks([2, 5]), peaks([0, 1, 3, 6], row=2)
+    short = peaks([2, 5])
+    long = peaks([0, 1, 3, 6], row=2)
     alone = character_boxes(short, everywhere(short), SIZE)
     batch = np.concatenate([np.concatenate([short, np.full_like(short, 0.5)], 1), long])
     there = np.array([[True, True, False, False], [True] * 4])

@@ -40,7 +40,9 @@ class Scorer:
     """A decoder of `Script` with drafts that are given."""
 
     def __init__(self, drafts: Sequence[Sequence[int]]) -> None:
-        self.drafts, self.checked, self.written = drafts, 0, 0
+        self.drafts = drafts
+        self.checked = 0
+        self.written = 0
 
     def scores(self, encoded: Any) -> np.ndarray:
         """Columns that spell the drafts, with a blank after each character."""
@@ -98,7 +100,8 @@ def test_right_drafts_are_checked_in_one_call(images):
 
 @pytest.mark.parametrize("kind", ["empty", "random", "one wrong", "too long"])
 def test_wrong_drafts_change_nothing(images, kind):
-    expected, random = greedy(images), np.random.default_rng(0)
+    expected = greedy(images)
+    random = np.random.default_rng(0)
     drafts = {
         "empty": [()] * len(images),
         "random": [

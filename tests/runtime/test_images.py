@@ -321,7 +321,9 @@ def test_large_images_are_scaled_down_strip_by_strip(mode, monkeypatch):
 
 
 def test_all_threads_together_decode_a_bounded_number_of_pixels():
-    in_flight, inside, most = images._PixelsInFlight(), [], []
+    in_flight = images._PixelsInFlight()
+    inside = []
+    most = []
 
     def decode(pixels):
         with in_flight.reserve(pixels):
@@ -385,7 +387,8 @@ def test_pixels_are_resized_with_height_before_width():
 def test_tall_images_are_turned_to_the_left_if_asked():
     image = Image.new("RGB", (20, 60), "black")
     image.paste("white", (0, 0, 20, 10))  # above
-    plain, turning = Preprocessing(30, 90), Preprocessing(30, 90, turn_above=1.5)
+    plain = Preprocessing(30, 90)
+    turning = Preprocessing(30, 90, turn_above=1.5)
     assert plain.pixels(image)[0, :4].float().mean() > 200
     pixels = turning.pixels(image)[0].float()
     assert pixels[:, :10].mean() > 200  # what was above is to the left

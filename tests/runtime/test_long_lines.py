@@ -43,7 +43,8 @@ def drawn(matplotlib_fonts):
 def test_lines_of_any_length_are_read(length, reader, drawn):
     text = text_of(length)
     image = drawn(text)
-    plain, reading = reader.read(image), reader.read(image, boxes=True)
+    plain = reader.read(image)
+    reading = reader.read(image, boxes=True)
     assert plain.text == reading.text == text
     assert plain.confidence == reading.confidence > 0.8
     assert plain.characters[0].box is None
@@ -68,7 +69,8 @@ def test_lines_without_spaces_and_with_rules_are_read(reader, drawn):
 
 
 def test_a_wide_gap_is_a_space(reader, drawn):
-    left, right = drawn("Left of the table"), drawn("12.50")
+    left = drawn("Left of the table")
+    right = drawn("12.50")
     for width in (3000, 9000):
         image = Image.new("RGB", (width, left.height), "white")
         image.paste(left, (0, 0))

@@ -253,7 +253,8 @@ def _sides(reading: Reading) -> np.ndarray:
 
 def test_boxes_change_nothing_else_and_are_the_same_alone(reader, word_image):
     images: list[Source] = [word_image(word) for word in WORDS]
-    plain, boxed = reader.read(images), reader.read(images, boxes=True)
+    plain = reader.read(images)
+    boxed = reader.read(images, boxes=True)
     for one, other in zip(plain, boxed, strict=True):
         assert all(each.box is None for each in one.characters)
         bare = tuple(replace(each, box=None) for each in other.characters)
@@ -278,7 +279,8 @@ def test_boxes_are_in_the_pixels_of_the_image(reader, word_image, size):
 def test_lines_that_run_up_are_read_as_well_as_those_that_run_down(weights, word_image):
     """The random model is surer of one way; a tall image gives that reading and its boxes."""
     preprocessing = replace(weights.preprocessing, turn_above=1.5)
-    reader, alike = Reader(replace(weights, preprocessing=preprocessing), "cpu"), 0
+    reader = Reader(replace(weights, preprocessing=preprocessing), "cpu")
+    alike = 0
     for text in (
         "word",
         "Ag 10",
@@ -314,7 +316,8 @@ def test_lines_that_run_up_are_read_as_well_as_those_that_run_down(weights, word
 
 def test_boxes_of_turned_and_reduced_photographs(reader, word_image):
     image = word_image("word", size=(2600, 800))
-    upright, turned = BytesIO(), BytesIO()
+    upright = BytesIO()
+    turned = BytesIO()
     image.save(upright, "JPEG")
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned by 270 degrees

@@ -160,7 +160,8 @@ def test_texts_far_behind_the_best_are_dropped():
 def probability(weights: WeightsFile, pixels: np.ndarray, text: str) -> np.ndarray:
     """Of a text, for a model with scores for every step, from its own teacher forcing."""
     reader = Reader(weights, "cpu", torch.float32)
-    ids, end = weights.charset.encode(text), len(CHARACTERS)
+    ids = weights.charset.encode(text)
+    end = len(CHARACTERS)
     labels = np.tile(ids, (len(pixels), 1))
     scores = teacher_forcing_scores(
         reader.engine.begin(reader.encode(pixels)), labels, end

@@ -71,7 +71,8 @@ def test_views_without_a_text_that_is_allowed():
 
 
 def test_only_the_image_itself_may_be_without_text():
-    text, nothing = hypothesis((1,), 0.2), hypothesis((), 0.6)
+    text = hypothesis((1,), 0.2)
+    nothing = hypothesis((), 0.6)
     found = merge_views(
         [
             Candidates([text], None),
@@ -88,7 +89,8 @@ def test_only_the_image_itself_may_be_without_text():
 
 
 def test_a_prior_decides_and_what_no_view_says_keeps_its_probability():
-    likely, frequent = hypothesis((1,), 0.5), hypothesis((2,), 0.3)
+    likely = hypothesis((1,), 0.5)
+    frequent = hypothesis((2,), 0.3)
     found = merge_views(
         [Candidates([likely, frequent], None)], 2, lambda _: np.array([0.0, 2.0])
     )

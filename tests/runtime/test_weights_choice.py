@@ -156,7 +156,8 @@ class Fixed(Reader):
 
     def __init__(self, weights: WeightsFile, said: Reading, **options) -> None:
         super().__init__(weights, "cpu", torch.float32, **options)
-        self.said, self.asked = said, 0
+        self.said = said
+        self.asked = 0
 
     def _read_whole(self, images, *, boxes, attention):
         self.asked += len(images)

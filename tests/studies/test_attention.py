@@ -114,10 +114,8 @@ def test_jacobian_norm_and_gradient_at_the_query_are_those_of_autograd():
     torch.testing.assert_close(
         scaling.jacobian_norm(scores.softmax(-1)), torch.stack(explicit)
     )
-    q, k = (
-        torch.randn(1, 4, generator=generator),
-        torch.randn(1, 6, 4, generator=generator),
-    )
+    q = torch.randn(1, 4, generator=generator)
+    k = torch.randn(1, 6, 4, generator=generator)
     for divisor in (1.0, 2.0):
         expected = torch.autograd.functional.jacobian(
             lambda x, divisor=divisor: (k[0] @ x / divisor).softmax(-1), q[0]

@@ -53,7 +53,8 @@ def test_random_directions_estimate_the_norm_of_the_jacobian():
 
 def test_matrices_have_the_radius_asked_for():
     with seeded(0):
-        rotation, weights = memory.orthogonal(16, 1.3), memory.positive(16, 0.8)
+        rotation = memory.orthogonal(16, 1.3)
+        weights = memory.positive(16, 0.8)
     assert memory.spectral_radius(rotation) == pytest.approx(1.3, rel=1e-5)
     assert memory.spectral_radius(weights) == pytest.approx(0.8, rel=1e-5)
     assert weights.min() >= 0 and weights.max() <= 1

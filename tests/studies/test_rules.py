@@ -33,15 +33,17 @@ from studies import (
 )
 from studies.study import Values, Verdict
 
-YES, PARTLY, NO = Verdict.SUPPORTED, Verdict.PARTLY, Verdict.NOT_SUPPORTED
-CHANCE, GOOD, BAD = (
-    Values([0.25, 0.255, 0.245]),
-    Values([0.99, 1, 0.98]),
-    Values([0.4, 0.5, 0.45]),
-)
-FAILS, SOLVES = Values([0.16, 0.17, 0.165]), Values([0.001, 0.002, 0.001])
+YES = Verdict.SUPPORTED
+PARTLY = Verdict.PARTLY
+NO = Verdict.NOT_SUPPORTED
+CHANCE = Values([0.25, 0.255, 0.245])
+GOOD = Values([0.99, 1, 0.98])
+BAD = Values([0.4, 0.5, 0.45])
+FAILS = Values([0.16, 0.17, 0.165])
+SOLVES = Values([0.001, 0.002, 0.001])
 EXACT = {patches.ROUND_TRIP: 0.0, patches.CONVOLUTION: 1e-16, patches.BLOCKS: 0.0}
-GAIN, NO_GAIN = Values([0.3, 0.31, 0.29]), Values([0.1, -0.1, 0.0])
+GAIN = Values([0.3, 0.31, 0.29])
+NO_GAIN = Values([0.1, -0.1, 0.0])
 BLIND = {order.NONE: Values([1e-15]), order.SINUSOIDAL: Values([0.4])}
 ORDERED = {order.NONE: Values([0.5]), order.SINUSOIDAL: Values([0.99])}
 OWN = {projections.NONE: 0.97, projections.SEPARATE: 0.03}

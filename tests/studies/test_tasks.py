@@ -33,7 +33,8 @@ def test_the_best_constant_has_the_error_of_the_baseline():
     class Model(nn.Module):
         def __init__(self, adds):
             super().__init__()
-            self.weight, self.adds = nn.Parameter(torch.ones(())), adds
+            self.weight = nn.Parameter(torch.ones(()))
+            self.adds = adds
 
         def forward(self, x):
             return (

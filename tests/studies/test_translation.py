@@ -20,7 +20,8 @@ def value(words: tuple[str, ...]) -> int:
         if word == "hundred":
             part *= 100
         elif word == "thousand":
-            total, part = part * 1000, 0
+            total = part * 1000
+            part = 0
         else:
             part += VALUES[word]
     return total + part
@@ -66,7 +67,8 @@ def test_a_fifth_of_the_numbers_is_held_out_but_not_zero():
     share = sum(map(translation.is_held_out, range(10_000))) / 10_000
     assert share == pytest.approx(0.2, abs=0.005)
     with seeded(0):
-        tests, training = numbers(3).draw_tests(100), numbers(3).draw_training(2000)
+        tests = numbers(3).draw_tests(100)
+        training = numbers(3).draw_training(2000)
     assert len(set(tests)) == 100
     assert not set(tests) & set(training)
     assert {len(str(number)) for number in tests} == {1, 2, 3}

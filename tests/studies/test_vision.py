@@ -120,7 +120,8 @@ def test_words_of_the_test_are_new_and_of_known_characters():
     renderer = reading.word_renderer(
         DIGITS, replace(TINY, image_size=(16, 24)), reading.ANY_STRINGS
     )
-    everything, drawn = renderer.batch(60, 0, 0), renderer.batch(300, 1, 0)
+    everything = renderer.batch(60, 0, 0)
+    drawn = renderer.batch(300, 1, 0)
     chosen = unseen_words(drawn, everything, plan)
     texts, known = (
         [DIGITS.decode(ids) for ids in batch.labels.tolist()]
@@ -159,9 +160,7 @@ def test_both_systems_have_the_same_grid_and_about_as_many_parameters(sizes):
 
 
 def test_labels_of_different_widths_are_compared():
-    written, labels = (
-        torch.tensor([[1, 2, -1], [1, -1, -1], [1, 2, 3]]),
-        torch.tensor([[1, 2]] * 3),
-    )
+    written = torch.tensor([[1, 2, -1], [1, -1, -1], [1, 2, 3]])
+    labels = torch.tensor([[1, 2]] * 3)
     assert reading.same_labels(written, labels).tolist() == [True, False, False]
     assert reading.same_labels(labels, written).tolist() == [True, False, False]

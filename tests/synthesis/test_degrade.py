@@ -18,7 +18,8 @@ def degrade(
 ) -> torch.Tensor:
     """Words of five letters, three times as wide as high."""
     count = len(image)
-    aspects, lengths = torch.full((count,), 3.0), torch.full((count,), 5)
+    aspects = torch.full((count,), 3.0)
+    lengths = torch.full((count,), 5)
     return module.degrade(image, aspects, lengths, strengths, random)
 
 

@@ -1,3 +1,4 @@
+import os
 import shutil
 import time
 from collections.abc import Sequence
@@ -29,7 +30,8 @@ def folder(matplotlib_fonts, tmp_path_factory) -> Path:
 
 def glyph(atlas: GlyphAtlas, font: int, character: str) -> torch.Tensor:
     place = atlas.charset.encode(character)[0]
-    start, width = int(atlas.starts[font, place]), int(atlas.widths[font, place])
+    start = int(atlas.starts[font, place])
+    width = int(atlas.widths[font, place])
     return atlas.columns[start : start + width].T
 
 
@@ -51,10 +53,8 @@ def assert_equal(one: GlyphAtlas, other: GlyphAtlas) -> None:
 def test_glyphs_are_what_the_font_draws(atlas, folder):
     """At some size Pillow draws the very same R and Q, at the same distance from the pen."""
     for character in "RQ":
-        ours, place = (
-            glyph(atlas, 0, character).numpy(),
-            atlas.charset.encode(character)[0],
-        )
+        ours = glyph(atlas, 0, character).numpy()
+        place = atlas.charset.encode(character)[0]
         differences = []
         for size in np.arange(36, 52, 0.25):
             font = ImageFont.truetype(folder / FONTS[0], float(size))
@@ -153,8 +153,52 @@ def test_fonts_that_cannot_be_kept_are_used(folder, tmp_path, monkeypatch, capsy
     assert not list(cache.glob("*.safetensors"))
 
 
+def test_drawing_that_was_stopped_goes_on(folder, tmp_path, monkeypatch):
+    """Batches that are whole are not drawn again; a damaged one is."""
+    monkeypatch.setattr(rasterize_parallel, "_BATCH", 1)
+    monkeypatch.setattr(rasterize_parallel, "_WORKERS", 1)
+    charset = Charset("abc")
+    whole = GlyphAtlas.load_or_build(charset, [folder], tmp_path / "whole")
+    draw = rasterize_parallel._Drawing.draw
+    asked = []
+    most = 2
+
+    def counted(self, paths):
+        if len(asked) == most:
+            raise KeyboardInterrupt
+        asked.append(paths)
+        return draw(self, paths)
+
+    monkeypatch.setattr(rasterize_parallel._Drawing, "draw", counted)
+    cache = tmp_path / "cache"
+    with pytest.raises(KeyboardInterrupt):
+        GlyphAtlas.load_or_build(charset, [folder], cache)
+    first, second = sorted(cache.glob("*.drawn/*"))
+    second.write_bytes(first.read_bytes()[:-100])
+    asked.clear()
+    assert_equal(GlyphAtlas.load_or_build(charset, [folder], cache), whole)
+    drawn = [Path(path).name for (path,) in asked]
+    assert drawn == ["DejaVuSerif.ttf", "cmsy10.ttf"]
+    assert not list(cache.glob("*.drawn"))
+
+
+def test_what_was_drawn_of_other_fonts_is_removed_after_an_hour(folder, tmp_path):
+    fonts = tmp_path / "fonts"
+    fonts.mkdir()
+    shutil.copy(folder / "DejaVuSans.ttf", fonts)
+    old = tmp_path / "glyphs-old.drawn"
+    new = tmp_path / "glyphs-new.drawn"
+    for each in (old, new):
+        each.mkdir()
+    os.utime(old, (0, 0))
+    GlyphAtlas.load_or_build(Charset("abc"), [fonts], tmp_path)
+    assert list(tmp_path.glob("*.drawn")) == [new]
+
+
 def test_two_processes_draw_fonts_once(folder, tmp_path, monkeypatch):
-    fonts, first, second = tmp_path / "fonts", tmp_path / "first", tmp_path / "second"
+    fonts = tmp_path / "fonts"
+    first = tmp_path / "first"
+    second = tmp_path / "second"
     fonts.mkdir()
     second.mkdir()
     shutil.copy(folder / "DejaVuSans.ttf", fonts)
@@ -178,7 +222,8 @@ def test_without_fonts_the_user_is_told_what_to_do(tmp_path):
 
 
 def test_training_and_held_out_fonts_are_all_fonts(atlas):
-    training, held_out = atlas.training(), atlas.held_out()
+    training = atlas.training()
+    held_out = atlas.held_out()
     assert sorted(training.names + held_out.names) == sorted(atlas.names)
     assert len(training) and len(held_out)
     alone = replace(atlas.select([0]))

@@ -12,7 +12,8 @@ from vit_str.synthesis.random_numbers import Random, noise_bank
 def plain_line(atlas: GlyphAtlas, text: str, font: int, spacing: float) -> torch.Tensor:
     """One word drawn glyph by glyph, as a person would: the oracle of the gather."""
     ids = atlas.charset.encode(text)
-    pen, lefts = 0.0, []
+    pen = 0.0
+    lefts = []
     for id_ in ids:
         lefts.append(pen + float(atlas.bearings[font, id_]))
         pen += float(atlas.advances[font, id_]) + spacing

@@ -43,7 +43,8 @@ def test_strings_keep_to_charset_and_length(characters):
 
 def test_every_character_and_length_occurs(lexicon):
     strings = lexicon.sample(20_000, 1)
-    characters, lengths = Counter("".join(strings)), Counter(map(len, strings))
+    characters = Counter("".join(strings))
+    lengths = Counter(map(len, strings))
     assert set(characters) == set(PRINTABLE_ASCII)
     assert min(characters.values()) > 50
     assert set(lengths) == set(range(1, 26))
@@ -89,7 +90,8 @@ def test_languages_have_weights():
 
 
 def test_words_with_accents_are_drawn_four_times_as_often():
-    words, shares = ["citta", "perché"], [0.8, 0.2]
+    words = ["citta", "perché"]
+    shares = [0.8, 0.2]
     assert favor_accents(words, shares) == pytest.approx([0.5, 0.5])
     assert favor_accents(["one", "two"], [1.0, 3.0]) == [0.25, 0.75]
 

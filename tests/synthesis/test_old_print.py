@@ -65,7 +65,8 @@ def test_words_are_apart_and_some_are_spread():
     texts = ["das Buch; iſt", "noch eine Zeile"] * 40
     spacing = old_print.spacing(texts, random_of(80), python_random.Random(1))
     assert spacing.shape == (80, len("noch eine Zeile"))
-    letters, space = spacing[::2, [0, 1, 4]], spacing[::2, 3]
+    letters = spacing[::2, [0, 1, 4]]
+    space = spacing[::2, 3]
     assert space.mean() > letters.median() + 3
     before_mark = spacing[::2, 7]
     assert (before_mark > 4).float().mean().item() == pytest.approx(0.4, abs=0.2)
@@ -76,7 +77,8 @@ def test_words_are_apart_and_some_are_spread():
 def test_a_line_is_the_same_for_a_seed_and_its_letters_are_in_their_boxes(atlas, texts):
     lines = TextLineRenderer(atlas, texts, widest=640, old_texts=texts, old_share=1.0)
     for index in range(4):
-        first, second = lines.batch(4, 1, index), lines.batch(4, 1, index)
+        first = lines.batch(4, 1, index)
+        second = lines.batch(4, 1, index)
         assert torch.equal(first.images, second.images)
         assert torch.equal(first.labels, second.labels)
         gray = first.images.float().mean(1)

@@ -58,7 +58,8 @@ def test_ink_and_background_differ_enough_to_be_read():
 def test_words_without_an_ingredient_stay_as_they_are(name):
     """Whatever its strength, an effect draws the same numbers, and changes its words only."""
     others = {other: 1.0 for other in [*PAINTED, "texture"] if other != name}
-    without, with_it = drawn(_COUNT, **others), drawn(_COUNT, **others, **{name: 1.0})
+    without = drawn(_COUNT, **others)
+    with_it = drawn(_COUNT, **others, **{name: 1.0})
     assert (without - with_it).abs().max() > 0.03
     changed = (without != with_it).any(1).any(1).any(1).float().mean()
     share = PAINTED[name]
@@ -87,7 +88,8 @@ def test_pictures_become_backgrounds():
 
 def test_faint_letters_keep_a_hint_of_contrast():
     mask = words(_COUNT)
-    usual, faint = luminance(drawn(_COUNT)), luminance(drawn(_COUNT, faint=1.0))
+    usual = luminance(drawn(_COUNT))
+    faint = luminance(drawn(_COUNT, faint=1.0))
 
     def contrast(image):
         ink = (image * mask.square()).sum((1, 2, 3)) / mask.square().sum((1, 2, 3))

@@ -48,7 +48,8 @@ def test_stacked_letters_follow_each_other_with_their_tops_to_the_left(atlas):
         assert (word[:-1, 2] <= word[1:, 0] + 1).all()
         left, top, right, bottom = word[1].round().int().tolist()
         letter = ink[top:bottom, left:right]
-        bar, foot = letter[:, : (right - left) // 4], letter[:, -(right - left) // 4 :]
+        bar = letter[:, : (right - left) // 4]
+        foot = letter[:, -(right - left) // 4 :]
         assert bar.sum() > 1.5 * foot.sum()
 
 

@@ -25,7 +25,8 @@ def lines(matplotlib_fonts) -> TextLineRenderer:
 def test_an_index_gives_the_same_batch_every_time(lines):
     widths = set()
     for index in range(0, 48, 4):
-        first, second = lines.batch(5, 1, index), lines.batch(5, 1, index)
+        first = lines.batch(5, 1, index)
+        second = lines.batch(5, 1, index)
         count, _, height, width = first.images.shape
         assert (count, height, width % 32) == (5, 32, 0)
         assert first.token_characters.shape == (5, width // 2)

@@ -79,7 +79,8 @@ def test_labels_that_cannot_be_drawn_are_refused(renderer):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_cpu_and_gpu_draw_the_same(atlas, renderer):
     on_gpu = Renderer(atlas.to("cuda"), Lexicon(atlas.charset), chunk=renderer.chunk)
-    cpu, gpu = renderer.batch(64, 1, 0), on_gpu.batch(64, 1, 0).to("cpu")
+    cpu = renderer.batch(64, 1, 0)
+    gpu = on_gpu.batch(64, 1, 0).to("cpu")
     assert torch.equal(cpu.labels, gpu.labels)
     difference = (cpu.images.float() - gpu.images.float()).abs()
     assert difference.mean() < 1

@@ -22,7 +22,8 @@ def sampled(
     aspect: float, letters: int, strength: float = 1.0, count: int = 500
 ) -> Resolution:
     random = Random(1, count, noise_bank("cpu"))
-    aspects, lengths = torch.full((count,), aspect), torch.full((count,), letters)
+    aspects = torch.full((count,), aspect)
+    lengths = torch.full((count,), letters)
     return sample_resolution(aspects, lengths, SIZE, strength, random)
 
 
@@ -56,7 +57,8 @@ def test_shrinking_averages_as_pixels_do(columns, rows):
 
 
 def test_short_words_have_few_columns_and_long_ones_few_rows():
-    short, long = sampled(1.5, 3), sampled(8.0, 12)
+    short = sampled(1.5, 3)
+    long = sampled(8.0, 12)
     assert (short.columns / 128).median() < 0.5 * (short.rows / 32).median()
     assert (long.columns / 128).median() > (long.rows / 32).median()
 
@@ -70,7 +72,8 @@ def test_what_nobody_could_read_does_not_occur():
 
 def test_the_strength_is_how_often():
     assert len(sampled(3.0, 5, strength=0.0).chosen) == 0
-    half, full = sampled(3.0, 5, strength=0.5), sampled(3.0, 5)
+    half = sampled(3.0, 5, strength=0.5)
+    full = sampled(3.0, 5)
     assert set(half.chosen.tolist()) < set(full.chosen.tolist())
     inside = torch.isin(full.chosen, half.chosen)
     assert torch.equal(full.rows[inside], half.rows)

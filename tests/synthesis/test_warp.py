@@ -48,7 +48,8 @@ def test_without_ingredients_a_word_stays_flat(lines):
 def test_boxes_follow_the_warp(lines):
     """Ink lies where the boxes say: inside their union, and hardly any outside."""
     view = view_of(lines)
-    mask, boxes = crop_mask(lines, view, SIZE)[:, 0], character_boxes(lines, view, SIZE)
+    mask = crop_mask(lines, view, SIZE)[:, 0]
+    boxes = character_boxes(lines, view, SIZE)
     for ink, row in zip(mask, boxes, strict=True):
         inside = torch.zeros(SIZE, dtype=torch.bool)
         for left, top, right, bottom in row[row.any(1)].tolist():
@@ -58,7 +59,8 @@ def test_boxes_follow_the_warp(lines):
 
 
 def test_tokens_name_the_character_whose_box_they_are_in(lines):
-    view, grid = view_of(lines), (8, 16)
+    view = view_of(lines)
+    grid = (8, 16)
     named = token_characters(lines, view, grid).view(-1, *grid)
     boxes = character_boxes(lines, view, SIZE)
     right = total = 0

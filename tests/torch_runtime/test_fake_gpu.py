@@ -46,7 +46,9 @@ from vit_str.training.module import RecognizerTraining
 # Copies of modules look at where their values would be.
 pytestmark = pytest.mark.filterwarnings("ignore:Accessing the data pointer")
 
-BATCH, LONGEST, FONTS = 6, 5, 3
+BATCH = 6
+LONGEST = 5
+FONTS = 3
 ATEN = torch.ops.aten
 GPU = torch.device("cuda", 0)
 
@@ -211,7 +213,8 @@ def test_decoding_waits_a_few_times_for_each_character(decoder, most, monkeypatc
 
 
 def fake_atlas(charset: Charset) -> GlyphAtlas:
-    shape, columns = (FONTS, len(charset)), 400
+    shape = (FONTS, len(charset))
+    columns = 400
     return GlyphAtlas(
         columns=torch.empty(columns, HEIGHT, dtype=torch.uint8, device=GPU),
         starts=torch.zeros(shape, dtype=torch.int64, device=GPU),

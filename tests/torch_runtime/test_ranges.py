@@ -62,7 +62,8 @@ def test_a_model_in_training_is_measured_as_it_reads(small_recognizer):
 
 
 def test_a_weights_file_keeps_ranges_under_its_checksum(tmp_path, weights):
-    path, other = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
+    path = tmp_path / "a.safetensors"
+    other = tmp_path / "b.safetensors"
     ranges = {"a.input": (-1.5, 2.0), "b.output": (0.0, 0.25)}
     save_weights(
         path,
@@ -128,7 +129,8 @@ def is_alone_as_in_a_batch(reader) -> bool:
     """Whether the encoder makes the same of a pale image, with others and without them."""
     images = np.random.default_rng(0).uniform(-1, 1, (4, 3, 32, 128)).astype(np.float32)
     images[2] *= 0.1
-    together, alone = reader.engine.encode(images), reader.engine.encode(images[2:3])
+    together = reader.engine.encode(images)
+    alone = reader.engine.encode(images[2:3])
     return all(
         np.array_equal(together[name][2:3], values) for name, values in alone.items()
     )
@@ -142,7 +144,8 @@ def test_weights_with_ranges_are_read_with_the_static_encoder(static_path, plain
     assert is_alone_as_in_a_batch(reader)
     assert not is_alone_as_in_a_batch(vit_str.load(plain_path, "cpu"))
     for image in SAMPLES:
-        found, expected = reader.read(image), exact.read(image)
+        found = reader.read(image)
+        expected = exact.read(image)
         assert found.text == expected.text
         assert found.confidence == pytest.approx(expected.confidence, abs=0.05)
 

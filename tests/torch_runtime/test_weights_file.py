@@ -119,7 +119,8 @@ def test_others_may_read_the_file(weights_path):
 
 
 def test_files_cut_short_or_of_other_formats(weights_path):
-    path, data = weights_path, weights_path.read_bytes()
+    path = weights_path
+    data = weights_path.read_bytes()
     foreign = {
         b"": "damaged .*; download or export it again",
         data[:5]: "damaged",
@@ -181,7 +182,8 @@ def test_the_version_is_the_lowest_that_understands_the_file(weights_path, weigh
 
 
 def test_renewing_keeps_every_tensor_to_the_bit(tmp_path, small_recognizer):
-    old, new = tmp_path / "old.safetensors", tmp_path / "new.safetensors"
+    old = tmp_path / "old.safetensors"
+    new = tmp_path / "new.safetensors"
     save_weights(
         old, small_recognizer(), Charset(), Preprocessing(), {"by": "é"}, torch.float16
     )
@@ -198,7 +200,8 @@ def test_renewing_keeps_every_tensor_to_the_bit(tmp_path, small_recognizer):
 
 def test_the_checksum_covers_tensors_and_metadata(weights_path):
     assert is_intact(weights_path) is True
-    tensors, values = load_file(weights_path), metadata(weights_path)
+    tensors = load_file(weights_path)
+    values = metadata(weights_path)
     save_file(tensors, weights_path, values | {"charset": Charset().characters[::-1]})
     assert is_intact(weights_path) is False
     tensors["decoder.norm.weight"][3] *= 1.01

@@ -40,10 +40,8 @@ WHOLE = {
 def test_a_checkpoint_replaces_the_one_before_only_when_it_is_whole(
     tmp_path, monkeypatch
 ):
-    path, previous = (
-        tmp_path / "new folder" / "last.ckpt",
-        tmp_path / "new folder" / "previous.ckpt",
-    )
+    path = tmp_path / "new folder" / "last.ckpt"
+    previous = tmp_path / "new folder" / "previous.ckpt"
     files = CheckpointFiles()
     files.save_checkpoint(WHOLE | {"global_step": 1}, path)
 
@@ -93,7 +91,8 @@ DAMAGES: dict[str, tuple[Callable[[Path], bytes], str]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_checkpoint_is_refused(damage, tmp_path):
-    path, (make, reason) = tmp_path / "last.ckpt", DAMAGES[damage]
+    path = tmp_path / "last.ckpt"
+    make, reason = DAMAGES[damage]
     path.write_bytes(make(path))
     with pytest.raises(CannotStart, match=f"last.ckpt: .*{reason}") as caught:
         CheckpointFiles().load_checkpoint(path, weights_only=False)
@@ -127,7 +126,8 @@ FOREIGN = [
 
 def test_checkpoints_that_do_not_fit_are_one_line(run, capsys):
     last = run("run", "--trainer.max_steps=2") / "last.ckpt"
-    whole, config = last.read_bytes(), ["--config", str(last.parent / "config-in.yaml")]
+    whole = last.read_bytes()
+    config = ["--config", str(last.parent / "config-in.yaml")]
     for path, value in FOREIGN:
         checkpoint = torch.load(last, weights_only=True)
         changed(checkpoint, path, value)
@@ -161,7 +161,8 @@ def test_what_does_not_fit_is_refused_before_fonts_are_drawn(run, capsys, monkey
 @pytest.mark.skipif(os.name != "posix", reason="links need rights on other systems")
 def test_behind_a_link_the_one_before_is_kept_too(tmp_path):
     (tmp_path / "elsewhere.ckpt").write_text("first")
-    last, previous = tmp_path / LAST, tmp_path / PREVIOUS
+    last = tmp_path / LAST
+    previous = tmp_path / PREVIOUS
     last.symlink_to("elsewhere.ckpt")
     with write_atomically(last) as temporary:
         temporary.write_text("second")

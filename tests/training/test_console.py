@@ -19,7 +19,8 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 
 def test_a_resumed_run_appends_to_the_log_and_replaces_repeated_steps(tmp_path):
-    first, second = RunLog(tmp_path), RunLog(tmp_path)
+    first = RunLog(tmp_path)
+    second = RunLog(tmp_path)
     for step in range(4):
         first.log_metrics({"loss": 1.0}, step)
     first.finalize("failed")
@@ -32,14 +33,16 @@ def test_a_resumed_run_appends_to_the_log_and_replaces_repeated_steps(tmp_path):
 
 
 def test_the_time_left_goes_by_the_share_that_is_done(monkeypatch, capsys):
-    now, bar = SimpleNamespace(monotonic=lambda: 100.0), RunProgress()
+    now = SimpleNamespace(monotonic=lambda: 100.0)
+    bar = RunProgress()
     monkeypatch.setattr(console, "time", now)
     trainer: Any = SimpleNamespace(
         max_steps=40, global_step=10, callbacks=[], sanity_checking=False
     )
     bar.on_train_start(trainer, SimpleNamespace())
     assert bar.left(trainer) == "time left unknown"
-    now.monotonic, trainer.global_step = lambda: 160.0, 20
+    now.monotonic = lambda: 160.0
+    trainer.global_step = 20
     trainer.callback_metrics = {
         "loss": 1.25,
         "svt/word_accuracy_36": 0.5,
@@ -85,7 +88,8 @@ def test_a_configuration_that_is_not_utf8_is_named(recipe, tmp_path, capsys):
 
 def test_training_has_the_threads_that_are_asked_for(run, monkeypatch):
     monkeypatch.setenv(THREADS, "1")  # put back at the end
-    before, threads = torch.get_num_threads(), []
+    before = torch.get_num_threads()
+    threads = []
     monkeypatch.setattr(
         RecognizerTraining,
         "on_train_batch_end",

@@ -125,7 +125,8 @@ def test_two_processes_equal_one_and_a_run_resumes_with_either(run):
     assert checkpoint(changing)["images_seen"] == 32
     train(changing, *PLAIN, *TWO_PROCESSES)
 
-    first, second = checkpoint(one), checkpoint(changing)
+    first = checkpoint(one)
+    second = checkpoint(changing)
     assert first["global_step"] == second["global_step"] == 6
     assert first["images_seen"] == second["images_seen"] == 48
     check_same(one, changing, steps=6)
@@ -155,9 +156,11 @@ def check_same(one: Path, other: Path, steps: int) -> None:
     """The same losses in every step, and the same weights after the last."""
     assert losses(other) == pytest.approx(losses(one), abs=1e-6)
     assert len(losses(one)) == steps
-    first, second = checkpoint(one)["state_dict"], checkpoint(other)["state_dict"]
+    first = checkpoint(one)["state_dict"]
+    second = checkpoint(other)["state_dict"]
     for name, tensor in first.items():
-        expected, found = determined(name, tensor), determined(name, second[name])
+        expected = determined(name, tensor)
+        found = determined(name, second[name])
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-6, msg=name)
 
 
@@ -258,7 +261,8 @@ def test_no_batch_is_drawn_twice_whatever_changes(words, monkeypatch):
         return torch.zeros(size)
 
     monkeypatch.setattr(Renderer, "batch", record)
-    images, place = 0, None
+    images = 0
+    place = None
     for batch_size, world, steps in [
         (4, 2, 3),
         (8, 3, 1),

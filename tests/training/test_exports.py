@@ -12,7 +12,8 @@ pytestmark = pytest.mark.filterwarnings("default")  # Lightning's own
 
 def test_right_readings_are_green_and_wrong_ones_red_in_their_own_cell():
     pixels = torch.full((3, 32, 128), 255, dtype=torch.uint8)
-    right, wrong = (pixels, "word", "word"), (pixels, "W" * 30, "w" * 30)
+    right = (pixels, "word", "word")
+    wrong = (pixels, "W" * 30, "w" * 30)
     colors = []
     for first, second in ((right, right), (wrong, right)):
         sheet = prediction_sheet([first, second])

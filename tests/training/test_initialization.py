@@ -53,7 +53,8 @@ def logits(recognizer: Recognizer, charset: Charset, words: list[str]) -> torch.
     ],
 )
 def test_kept_characters_score_exactly_as_before(old, new, said):
-    before, after = weights(Charset(old)), model(Charset(new))
+    before = weights(Charset(old))
+    after = model(Charset(new))
     _, *lines = start_from(after, Charset(new), before)
     assert lines == [f"characters: {said}"]
     kept = "".join(character for character in new if character in old)
@@ -73,8 +74,10 @@ def test_kept_characters_score_exactly_as_before(old, new, said):
 
 def test_a_larger_charset_keeps_every_character_in_every_layer():
     """As from ``tiny``, which reads European letters and has a draft head, to all of Latin."""
-    old, new = charset_of("european"), charset_of("latin")
-    before, after = weights(old), model(new)
+    old = charset_of("european")
+    new = charset_of("latin")
+    before = weights(old)
+    after = model(new)
     start_from(after, new, before)
     given = before.recognizer.state_dict()
     layers = {
@@ -109,10 +112,8 @@ def test_positions_are_kept_as_far_as_both_reach():
     file = weights(charset)
     _, _, line, _ = start_from(longer, charset, file)
     given = file.recognizer.state_dict()
-    letters, patches = (
-        "decoder.embed_positions.weight",
-        "encoder.embed_positions.weight",
-    )
+    letters = "decoder.embed_positions.weight"
+    patches = "encoder.embed_positions.weight"
     assert line == f"positions kept: {patches} 8 of 16, {letters} 7 of 10"
     assert torch.equal(longer.decoder.embed_positions.weight[:7], given[letters])
     assert torch.equal(longer.decoder.embed_positions.weight[7:], fresh[letters][7:])

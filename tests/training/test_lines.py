@@ -79,7 +79,8 @@ def test_a_reader_of_words_becomes_one_of_lines(patch):
     )
     file = WeightsFile(words, charset, Preprocessing(), {})
     start_from(lines, charset, file)
-    mine, theirs = lines.encoder.state_dict(), words.encoder.state_dict()
+    mine = lines.encoder.state_dict()
+    theirs = words.encoder.state_dict()
     assert torch.equal(mine["stem.1.0.weight"], theirs["stem.1.0.weight"])
     block = "blocks.1.attention.to_queries.weight"
     assert torch.equal(mine[block], theirs[block])

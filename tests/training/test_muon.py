@@ -29,7 +29,8 @@ def module(muon_learning_rate: float | None = 0.002) -> RecognizerTraining:
 
 @pytest.mark.parametrize("shape", [(16, 16), (32, 16), (16, 48)])
 def test_single_matrices_are_trained_as_torch_trains_them(shape):
-    ours, theirs = parameters(shape)[0], parameters(shape)[0]
+    ours = parameters(shape)[0]
+    theirs = parameters(shape)[0]
     vectors = parameters((4,), (4,))
     first = MuonAdamW([ours], [], [{"params": vectors[:1], "lr": 1e-3}], 2e-3, 0.05)
     second = Muon([theirs], 2e-3, 0.05, momentum=0.95, adjust_lr_fn="match_rms_adamw")
@@ -38,7 +39,8 @@ def test_single_matrices_are_trained_as_torch_trains_them(shape):
     vectors[1].data.copy_(vectors[0].data)
     for seed in range(5):
         gradient = torch.randn(shape, generator=torch.Generator().manual_seed(seed))
-        ours.grad, theirs.grad = gradient.clone(), gradient.clone()
+        ours.grad = gradient.clone()
+        theirs.grad = gradient.clone()
         vectors[0].grad = vectors[1].grad = gradient[0, :4].clone()
         for optimizer in (first, second, third):
             optimizer.step()
@@ -49,7 +51,8 @@ def test_single_matrices_are_trained_as_torch_trains_them(shape):
 
 
 def test_keys_and_values_are_two_matrices():
-    apart, together = parameters((8, 8), (8, 8)), parameters((16, 8))
+    apart = parameters((8, 8), (8, 8))
+    together = parameters((16, 8))
     together[0].data.copy_(torch.cat([matrix.data for matrix in apart]))
     gradients = torch.randn(2, 8, 8, generator=torch.Generator().manual_seed(2))
     gradients[1] *= 100  # as one matrix, the second half would be all of the update

@@ -73,7 +73,8 @@ def equal(first: CropBatch, second: CropBatch) -> bool:
 
 def test_a_batch_depends_on_its_numbers_only(crops):
     stream = stream_of(crops, "strong")
-    whole, parts = stream[50, 12], [stream[57, 5], stream[50, 7]]
+    whole = stream[50, 12]
+    parts = [stream[57, 5], stream[50, 7]]
     assert whole.labels == parts[1].labels + parts[0].labels
     assert torch.equal(whole.images, torch.cat([parts[1].images, parts[0].images]))
 

@@ -172,7 +172,8 @@ def assert_same_run(
     uncut: Path, cut: Path, steps: int = 6, apart_from: str = "", whole_log: bool = True
 ) -> None:
     """With ``whole_log`` false, rows of the log may be lost that were not on the disk in time."""
-    first, second = checkpoint(uncut), checkpoint(cut)
+    first = checkpoint(uncut)
+    second = checkpoint(cut)
     for run in (first, second):
         run["callbacks"]["RandomStates"].pop(apart_from, None)
     assert first["global_step"] == second["global_step"] == steps
@@ -181,7 +182,8 @@ def assert_same_run(
     assert any(key.startswith("average.") for key in first["state_dict"])
     assert_same(first["optimizer_states"], second["optimizer_states"])
     assert_same(first["callbacks"]["RandomStates"], second["callbacks"]["RandomStates"])
-    logged, expected = losses(cut), losses(uncut)
+    logged = losses(cut)
+    expected = losses(uncut)
     assert logged == {step: expected[step] for step in logged}
     assert len(expected) == steps
     assert len(logged) == steps if whole_log else len(logged) >= steps - 2

@@ -49,7 +49,11 @@ class TokenGrid:
         return self.rows * self.columns
 
     def merged(self) -> "TokenGrid":
-        """A grid of tokens that stand for two rows and two columns of tokens each."""
+        """A grid of tokens that stand for two rows and two columns of tokens each.
+
+        Raises:
+            ValueError: for an odd number of rows or columns.
+        """
         if self.rows % 2 or self.columns % 2:
             raise ValueError(
                 f"{self.rows} x {self.columns} tokens cannot be merged two by two"

@@ -102,6 +102,16 @@ def load_images(
 
     They are ``rendered``, in fonts that training never sees, with the box of every character; or
     those of a folder with or without ``labels.tsv``, evenly spread where there are more.
+
+    Args:
+        subject: the model.
+        data: ``rendered``, or a folder.
+        count: most images.
+        seed: of rendered words.
+        fonts: folders instead of the system's.
+
+    Raises:
+        ValueError: for a folder without images, and words for a model that does not read.
     """
     if count < 1:
         raise ValueError(f"--count must be 1 or more, found {count}")
@@ -143,7 +153,11 @@ def batches_of(
     batch_size: int = 32,
     device: torch.device | str = "cpu",
 ) -> Iterator[tuple[Batch, Float[Tensor, "batch channel height width"]]]:
-    """Every batch and its images normalized for a model, which is moved to the device."""
+    """Every batch and its images normalized for a model, which is moved to the device.
+
+    Raises:
+        ValueError: if no image can be read.
+    """
     device = choose_device(str(device))
     subject.model.to(device)
     seen = 0
@@ -167,6 +181,9 @@ def queries_of(
         batch: with boxes of its characters.
         grid: of the tokens.
         chosen: ``text``: tokens whose middle lies in a box; ``background``: the others; ``all``.
+
+    Raises:
+        ValueError: for images without boxes.
     """
     if chosen == "all":
         return None

@@ -186,8 +186,10 @@ def layer_outputs(
     return outputs
 
 
-def map_of(queries: Queries, keys: Keys, mask: Tensor | None = None) -> Tensor:
-    """The attention map from the arguments of a callback, in float32 or better."""
+def map_of(
+    queries: Queries, keys: Keys, mask: Tensor | None = None
+) -> Float[Tensor, "batch head query key"]:
+    """The attention map from the arguments of a callback, in float32 or better; rows sum to 1."""
     queries = queries.float() if queries.itemsize < 4 else queries
     keys = keys.float() if keys.itemsize < 4 else keys
     return attention_weights(queries, keys, mask)

@@ -38,7 +38,15 @@ _METRICS = ("distance", "entropy", "self_mass")
 def rollout(
     maps: Sequence[Float[Tensor, "batch head query key"]], residual: float = RESIDUAL
 ) -> list[Mixed]:
-    """What every token is mixed of after each layer, from the maps of all; rows sum to 1."""
+    """What every token is mixed of after each layer, from the maps of all; rows sum to 1.
+
+    Args:
+        maps: attention of every layer, first to last.
+        residual: share of a token that goes around the attention, 0 to 1.
+
+    Raises:
+        ValueError: for a share outside of that.
+    """
     if not 0 <= residual <= 1:
         raise ValueError(f"residual must be from 0 to 1, found {residual}")
     unmixed = torch.eye(maps[0].shape[-1], dtype=torch.float64)
@@ -57,7 +65,11 @@ def encoder_rollout(
     residual: float = RESIDUAL,
     *callbacks: Callback,
 ) -> list[Mixed]:
-    """The rollout of a Vision Transformer after each of its layers; ``callbacks`` as of `probe`."""
+    """The rollout of a Vision Transformer after each of its layers; ``callbacks`` as of `probe`.
+
+    Raises:
+        ValueError: for models with windows or pooled keys.
+    """
     if encoder.windows:
         raise ValueError(
             "attention inside windows or to pooled keys: rollout needs the same tokens "

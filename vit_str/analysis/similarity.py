@@ -75,7 +75,9 @@ class LayerSimilarity:
         return criterion / torch.outer(scale, scale)
 
 
-def unbiased_criterion(products: Float64[Tensor, "first second"], n: int) -> Tensor:
+def unbiased_criterion(
+    products: Float64[Tensor, "first second"], n: int
+) -> Float64[Tensor, ""]:
     """Of K = XX' and L = YY' without their diagonals, up to a factor that cancels in CKA.
 
     ``products`` is X'Y of ``n`` examples; the last two channels of both are |x|^2 and 1.

@@ -122,7 +122,11 @@ class AttentionStatistics:
         return list(self._measures)
 
     def only(self, queries: Bool[Tensor, "batch token"] | None) -> None:
-        """Of the next batches only these tokens of the grid count as queries; None for all."""
+        """Of the next batches only these tokens of the grid count as queries; None for all.
+
+        Raises:
+            ValueError: for models with windows or pooled keys, and other numbers of tokens.
+        """
         if queries is None:
             self._queries = None
             return
@@ -432,6 +436,9 @@ def mean_over(values: Float64[Tensor, "case ..."]) -> Mean:
 
     The interval is right for few cases too, where percentiles of resamples are too narrow. Cases
     without a value (NaN) do not count in that cell; a single case has no width.
+
+    Raises:
+        ValueError: without any case.
     """
     if not len(values):
         raise ValueError("no images to take the mean over")

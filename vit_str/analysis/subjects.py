@@ -69,7 +69,11 @@ class Subject:
 
     @property
     def recognizer(self) -> Recognizer:
-        """The whole model."""
+        """The whole model.
+
+        Raises:
+            ValueError: for a model that does not read.
+        """
         if not self.reads:
             raise ValueError(
                 f"{self.name} is not a model that reads; give one of this project"
@@ -171,7 +175,11 @@ def load_subjects(
 
 
 def with_untrained(name: str) -> list[str]:
-    """A name of a model that reads, and that of the same model without training."""
+    """A name of a model that reads, and that of the same model without training.
+
+    Raises:
+        ValueError: for a model of another library.
+    """
     if is_library_name(name):
         raise ValueError(f"{name} is not a model that reads; give one of this project")
     return [name] if name.startswith(UNTRAINED) else [name, f"{UNTRAINED}{name}"]

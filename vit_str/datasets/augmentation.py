@@ -155,6 +155,9 @@ def pipeline_of(name: str) -> Pipeline:
     Args:
         name: ``light``, or where a function without arguments is: ``module.function``, the module
             installed or on ``PYTHONPATH``.
+
+    Raises:
+        ValueError: for a function that is not found, or returns something else.
     """
     function: Any = PIPELINES.get(name)
     if function is None:
@@ -248,7 +251,8 @@ def still_legible(
         return False
     shapes = old[:, contrasts.argmax()]
     correlation = np.abs(shapes @ new) / len(new)
-    return bool((correlation >= _LEAST_CORRELATION * shapes.std() * new.std(0)).any())
+    least = _LEAST_CORRELATION * shapes.std() * new.std(0)
+    return bool((correlation >= least).any())
 
 
 @cache

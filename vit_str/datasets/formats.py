@@ -65,7 +65,11 @@ def open_words(
     format: str | None = None,  # noqa: A002
     images: str | Path | None = None,
 ) -> WordSource:
-    """Open a data set in which any word can be had by its index; see `open_stream`."""
+    """Open a data set in which any word can be had by its index; see `open_stream`.
+
+    Raises:
+        ValueError: for a compressed archive, and all that `open_stream` refuses.
+    """
     stream = open_stream(path, format, images)
     if not isinstance(stream, WordSource):
         raise ValueError(
@@ -86,6 +90,10 @@ def open_stream(
         path: where it is; for tar archives also a pattern.
         format: one of ``READERS`` instead of what is recognized.
         images: of a label file, the folder that its names start from.
+
+    Raises:
+        ValueError: for a path that holds no data set of a known format, or one that is damaged as
+            a whole.
     """
     if format is None:
         format = _recognized(Path(path))  # noqa: A001

@@ -117,7 +117,11 @@ class LmdbReader(WordSource):
 
 
 def library() -> Any:
-    """The module lmdb."""
+    """The module lmdb.
+
+    Raises:
+        ValueError: if it is not installed.
+    """
     try:
         import lmdb
     except ImportError:

@@ -56,7 +56,11 @@ class Mixture:
         return self.sources[source][place]
 
     def picks(self, number: int) -> tuple[int, int]:
-        """Which source the word of a number comes from, and its place there."""
+        """Which source the word of a number comes from, and its place there.
+
+        Raises:
+            IndexError: for a number below 0.
+        """
         if number < 0:
             raise IndexError(f"words are numbered from 0 on, not {number}")
         block, place = divmod(number, _BLOCK)

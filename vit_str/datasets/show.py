@@ -24,7 +24,18 @@ _LARGEST_SHOWN = (1024, 1024)  # enough to look at; photographs are larger
 def word_sheet(
     source: WordSource, rules: Rules, count: int | None, seed: int, augment: str | None
 ) -> tuple[Image.Image, int]:
-    """A picture of words that can be used, and how many there are on it."""
+    """A picture of words that can be used, and how many there are on it.
+
+    Args:
+        source: of the words.
+        rules: which of them can be used.
+        count: most words; None for the usual number.
+        seed: of the choice, and of the augmentation.
+        augment: name of a pipeline, see `pipeline_of`; None for the words as they are.
+
+    Raises:
+        ValueError: if no word can be used.
+    """
     change = None if augment is None else Augmentation(augment, seed)
     count = count or (_COUNT_AUGMENTED if change else _COUNT)
     cells: list[Captioned] = []

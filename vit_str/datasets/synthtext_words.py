@@ -43,7 +43,11 @@ class Truth(NamedTuple):
 
 
 def load_truth(path: Path) -> Truth:
-    """Read the ground truth; the objects that the library makes of it are dropped one by one."""
+    """Read the ground truth; the objects that the library makes of it are dropped one by one.
+
+    Raises:
+        ValueError: for a file that is damaged, of MATLAB 7.3, or whose parts differ in length.
+    """
     corners = array("f")
     box_counts = []
     for cell in _cells(path, _BOXES):
@@ -206,7 +210,9 @@ def _check_corners(corners: Float[np.ndarray, "4 2"], size: tuple[int, int]) -> 
         raise ValueError("a corner of the box is far outside of the picture")
     sides = np.roll(corners, -1, axis=0) - corners
     after = np.roll(sides, -1, axis=0)
-    turns = sides[:, 0] * after[:, 1] - sides[:, 1] * after[:, 0]
+    x, y = sides.T
+    next_x, next_y = after.T
+    turns = x * next_y - y * next_x
     # Mirrored text would come out otherwise, or a picture folded over itself.
     if not (turns > 1e-6).all():
         raise ValueError("the corners of the box enclose no area clockwise")

@@ -42,7 +42,11 @@ _COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 
 
 def is_pattern(path: Path) -> bool:
-    """Whether a path stands for several archives, as ``words-%06d.tar`` does."""
+    """Whether a path stands for several archives, as ``words-%06d.tar`` does.
+
+    Raises:
+        ValueError: for a name with several places for a number.
+    """
     if "%" not in path.name:
         return False
     if len(NUMBER.findall(path.name)) != 1 or path.name.count("%") != 1:

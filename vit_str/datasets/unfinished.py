@@ -100,6 +100,9 @@ class Unfinished:
             writer: of the data set.
             batches: the words that are not there yet.
             report: holds the words that were left out before and between those of each batch.
+
+        Raises:
+            OSError: if it cannot be written, as on a full disk; it names the file.
         """
         written = writer.done
         try:
@@ -148,7 +151,8 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     try:
         # All but the first and the last of maybe thousands are of no interest.
         lines = whole.splitlines()
-        return [json.loads(line) for line in [*lines[:1], *lines[1:][-1:]]]
+        ends = lines if len(lines) < 2 else [lines[0], lines[-1]]
+        return [json.loads(line) for line in ends]
     except (ValueError, RecursionError):
         raise ValueError(
             f"{path}: damaged; remove it and what it stands beside"

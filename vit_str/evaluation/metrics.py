@@ -109,6 +109,9 @@ def normalize_label(label: str, protocol: Protocol) -> str:
     ``FULL`` drops nothing that a picture shows: accents are composed (Unicode NFC), white space is
     a space between words. It is the one for labels in other scripts, of which the others judge
     the ASCII part: nothing of 한글, 24 of 한글24.
+
+    Raises:
+        ValueError: for an unknown protocol.
     """
     if protocol == FULL:
         return unicodedata.normalize("NFC", " ".join(label.split()))
@@ -191,7 +194,10 @@ def character_errors(
 
 def word_similarities(pairs: Pairs) -> Float[np.ndarray, " word"]:
     """1 - normalized edit distance of every (prediction, label) pair; no label may be empty."""
-    similarities = [1 - edit_distance(*pair) / max(map(len, pair)) for pair in pairs]
+    similarities = []
+    for prediction, label in pairs:
+        longest = max(len(prediction), len(label))
+        similarities.append(1 - edit_distance(prediction, label) / longest)
     return np.array(similarities, dtype=float)
 
 
@@ -205,6 +211,15 @@ def score(
 
     Word accuracy under 36, 62, 94 and all characters with Wilson's interval; character accuracy
     and 1-NED under 94 and all characters with a bootstrap interval over words.
+
+    Args:
+        predictions: what was read, a text for each word; empty for damaged images.
+        labels: what stands there, in the same order.
+        unreadable: number of damaged images among them.
+        missing: words that are not among them, for want of an image or a label.
+
+    Raises:
+        ValueError: for other numbers of predictions and labels.
     """
     values: dict[str, float] = {}
     interval: dict[str, Interval] = {}

@@ -121,8 +121,10 @@ class RecurrentStep(nn.Module):
     ) -> tuple[Tensor, ...]:
         """Scores, and the new state."""
         count = 2 if self.decoder.cell == "lstm" else 1
-        image = KeysValues(*state[count + 1 :]) if len(state) > count + 1 else None
-        known = RecurrentState(tuple(state[:count]), state[count], image)
+        hidden = tuple(state[:count])
+        context, *looked_at = state[count:]
+        image = KeysValues(*looked_at) if looked_at else None
+        known = RecurrentState(hidden, context, image)
         logits = self.decoder.step(input_ids[:, 0], 0, known)
         return (logits[:, None], *known.hidden)
 

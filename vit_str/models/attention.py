@@ -51,6 +51,7 @@ class ScaledDotProductAttention(nn.Module):
         values: Float[Tensor, "batch head key value_dim"],
         mask: Mask | None = None,
     ) -> Float[Tensor, "batch head query value_dim"]:
+        """Values weighted by the softmax over the keys (Vaswani et al. 2017, equation 1)."""
         if queries.requires_grad and queries.device.type == "cpu":
             # The backward pass of the fused CPU kernel takes longer than everything else in a
             # block: for 64 tokens a training step is half as fast again without it.
@@ -85,6 +86,7 @@ class AdditiveAttention(nn.Module):
         values: Float[Tensor, "batch head key value_dim"],
         mask: Mask | None = None,
     ) -> Float[Tensor, "batch head query value_dim"]:
+        """Values weighted by the softmax over the keys (Bahdanau et al. 2014)."""
         return self.weights(queries, keys, mask).to(values.dtype) @ values
 
 
@@ -248,7 +250,11 @@ def record_attention(model: nn.Module) -> Iterator[AttentionMaps]:
 
 
 def attention_modules(model: nn.Module) -> dict[str, nn.Module]:
-    """Every attention of a model of this project, by the name of its `MultiHeadAttention`."""
+    """Every attention of a model of this project, by the name of its `MultiHeadAttention`.
+
+    Raises:
+        ValueError: for a model without such an attention.
+    """
     modules: dict[str, nn.Module] = {
         name.removesuffix(".attend"): module
         for name, module in model.named_modules()

@@ -29,6 +29,7 @@ class EncoderBlock(nn.Module):
         self,
         x: Float[Tensor, "batch token dim"],
     ) -> Float[Tensor, "batch token dim"]:
+        """Each part is added to what it was given, normalized before (pre-norm)."""
         x = x + self.dropout(self.attention(self.attention_norm(x)))
         return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
 

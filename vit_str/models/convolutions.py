@@ -26,6 +26,9 @@ def token_grid(image_size: tuple[int, int], **stages: Sequence) -> tuple[int, in
         image_size: (height, width) of the images.
         stages: sequences with a value per stage, by name; those of the last are the (rows, columns)
             by which a stage makes the image smaller.
+
+    Raises:
+        ValueError: if stages have other numbers of values, or do not divide the image.
     """
     *others, (name, strides) = stages.items()
     lengths = [len(values) for values in stages.values()]
@@ -52,6 +55,7 @@ class ChannelNorm(nn.LayerNorm):
     """
 
     def forward(self, x: Maps) -> Maps:
+        """Zero mean and unit variance over the channels of each place, then scale and shift."""
         return super().forward(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
@@ -87,6 +91,7 @@ class ResidualBlock(nn.Module):
         self.second = nn.Conv2d(width, width, 3, padding=1)
 
     def forward(self, x: Maps) -> Maps:
+        """Rows, columns and channels stay as many as they are."""
         inside = self.first(F.relu(self.first_norm(x)))
         return x + self.second(F.relu(self.second_norm(inside)))
 
@@ -94,6 +99,14 @@ class ResidualBlock(nn.Module):
 def stage(
     channels: int, width: int, depth: int, stride: tuple[int, int], reach: int
 ) -> nn.Sequential:
-    """Make the image smaller, then refine it in ``depth`` residual blocks."""
+    """Make the image smaller, then refine it in ``depth`` residual blocks.
+
+    Args:
+        channels: of its input.
+        width: channels of its output.
+        depth: residual blocks.
+        stride: rows and columns of the input for each of the output.
+        reach: how far the first window looks past its cell on every side, in cells of the input.
+    """
     blocks = [ResidualBlock(width) for _ in range(depth)]
     return nn.Sequential(Downsampling(channels, width, stride, reach), *blocks)

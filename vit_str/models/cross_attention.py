@@ -12,7 +12,11 @@ from vit_str.models.interfaces import Decoder
 
 
 def looking_blocks(decoder: Decoder) -> list[DecoderBlock]:
-    """The blocks of a decoder that look at the image, in their order."""
+    """The blocks of a decoder that look at the image, in their order.
+
+    Raises:
+        ValueError: for a decoder without cross-attention.
+    """
     blocks = [
         module for module in decoder.modules() if isinstance(module, DecoderBlock)
     ]

@@ -53,7 +53,11 @@ def describe(recognizer: Recognizer) -> dict[str, Any]:
 
 
 def build(description: dict[str, Any]) -> Recognizer:
-    """The model of a description, with fresh weights."""
+    """The model of a description, with fresh weights.
+
+    Raises:
+        ValueError: for names of parts, or arguments, that this version does not know.
+    """
     try:
         encoder = description["encoder"]
         decoder = description["decoder"]

@@ -29,7 +29,11 @@ class Encoder(nn.Module, ABC):
 
     @property
     def layer_modules(self) -> list[nn.Module]:
-        """Blocks of attention, or layers of convolutional stages, first to last."""
+        """Blocks of attention, or layers of convolutional stages, first to last.
+
+        Raises:
+            ValueError: for an encoder that names none.
+        """
         raise ValueError(
             f"{type(self).__name__} has no layers that are supported; give a "
             "VisionTransformer or a convolutional encoder"

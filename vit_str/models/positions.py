@@ -8,7 +8,11 @@ _DEVIATION = 0.02  # of learned positions at the start
 
 
 def sinusoidal_positions(length: int, dim: int) -> Float[Tensor, "length dim"]:
-    """Sines and cosines of geometric wavelengths (Vaswani et al. 2017, section 3.5)."""
+    """Sines and cosines of geometric wavelengths (Vaswani et al. 2017, section 3.5).
+
+    Raises:
+        ValueError: for an odd ``dim``.
+    """
     if dim % 2:
         raise ValueError(f"sinusoidal positions need an even dim, found {dim}")
     frequencies = 10_000 ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
@@ -21,7 +25,11 @@ def sinusoidal_positions_2d(
     columns: int,
     dim: int,
 ) -> Float[Tensor, "token dim"]:
-    """One half of the width tells the row, the other the column; tokens in reading order."""
+    """One half of the width tells the row, the other the column; tokens in reading order.
+
+    Raises:
+        ValueError: for a ``dim`` that 4 does not divide.
+    """
     if dim % 4:
         raise ValueError(
             f"two-dimensional sinusoidal positions need dim % 4 == 0, found {dim}"
@@ -64,7 +72,11 @@ class FixedPositions(Positions):
 
 
 def position_embedding(name: str, sinusoids: Float[Tensor, "length dim"]) -> Positions:
-    """Positions by name: ``learned`` (started from the sinusoids) or ``sinusoidal`` (fixed)."""
+    """Positions by name: ``learned`` (started from the sinusoids) or ``sinusoidal`` (fixed).
+
+    Raises:
+        ValueError: for another name.
+    """
     if name == "sinusoidal":
         return FixedPositions(sinusoids)
     if name == "learned":

@@ -366,7 +366,12 @@ def _check_data_set(options: argparse.Namespace) -> None:
 
 
 def strengths(text: str) -> dict[str, float]:
-    """``blur=2,curve=0`` as a dictionary."""
+    """``blur=2,curve=0`` as a dictionary.
+
+    Raises:
+        argparse.ArgumentTypeError: for an unknown name, or a strength that is no number from 0
+            on.
+    """
     strengths: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = (piece.strip() for piece in part.partition("="))

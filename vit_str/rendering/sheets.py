@@ -51,7 +51,11 @@ class ShownWord:
 def write_ingredient_sheet(
     path: Path, renderer: Renderer, fonts: Fonts, name: str, seed: int, count: int
 ) -> None:
-    """The same words without an ingredient and with it."""
+    """The same words without an ingredient and with it.
+
+    Raises:
+        ValueError: for an ingredient that changes no word, such as pictures where there are none.
+    """
     words = changed_words(renderer, name, count, seed)
     if not words:
         need = "; give --pictures DIR" if name == "picture" else ""

@@ -221,7 +221,9 @@ def _moments(
     side = length / shares.shape[-1]
     places = (np.arange(shares.shape[-1], dtype=shares.dtype) + 0.5) * side
     mean = shares @ places.astype(shares.dtype)
-    variance = (shares * np.square(places - mean[..., None])).sum(-1) + side**2 / 12
+    squares = np.square(places - mean[..., None])
+    within = side**2 / 12  # of an even share over one patch
+    variance = (shares * squares).sum(-1) + within
     return mean, np.sqrt(variance)
 
 
@@ -258,5 +260,6 @@ def _steady_line(
         return y
     between = (y[:, :-2] + y[:, 2:]) / 2
     steady = y.copy()
-    steady[:, 1:-1] = np.where(mask[:, 2:], (y[:, 1:-1] + between) / 2, y[:, 1:-1])
+    own = y[:, 1:-1]
+    steady[:, 1:-1] = np.where(mask[:, 2:], (own + between) / 2, own)
     return steady

@@ -173,7 +173,11 @@ class Charset:
         return character
 
     def encode(self, label: str) -> list[int]:
-        """Ids of the characters of ``label``."""
+        """Ids of the characters of ``label``.
+
+        Raises:
+            ValueError: for a label with characters that the charset lacks; they are named.
+        """
         try:
             return [self._ids[character] for character in label]
         except KeyError:

@@ -190,7 +190,19 @@ def constraint_of(
     pattern: str | None = None,
     alphabet: str | None = None,
 ) -> Constraint | None:
-    """What is allowed by all that is given; None if nothing is."""
+    """What is allowed by all that is given; None if nothing is.
+
+    Args:
+        charset: of the model.
+        longest: most characters that the model writes.
+        lexicon: the texts that are allowed.
+        pattern: a regular expression that the whole text matches.
+        alphabet: the characters that are allowed.
+
+    Raises:
+        ValueError: if nothing that the model can write is allowed, or the pattern is not
+            understood.
+    """
     letters = None if alphabet is None else Alphabet(alphabet, charset)
     if lexicon is not None:
         words = Lexicon(lexicon, charset, longest)
@@ -211,7 +223,12 @@ def constraint_of(
 
 
 def read_lexicon(path: str | Path, kind: str = "lexicon") -> list[str]:
-    """The words of a text file, one a line."""
+    """The words of a text file, one a line.
+
+    Raises:
+        ValueError: for a file that cannot be read, is not UTF-8, or holds no word or an endless
+            line.
+    """
     try:
         words = _read_text(Path(path), kind).splitlines()
     except OSError as error:

@@ -181,7 +181,9 @@ def column_boxes(
     for row, owner in enumerate(owners):
         length = (labels[row] >= 0).sum()
         columns = [np.flatnonzero(owner == place) for place in range(length)]
-        middles = np.array([(c[0] + c[-1] + 1) / 2 for c in columns])
+        first = np.array([own[0] for own in columns])
+        last = np.array([own[-1] for own in columns])
+        middles = (first + last + 1) / 2
         middles = middles * (width / len(owner))
         halves = np.array([height / 4])
         if len(middles) > 1:

@@ -172,6 +172,10 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, ImageSize]:
 
     The size is that of the picture before a JPEG photograph is reduced: that in which its user
     counts pixels.
+
+    Raises:
+        UnreadableImage: for a file that is no image, damaged or too large.
+        ValueError: for what is no image, path, bytes or open file.
     """
     name = source_name(source)
     if not isinstance(source, str | os.PathLike | bytes | BinaryFile | Image.Image):
@@ -321,7 +325,11 @@ IN_FLIGHT = _PixelsInFlight()
 
 @contextmanager
 def reported_in_one_line(name: str) -> Iterator[None]:
-    """Turn every failure to read or resize an image into ``UnreadableImage``."""
+    """Turn every failure to read or resize an image into ``UnreadableImage``.
+
+    Raises:
+        UnreadableImage: with the reason, and what to do, in one line.
+    """
     try:
         yield
     except UnreadableImage:
@@ -374,7 +382,11 @@ def _open_file(
 
 
 def file_bytes(file: BinaryFile, name: str) -> bytes:
-    """What is left of an open file, up to a byte more than an image file may have."""
+    """What is left of an open file, up to a byte more than an image file may have.
+
+    Raises:
+        UnreadableImage: for a file open for text.
+    """
     data = file.read(MAX_BYTES + 1)
     if not isinstance(data, bytes):
         raise UnreadableImage(name, 'a file open for text; open it with mode "rb"')
@@ -664,6 +676,9 @@ class Preprocessing:
         """Turn a tall RGB image if asked, and resize it: bicubic, antialiased.
 
         An image of the right size keeps its pixels.
+
+        Raises:
+            ValueError: for an image that is not RGB.
         """
         if image.mode != "RGB":
             raise ValueError(
@@ -706,7 +721,11 @@ class Preprocessing:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Preprocessing:
-        """Inverse of ``to_dict``."""
+        """Inverse of ``to_dict``.
+
+        Raises:
+            ValueError: for other names, or values that are no numbers.
+        """
         names = [field.name for field in fields(cls)]
         # Files without these turn no image, read none again and bring all to one width.
         values = {"turn_above": None, "reread_below": 0.0, "width_step": 0, **values}

@@ -26,7 +26,7 @@ import numpy as np
 from vit_str.runtime.ranges import Ranges
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
+    from jaxtyping import Float, Float32, Shaped, UInt8
 
     Tensors = Mapping[str, Float[np.ndarray, "..."]]
 
@@ -46,7 +46,9 @@ _LARGEST_UINT8 = 255
 _LEAST_STEP = 1e-12
 
 
-def initializer(name: str, tensors: Tensors, ranges: Ranges) -> np.ndarray:
+def initializer(
+    name: str, tensors: Tensors, ranges: Ranges
+) -> Shaped[np.ndarray, "*shape"]:
     """What a name stands for.
 
     Args:
@@ -70,12 +72,12 @@ def initializer(name: str, tensors: Tensors, ranges: Ranges) -> np.ndarray:
     return values.T.copy(order="C") if base.endswith(TRANSPOSED) else values
 
 
-def quantization_step(limits: tuple[float, float]) -> np.ndarray:
+def quantization_step(limits: tuple[float, float]) -> Float32[np.ndarray, ""]:
     """The distance of two numbers of 8 bits that cover a range and 0."""
     return np.array(_step(limits), np.float32)
 
 
-def quantized_zero(limits: tuple[float, float]) -> np.ndarray:
+def quantized_zero(limits: tuple[float, float]) -> UInt8[np.ndarray, ""]:
     """The number of 8 bits that stands for 0."""
     low, _ = _with_zero(limits)
     return np.array(round(-low / _step(limits)), np.uint8)

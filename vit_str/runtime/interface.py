@@ -54,7 +54,11 @@ class Interface:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Interface:
-        """Inverse of ``asdict``."""
+        """Inverse of ``asdict``.
+
+        Raises:
+            ValueError: for values that do not describe a model that this version can run.
+        """
         try:
             found = cls(**values)
             grid = tuple(map(int, found.grid))
@@ -88,7 +92,11 @@ class Model:
     interface: Interface
 
     def with_temperature(self, temperature: float) -> Model:
-        """The same model with another temperature."""
+        """The same model with another temperature.
+
+        Raises:
+            ValueError: for a temperature that is not above 0.
+        """
         if not temperature > 0:
             raise ValueError(f"a temperature is above 0, found {temperature}")
         return replace(self, temperature=temperature)

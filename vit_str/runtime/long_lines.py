@@ -55,7 +55,9 @@ def joined(parts: Sequence[LinePart], readings: Sequence[Reading]) -> Reading:
         characters = reading.characters
         before = [c for c in characters if _middle(c) < part.start]
         kept = [c for c in characters if part.start <= _middle(c) < part.stop]
-        at_cut = [*written[-1:], *behind[:1], *before[-1:], *kept[:1]]
+        left_of_cut = [*written[-1:], *before[-1:]]
+        right_of_cut = [*behind[:1], *kept[:1]]
+        at_cut = left_of_cut + right_of_cut
         is_space = any(c.character.isspace() for c in at_cut)
         written = _stripped(written)
         kept = _stripped(kept, right=False)

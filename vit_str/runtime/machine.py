@@ -89,6 +89,9 @@ def has_fast_int8() -> bool:
     ``VIT_STR_CPU_DTYPE`` in the environment decides, if it is set. Otherwise instructions for sums
     of four products, where it is known that the processor has them: VNNI of x86 on Linux, and the
     dot products that all ARM processors of Apple have.
+
+    Raises:
+        ValueError: if the variable holds another name.
     """
     name = os.environ.get(CPU_DTYPE)
     if name:

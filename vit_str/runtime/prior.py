@@ -114,6 +114,9 @@ def prior_of(language: str | None, trained_on: str | None) -> WordPrior | None:
         language: codes as in ``en``, ``en+fr`` or ``en*8+de``; a text file with a word a line,
             perhaps with a count behind a tab; ``none`` for no prior; None for ``trained_on``.
         trained_on: languages of the model, in the same form; None if it does not say.
+
+    Raises:
+        ValueError: for an unknown language that is no file of words either.
     """
     if language == NO_LANGUAGE:
         return None

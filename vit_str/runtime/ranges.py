@@ -29,7 +29,12 @@ def output_of(layer: str) -> str:
 
 
 def checked_ranges(values: Any) -> dict[str, tuple[float, float]]:
-    """Ranges as a weights file has them, if they are some."""
+    """Ranges as a weights file has them, if they are some.
+
+    Raises:
+        ValueError: for what is no table of points, or has limits that are not finite and in
+            order.
+    """
     if not isinstance(values, Mapping):
         raise ValueError("ranges are a table of points")
     return {str(point): _checked(point, limits) for point, limits in values.items()}

@@ -236,6 +236,9 @@ class Reader:
             batch_size: images that the model reads at once.
             boxes: find out where every character is too, with one more pass of the decoder.
 
+        Returns:
+            Text, confidence (0 to 1), and characters, whose boxes are in pixels of the image.
+
         Raises:
             UnreadableImage: for the first image that cannot be read; ``stream`` skips it instead.
             ValueError: an array that is no image, a batch size below 1, or boxes from a model
@@ -366,7 +369,11 @@ class Reader:
             self._other()
 
     def require_boxes(self, attention: bool = False) -> None:
-        """Refuse boxes, or attention, from a model that does not say where characters are."""
+        """Refuse boxes, or attention, from a model that does not say where characters are.
+
+        Raises:
+            ValueError: for a model without cross-attention, or one of CTC for attention.
+        """
         interface = self._model.interface
         if not (interface.has_cross_attention if attention else interface.has_boxes):
             raise ValueError(

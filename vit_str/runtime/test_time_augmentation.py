@@ -120,12 +120,16 @@ def _view(
     top = np.floor(y).astype(int)
     right = np.minimum(left + 1, width - 1)
     below = np.minimum(top + 1, height - 1)
-    share = x - left
+    to_right = x - left
+    down_by = y - top
 
     def row(rows: np.ndarray) -> Float[np.ndarray, "batch channel height width"]:
-        return pixels[..., rows, left] * (1 - share) + pixels[..., rows, right] * share
+        at_left = pixels[..., rows, left] * (1 - to_right)
+        at_right = pixels[..., rows, right] * to_right
+        return at_left + at_right
 
-    return np.rint(row(top) * (1 - (y - top)) + row(below) * (y - top)).astype(np.uint8)
+    seen = row(top) * (1 - down_by) + row(below) * down_by
+    return np.rint(seen).astype(np.uint8)
 
 
 def _blurred(

@@ -184,7 +184,11 @@ def _sureness(readings: Sequence[Reading]) -> float:
 
 
 def check_same_images(first: Preprocessing, other: Preprocessing) -> None:
-    """Refuse readers that do not see images in the same size."""
+    """Refuse readers that do not see images in the same size.
+
+    Raises:
+        ValueError: for other heights or widths, or tall images that are turned otherwise.
+    """
     alike = replace(
         other,
         mean=first.mean,

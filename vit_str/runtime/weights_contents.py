@@ -147,7 +147,11 @@ def load_contents(path: str | Path, header: WeightsHeader | None = None) -> Cont
 
 
 def read_metadata(path: Path) -> dict[str, str]:
-    """Metadata of a file that is a weights file as far as can be seen from outside."""
+    """Metadata of a file that is a weights file as far as can be seen from outside.
+
+    Raises:
+        ValueError: for a file that is not there, of another program or version, or changed since.
+    """
     if not path.is_file():
         what = (
             "not a file; give a .safetensors file" if path.exists() else "no such file"
@@ -178,7 +182,11 @@ def read_metadata(path: Path) -> dict[str, str]:
 
 @contextmanager
 def damage_reported(path: Path) -> Iterator[None]:
-    """Say in one line that a file is damaged, or that the system does not give it."""
+    """Say in one line that a file is damaged, or that the system does not give it.
+
+    Raises:
+        ValueError: with the reason, and what to do, in one line.
+    """
     try:
         yield
     except OSError as error:
@@ -192,7 +200,11 @@ def damage_reported(path: Path) -> Iterator[None]:
 
 @contextmanager
 def fitting_parts(path: Path) -> Iterator[None]:
-    """Say in one line that the parts of a file do not fit together, whoever wrote it."""
+    """Say in one line that the parts of a file do not fit together, whoever wrote it.
+
+    Raises:
+        ValueError: with the reason, and what to do, in one line.
+    """
     try:
         yield
     except Exception as error:
@@ -201,7 +213,11 @@ def fitting_parts(path: Path) -> Iterator[None]:
 
 
 def checked_temperature(temperature: float) -> float:
-    """The temperature, if it is one."""
+    """The temperature, if it is one.
+
+    Raises:
+        ValueError: for one outside of the range that files may hold.
+    """
     if not _COLDEST <= temperature <= _HOTTEST:
         raise ValueError(
             f"a temperature is {_COLDEST} to {_HOTTEST}, found {temperature}"
@@ -266,6 +282,9 @@ def resolve(name_or_path: str | Path) -> Path:
         name_or_path: a file, if it ends in ``.safetensors`` or holds a path separator, a folder
             that ``vit-str export`` or ``vit_str.hub`` has made, else the name of weights that come
             with the package.
+
+    Raises:
+        ValueError: for a name that is neither a file or folder nor weights of the package.
     """
     text = os.fspath(name_or_path)
     if text and (Path(text) / PRETRAINED).is_file():

@@ -71,6 +71,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print a line for each request",
     )
+    _add_trusted(parser)
+    limits = parser.add_argument_group("limits")
+    for name, (option, text) in _LIMITS.items():
+        default = getattr(Limits(), name)
+        limits.add_argument(
+            option,
+            dest=name,
+            type=positive,
+            default=default,
+            metavar="N",
+            help=f"{text} (default: {default:,})",
+        )
+
+
+def _add_trusted(parser: argparse.ArgumentParser) -> None:
+    """Add what says which web pages, names and proxies are believed."""
     parser.add_argument(
         "--cors",
         action="append",
@@ -94,17 +110,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="believe the X-Forwarded-For of a proxy at this address or in this "
         "network, such as 127.0.0.1: what it names are the clients",
     )
-    limits = parser.add_argument_group("limits")
-    for name, (option, text) in _LIMITS.items():
-        default = getattr(Limits(), name)
-        limits.add_argument(
-            option,
-            dest=name,
-            type=positive,
-            default=default,
-            metavar="N",
-            help=f"{text} (default: {default:,})",
-        )
 
 
 def _check_names(options: argparse.Namespace) -> None:

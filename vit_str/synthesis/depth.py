@@ -1,6 +1,7 @@
 """Letters as things: with a shadow, a border, sides, a relief, or a light of their own.
 
-Shifts are in pixels of the picture; colors, brightness and opacities from 0 to 1.
+Pictures are changed in place. Shifts are in pixels of the picture; colors, brightness and opacities
+from 0 to 1. A ``strength`` is that of an ingredient: 0 without it, 1 in the standard mix.
 """
 
 from dataclasses import dataclass

@@ -57,7 +57,7 @@ def shifted(
 
 def spread(
     values: Float[Tensor, "*batch row column"], size: torch.Size | tuple[int, int]
-) -> Tensor:
+) -> Float[Tensor, "*batch height width"]:
     """A few values over the whole picture of a size (height, width), bilinear.
 
     Two products of matrices, which take a fifth of the time of ``interpolate``.
@@ -72,7 +72,7 @@ def smooth(
     mask: Float[Tensor, "batch channel height width"],
     rows: int,
     columns: int,
-) -> Tensor:
+) -> Float[Tensor, "batch channel height width"]:
     """What is left of a picture when details within twice so many pixels are gone."""
     height, width = mask.shape[-2:]
     pooled = F.avg_pool2d(mask, (rows, columns), ceil_mode=True)
@@ -80,14 +80,18 @@ def smooth(
     return spread(pooled, size)[..., :height, :width]
 
 
-def pixel_rows(image: Tensor) -> Float[Tensor, "1 1 height 1"]:
-    """The number of every row, counted from half a pixel."""
+def pixel_rows(
+    image: Float[Tensor, "*batch height width"],
+) -> Float[Tensor, "1 1 height 1"]:
+    """The middle of every row, in pixels from the top."""
     rows = torch.arange(image.shape[-2], device=image.device) + 0.5
     return rows.view(1, 1, -1, 1)
 
 
-def pixel_columns(image: Tensor) -> Float[Tensor, "1 1 1 width"]:
-    """The number of every column, counted from half a pixel."""
+def pixel_columns(
+    image: Float[Tensor, "*batch height width"],
+) -> Float[Tensor, "1 1 1 width"]:
+    """The middle of every column, in pixels from the left."""
     columns = torch.arange(image.shape[-1], device=image.device) + 0.5
     return columns.view(1, 1, 1, -1)
 

@@ -42,6 +42,9 @@ def find_fonts(folders: Sequence[Path] | None = None) -> list[Path]:
 
     Without folders, looks where the system keeps its fonts and at those that come with matplotlib.
     Of files with the same content only the first is listed.
+
+    Raises:
+        ValueError: for a folder that is not there.
     """
     if folders is None:
         folders = [folder for folder in _system_folders() if folder.is_dir()]

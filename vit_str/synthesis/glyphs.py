@@ -2,9 +2,12 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import rmtree
 
 import numpy as np
 import torch
@@ -34,6 +37,8 @@ _FORMAT = "vit-str glyphs"
 _VERSION = "4"  # of the cached file
 _ABANDONED = 3600.0
 """Seconds without a change after which a temporary file is that of a killed run."""
+_DRAWN = ".drawn"
+"""Ends the name of the folder that holds what is drawn, until all is."""
 _TENSORS = ("columns", "starts", "widths", "bearings", "advances", "is_correct")
 
 
@@ -65,12 +70,19 @@ class GlyphAtlas:
         cls,
         paths: Sequence[Path],
         charset: Charset,
+        resume: Path | None = None,
     ) -> tuple["GlyphAtlas", list[Rejection]]:
-        """Draw the first face of all fonts, and sort out those that cannot be used."""
+        """Draw the first face of all fonts, and sort out those that cannot be used.
+
+        Args:
+            paths: of the fonts.
+            charset: the characters to draw.
+            resume: see `rasterize_parallel`.
+        """
         accepted: list[str] = []
         rejections: list[Rejection] = []
         drawings: list[Drawing] = []
-        for batch, drawing in rasterize_parallel(paths, charset.characters):
+        for batch, drawing in rasterize_parallel(paths, charset.characters, resume):
             accepted += [batch[place] for place in drawing["used"]]
             for path, reason in zip(batch, drawing["reasons"], strict=True):
                 if reason:
@@ -159,7 +171,11 @@ class GlyphAtlas:
 
     @classmethod
     def load(cls, path: Path) -> "GlyphAtlas":
-        """Read a file that ``save`` has written."""
+        """Read a file that ``save`` has written.
+
+        Raises:
+            ValueError: for a damaged file, or one of another version.
+        """
         try:
             with safe_open(path, framework="pt") as file:
                 metadata = file.metadata() or {}
@@ -195,6 +211,9 @@ class GlyphAtlas:
             folders: where to look for fonts instead of the system's folders.
             cache: folder to keep atlases in. By default ``VIT_STR_CACHE`` in the environment, or
                 ``vit-str`` in the user's cache folder.
+
+        Raises:
+            ValueError: where there are no fonts, or none that has the characters.
         """
         where = "on this system"
         if folders is not None:
@@ -225,8 +244,9 @@ class GlyphAtlas:
     def _build_cached(
         cls, charset: Charset, paths: Sequence[Path], where: str, file: Path
     ) -> "GlyphAtlas":
-        remove_partial(file.parent, least_age=_ABANDONED)
-        atlas, rejections = cls.build(paths, charset)
+        drawn = file.with_suffix(_DRAWN)
+        _remove_abandoned(file.parent, drawn)
+        atlas, rejections = cls.build(paths, charset, drawn)
         if not atlas.names:
             raise ValueError(
                 f"none of the {len(paths)} fonts {where} can be used, the first "
@@ -242,6 +262,7 @@ class GlyphAtlas:
             console.warn(
                 f"fonts are not kept in {file.parent}: {console.reason_of(error)}"
             )
+        rmtree(drawn, ignore_errors=True)
         return atlas
 
     def to(self, device: torch.device | str) -> "GlyphAtlas":
@@ -281,6 +302,16 @@ class GlyphAtlas:
         columns = torch.cat([self.columns[:0], *pieces])
         shift = (counts.cumsum(0) - counts) - self.starts[:, 0]
         return replace(self, columns=columns, starts=self.starts + shift[:, None])
+
+
+def _remove_abandoned(cache: Path, own: Path) -> None:
+    """Remove what runs that were killed or stopped have left, but for those of the same fonts."""
+    remove_partial(cache, least_age=_ABANDONED)
+    for drawn in cache.glob(f"glyphs-*{_DRAWN}"):
+        with suppress(OSError):
+            is_old = time.time() - drawn.stat().st_mtime >= _ABANDONED
+            if is_old and drawn != own:
+                rmtree(drawn)
 
 
 def _joined(drawings: Sequence[Drawing], key: str) -> np.ndarray:

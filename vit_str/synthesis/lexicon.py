@@ -283,7 +283,9 @@ class Lexicon:
         """The beginning or the end of a word, as at the edge of a picture."""
         strings = []
         for word in self._cased_words(rng, count):
-            place = round((rng.random() * 2 - 1) * (len(word) - 1))
+            # A negative one counts from the end.
+            share = rng.random() * 2 - 1
+            place = round(share * (len(word) - 1))
             strings.append(word[:place] or word)
         return strings
 
@@ -306,7 +308,8 @@ class Lexicon:
             times = rng.randint(*_REPEATS)
             if word and rng.random() < _REPEATED_IN_WORD:
                 place = rng.randrange(len(word))
-                strings.append(word[:place] + word[place] * times + word[place + 1 :])
+                repeated = word[place] * times
+                strings.append(word[:place] + repeated + word[place + 1 :])
             else:
                 strings.append(rng.choice(self._characters) * times)
         return strings

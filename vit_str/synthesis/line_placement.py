@@ -268,7 +268,9 @@ def _on_paper(
     slant = random.uniform(*_PAPER.slant, 1, 1)
     slant = slant * random.bernoulli(_PAPER.slant_share, 1, 1)
     width = placed.width
-    bend = rise * (x / width - 0.5) + wave * (phase + turns * x / width).sin()
+    slope = rise * (x / width - 0.5)
+    ripple = wave * (phase + turns * x / width).sin()
+    bend = slope + ripple
     row = placed.top.view(-1, 1, 1) + (y + bend) / placed.down.view(-1, 1, 1)
     column = (x - placed.left.view(-1, 1, 1)) / placed.across.view(-1, 1, 1)
     column = column + slant * (row - placed.lines.masks.shape[1] / 2)

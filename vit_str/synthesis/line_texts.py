@@ -20,6 +20,7 @@ from vit_str.synthesis.line_patterns import (
     TYPESET,
 )
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.random_numbers import SEED_BITS
 from vit_str.synthesis.spellings import in_capitals
 from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
 from vit_str.synthesis.word_lists import count_words, favor_rare_letters, language_words
@@ -86,6 +87,11 @@ _LENGTHS = _Lengths()
 _TEXT = _Text()
 _MIXTURE = _Mixture()
 _FIELD = re.compile(r"{(\w+)}")
+
+
+def _silent(character: str) -> str:
+    """A character that is drawn, but no text; spaces stay."""
+    return character if character == " " else chr(ord(character) + _SILENT)
 
 
 def is_silent(character: str) -> bool:
@@ -308,7 +314,7 @@ class LineTexts:
                 rng, rng.randint(*_LENGTHS.any_characters)
             )
         count = rng.randint(*_LENGTHS.string)
-        return " ".join(self.lexicon.sample(count, rng.getrandbits(62)))
+        return " ".join(self.lexicon.sample(count, rng.getrandbits(SEED_BITS)))
 
 
 @dataclass(frozen=True)
@@ -413,7 +419,7 @@ class _Writer:
         """Dots or a rule, as silent characters."""
         pattern = self.rng.choice(self.marks.leaders)
         leader = (pattern * self.rng.randint(*_LENGTHS.leader)).strip()
-        return "".join(c if c == " " else chr(ord(c) + _SILENT) for c in leader)
+        return "".join(map(_silent, leader))
 
 
 def _script(language: WordList) -> str | None:

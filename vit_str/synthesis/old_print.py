@@ -151,7 +151,10 @@ def spacing(
             _emphasize(emphasis[row], text, rng)
     joins *= 1 - emphasis  # what is spread is not joined
     joins, spaces, marks, emphasis = places.to(tight.device).unbind()
-    return tight + joins * joined + spaces * words + marks * mark + emphasis * wide
+    spacing = tight + joins * joined
+    spacing = spacing + spaces * words
+    spacing = spacing + marks * mark
+    return spacing + emphasis * wide
 
 
 def _mark(

@@ -258,7 +258,8 @@ def _add_patterns(
     rows = pixel_rows(fill)
     columns = pixel_columns(fill)
     turn = 2 * math.pi / period
-    stripes = ((rows * angle.cos() + columns * angle.sin()) * turn).sin()
+    across_stripes = rows * angle.cos() + columns * angle.sin()
+    stripes = (across_stripes * turn).sin()
     grid = (rows * turn).sin() * (columns * turn).sin()
     dots = grid * _PATTERN.dot_height - _PATTERN.dot_level
     blots = spread(patches, fill.shape[-2:])

@@ -98,7 +98,8 @@ class Unevenness:
         lift = self.lift.gather(1, owner)
         slope = self.slope.gather(1, owner)
         anchor = self.anchor[:, None]
-        return anchor + (row - lift - slope * (column - center) - anchor) / scale
+        level = row - lift - slope * (column - center)
+        return anchor + (level - anchor) / scale
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.line_placement import PlacedLines, place, scan
 from vit_str.synthesis.line_texts import LineTexts, label
-from vit_str.synthesis.random_numbers import Random, Range, noise_bank
+from vit_str.synthesis.random_numbers import SEED_BITS, Random, Range, noise_bank
 from vit_str.synthesis.renderer import RenderedBatch, Renderer, join
 
 WIDTHS = range(32, 1601, 32)
@@ -155,7 +155,7 @@ class TextLineRenderer:
         for _ in range(size):
             length = width / rng.uniform(*_WIDTHS.character)
             texts.append(source.line(rng, length)[:longest])
-        return self.render(texts, width, rng.getrandbits(62), difficulty, is_old)
+        return self.render(texts, width, rng.getrandbits(SEED_BITS), difficulty, is_old)
 
     @torch.no_grad()
     def render(
@@ -196,7 +196,7 @@ class TextLineRenderer:
         """Lines of today."""
         is_monospaced = rng.random() < _KINDS.monospaced
         typesetter = self._monospaced if is_monospaced else self._typesetter
-        random = Random(rng.getrandbits(62), len(texts), self._noise)
+        random = Random(rng.getrandbits(SEED_BITS), len(texts), self._noise)
         (kind,) = rng.choices(_SCANS, [kind.share for kind in _SCANS])
         pixels = self._scan_size(kind, texts, width, rng)
         size = self.height, width
@@ -217,7 +217,7 @@ class TextLineRenderer:
         """Lines of books from before 1900."""
         shares = list(self._old_typesetters.values())
         (typesetter,) = rng.choices(list(self._old_typesetters), shares)
-        random = Random(rng.getrandbits(62), len(texts), self._noise)
+        random = Random(rng.getrandbits(SEED_BITS), len(texts), self._noise)
         pixels = self._scan_size(_BOOK_SCAN, texts, width, rng)
         size = self.height, width
         spacing = partial(old_print.spacing, random=random, rng=rng)

@@ -9,6 +9,9 @@ from torch import Tensor
 Range = tuple[float, float]
 """The least and the most that `Random.uniform` gives."""
 
+SEED_BITS = 62
+"""Of a seed that another generator draws: torch takes integers below 2 ** 63."""
+
 _PIXELS_OF_NOISE = 1 << 21  # 8 MB
 _STRIDE = 61  # pixels between places where a window may begin
 _BLOCK = 64  # numbers of an image that are made at once

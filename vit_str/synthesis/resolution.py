@@ -107,7 +107,8 @@ def _averages(size: int, counts: Counts) -> Matrices:
     scale = (size / counts)[:, None]
     place = torch.arange(size, device=counts.device)
     seen = (torch.minimum(place, counts[:, None] - 1) + 0.5) * scale - 0.5
-    weights = (1 - (seen[:, :, None] - place).abs() / scale[:, :, None]).clamp_(min=0)
+    distance = (seen[:, :, None] - place).abs()
+    weights = (1 - distance / scale[:, :, None]).clamp_(min=0)
     return weights / weights.sum(2, keepdim=True)
 
 

@@ -1,6 +1,8 @@
 """What lies behind a word and beside it: walls, photographs, plates, other lines of text.
 
-Places and thicknesses are shares of the picture, colors, brightness and opacities from 0 to 1.
+Pictures are changed in place. Places and thicknesses are shares of the picture, colors, brightness
+and opacities from 0 to 1. A ``strength`` is that of an ingredient: 0 without it, 1 in the standard
+mix.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
 """Lines, bars, spots and large letters: clutter behind a word, and what hangs in front of it.
 
-Periods and widths are in pixels of the picture, angles in radians, opacities from 0 to 1.
+Pictures are changed in place. Periods and widths are in pixels of the picture, angles in radians,
+opacities from 0 to 1. A ``strength`` is that of an ingredient: 0 without it, 1 in the standard mix.
 """
 
 import math

@@ -257,7 +257,9 @@ def _is_legible(
     along = (along - start) / _STEP
     down = (down - start) / _STEP
     per_word = along.norm(dim=-1)
-    area = (along[..., 0] * down[..., 1] - along[..., 1] * down[..., 0]).abs()
+    along_x, along_y = along.unbind(-1)
+    down_x, down_y = down.unbind(-1)
+    area = (along_x * down_y - along_y * down_x).abs()
     line = 2 * area / per_word.clamp(min=1e-3)
     advance = 2 * per_word / length[:, None]
     is_high = line > _LEAST_LINE

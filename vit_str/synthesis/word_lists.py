@@ -35,7 +35,11 @@ _FAVOR_OF_ACCENTS = 4.0
 
 
 def count_words(path: Path) -> Mapping[str, float]:
-    """Words of a text file and how often each occurs, in order of appearance."""
+    """Words of a text file and how often each occurs, in order of appearance.
+
+    Raises:
+        ValueError: for a file that cannot be read or is not UTF-8.
+    """
     try:
         return Counter(path.read_text(encoding="utf-8-sig").split())
     except (OSError, UnicodeDecodeError) as error:
@@ -48,6 +52,9 @@ def language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
 
     Without those in which digits stand for any digit. Of languages without a list there are words
     made of their syllables, see `spellings`.
+
+    Raises:
+        ValueError: for an unknown language, and without the wordfreq library.
     """
     try:
         import wordfreq

@@ -24,7 +24,14 @@ def _survive_forks() -> None:
 
 
 def choose_device(device: str | torch.device = "auto") -> torch.device:
-    """The device of this name."""
+    """The device of this name.
+
+    Args:
+        device: ``auto``, ``cpu``, ``cuda``, ``cuda:1`` or ``mps``.
+
+    Raises:
+        ValueError: for another name, or a device that this machine does not have.
+    """
     _survive_forks()
     if device == "auto":
         if torch.cuda.is_available():
@@ -56,6 +63,9 @@ def fastest_dtype(device: torch.device) -> torch.dtype:
 
     ``VIT_STR_CPU_DTYPE`` in the environment, ``float32`` or ``bfloat16``, decides for the CPU;
     ``int8`` is for onnxruntime.
+
+    Raises:
+        ValueError: if the variable holds another name.
     """
     if device.type == "cuda":
         major, _ = torch.cuda.get_device_capability(device)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from vit_str.torch_runtime.weights_file import WeightsFile
 
+    Features = Float[Tensor, "batch token dim"]
+
 
 class DecoderScores:
     """Scores of a decoder for encoded images, see `Scorer`."""
@@ -35,12 +37,12 @@ class DecoderScores:
         self.torch_device = device
         self._decoder: Any = decoder  # of any type
 
-    def begin(self, encoded: Tensor) -> TorchSteps:
+    def begin(self, encoded: Features) -> TorchSteps:
         """See `Scorer`."""
         return TorchSteps(self._decoder, encoded)
 
     @torch.inference_mode()
-    def scores(self, encoded: Tensor) -> Float[np.ndarray, "batch position symbol"]:
+    def scores(self, encoded: Features) -> Float[np.ndarray, "batch position symbol"]:
         """See `Scorer`."""
         drafts = self._decoder.loop == "step"
         return _array(
@@ -49,19 +51,19 @@ class DecoderScores:
 
     @torch.inference_mode()
     def verify(
-        self, encoded: Tensor, labels: Int64[np.ndarray, "batch position"]
+        self, encoded: Features, labels: Int64[np.ndarray, "batch position"]
     ) -> Float[np.ndarray, "batch position_and_end symbol"]:
         """See `Scorer`."""
         known = torch.from_numpy(labels).to(self.torch_device)
         return _array(self._decoder.logits(encoded, known))
 
-    def select(self, encoded: Tensor, rows: Sequence[int]) -> Tensor:
+    def select(self, encoded: Features, rows: Sequence[int]) -> Features:
         """See `Scorer`."""
         return encoded[list(rows)]
 
     @torch.inference_mode()
     def refine(
-        self, encoded: Tensor, labels: Int64[np.ndarray, "batch position"]
+        self, encoded: Features, labels: Int64[np.ndarray, "batch position"]
     ) -> Float[np.ndarray, "batch position_and_end symbol"]:
         """See `Scorer`."""
         known = torch.from_numpy(labels).to(self.torch_device)
@@ -110,7 +112,9 @@ class TorchEngine(DecoderScores):
         super().__init__(self.recognizer.decoder, device)
 
     @torch.inference_mode()
-    def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Tensor:
+    def encode(
+        self, images: Float[np.ndarray, "batch channel height width"]
+    ) -> Features:
         """See `Engine`."""
         return self.recognizer.encode(
             torch.from_numpy(images).to(self.torch_device, self.dtype)
@@ -118,7 +122,7 @@ class TorchEngine(DecoderScores):
 
     @torch.inference_mode()
     def attention(
-        self, encoded: Tensor, labels: Int64[np.ndarray, "batch position"]
+        self, encoded: Features, labels: Int64[np.ndarray, "batch position"]
     ) -> Float[np.ndarray, "batch position token"]:
         """See `Engine`."""
         known = torch.from_numpy(labels).to(self.torch_device)
@@ -232,5 +236,5 @@ def _decoding_of(decoder: Decoder) -> tuple[str, int]:
     return "autoregressive", 0
 
 
-def _array(tensor: Tensor) -> np.ndarray:
+def _array(tensor: Tensor) -> Float[np.ndarray, "batch ..."]:
     return tensor.float().cpu().numpy()

@@ -67,9 +67,21 @@ def save_weights(
     """Write a weights file atomically; missing folders are created.
 
     It gets the lowest version that holds all there is: every vit-str reads files without a
-    temperature. Without ``ranges``, see `measure_ranges`, a model reads as well, but slower where
-    it reads in 8 bits. The provenance holds values that JSON knows. Weights are stored as they are
-    without a ``dtype``; ``torch.float16`` takes half the size.
+    temperature.
+
+    Args:
+        path: of the file, which is replaced.
+        recognizer: the model.
+        charset: the characters that it knows.
+        preprocessing: what images go through first.
+        provenance: where the weights come from, in values that JSON knows.
+        dtype: to store floats in; None for as they are, ``torch.float16`` takes half the size.
+        temperature: what scores are divided by, above 0.
+        ranges: see `measure_ranges`; without them a model reads as well, but slower where it reads
+            in 8 bits.
+
+    Raises:
+        ValueError: for a temperature or ranges that no reader takes.
     """
     metadata = {
         "format": FORMAT,

@@ -136,7 +136,11 @@ class StopCleanly(StepCallback):
         self._claimed = False
 
     def claim_folder(self, trainer: Trainer) -> None:
-        """Make and lock the folder, and remove what a killed run left half written."""
+        """Make and lock the folder, and remove what a killed run left half written.
+
+        Raises:
+            CannotStart: for a folder that another run writes to, or that cannot be written.
+        """
         if self._claimed or not trainer.is_global_zero:
             return
         folder = self.path.parent

@@ -61,7 +61,11 @@ class CheckpointFiles(TorchCheckpointIO):
         map_location: Any = None,
         weights_only: bool | None = None,
     ) -> dict[str, Any]:
-        """Read a checkpoint; ``weights_only`` or not, no code in it is run."""
+        """Read a checkpoint; ``weights_only`` or not, no code in it is run.
+
+        Raises:
+            CannotStart: for a file that is damaged, cut short or no checkpoint of this project.
+        """
         self.loaded = Path(path)
         try:
             if "://" in str(path):

@@ -170,7 +170,11 @@ class TrainingCLI(LightningCLI):
         return callbacks
 
     def train(self) -> int:
-        """Train, and say how it begins and ends; returns the exit code."""
+        """Train, and say how it begins and ends; returns the exit code.
+
+        Raises:
+            CannotStart: for a checkpoint that does not fit the configuration.
+        """
         trainer = self.trainer
         checkpoint = self.checkpoint
         size = sum(

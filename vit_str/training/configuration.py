@@ -22,7 +22,11 @@ _DURATION = re.compile(r"\d+:\d\d:\d\d:\d\d|(\d+[dhms]\s*)+")
 
 
 def duration(text: str) -> str:
-    """``3h`` or ``1d 90m`` in the form of Lightning, days:hours:minutes:seconds."""
+    """``3h`` or ``1d 90m`` in the form of Lightning, days:hours:minutes:seconds.
+
+    Raises:
+        ValueError: for another form, or more time than can be counted.
+    """
     if not _DURATION.fullmatch(text.strip()):
         raise ValueError(
             f"expected --trainer.max_time as in 3h, 90m or 1d 12h, or as "

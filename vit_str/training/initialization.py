@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from lightning.pytorch import Callback, LightningModule, Trainer
 from torch import Tensor, nn
 
@@ -73,8 +74,9 @@ def start_from(
     if _turns_to_lines(recognizer, weights.recognizer):
         given |= _for_lines(given, weights.recognizer.encoder.grid[0], names)
     old = weights.charset
+    unknown = old.unknown(charset.characters)
     kept = "".join(
-        character for character in charset.characters if not old.unknown(character)
+        character for character in charset.characters if character not in unknown
     )
     # The last row is the start or the end.
     own_rows = [*charset.encode(kept), len(charset)]
@@ -84,10 +86,7 @@ def start_from(
     with torch.no_grad():
         for name, tensor in names.items():
             if name in (_EMBEDDINGS, *_OUTPUTS) and name in given:
-                rows = given[name][given_rows]
-                if name in _OUTPUTS:
-                    _fill_with_mean(tensor, rows[:-1])
-                tensor[own_rows] = rows.to(tensor)
+                _fill_rows(name, tensor, own_rows, given[name][given_rows])
             elif name in given and given[name].shape == tensor.shape:
                 tensor.copy_(given[name])
             elif name in given and name in (_GRID_POSITIONS, _TEXT_POSITIONS):
@@ -95,14 +94,14 @@ def start_from(
                 partly.append(f"{name} {count} of {len(tensor)}")
             else:
                 fresh.append(name)
-    differing = _differences(recognizer, weights.recognizer, _MUST_AGREE + _MAY_DIFFER)
+    unused = [name for name in given if name not in names]
     parts = {
         "positions kept": partly,
         "fresh, not in the file or of another shape": fresh,
-        "in the file, but without a place in this model": [
-            n for n in given if n not in names
-        ],
-        "not as in the file": differing,
+        "in the file, but without a place in this model": unused,
+        "not as in the file": _differences(
+            recognizer, weights.recognizer, _MUST_AGREE + _MAY_DIFFER
+        ),
     }
     taken = f"{len(names) - len(fresh)} of {len(names)} tensors taken over"
     return [
@@ -110,6 +109,18 @@ def start_from(
         f"characters: {len(kept):,} kept, {_changes(charset, old)}",
         *(f"{name}: {_first(items)}" for name, items in parts.items() if items),
     ]
+
+
+def _fill_rows(
+    name: str,
+    tensor: Float[Tensor, "symbol ..."],
+    own_rows: Sequence[int],
+    values: Float[Tensor, "kept ..."],
+) -> None:
+    """Give rows of characters their values; in outputs the others become the mean of these."""
+    if name in _OUTPUTS:
+        _fill_with_mean(tensor, values[:-1])
+    tensor[own_rows] = values.to(tensor)
 
 
 def _changes(charset: Charset, old: Charset) -> str:
@@ -274,7 +285,11 @@ class StartFromWeights(Callback):
         return weights
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Checkpoints are loaded by now, so it is known whether there is one."""
+        """Checkpoints are loaded by now, so it is known whether there is one.
+
+        Raises:
+            CannotStart: for weights that cannot be read, or of another architecture.
+        """
         assert isinstance(pl_module, RecognizerTraining)
         if trainer.ckpt_path:
             report(

@@ -49,11 +49,13 @@ def test_a_temperature_is_fitted_and_written(weights_path, sets, tmp_path, run):
     assert overall["n"] == COUNT
     assert overall["after"]["loss"] < overall["before"]["loss"]
     assert overall["after"]["error"] < overall["before"]["error"]
-    old, new = load_weights(weights_path), load_weights(out)
+    old = load_weights(weights_path)
+    new = load_weights(out)
     assert new.temperature == values["temperature"]
     assert new.provenance["calibration"]["words"] == COUNT
     assert new.provenance["note"] == old.provenance["note"]
-    before, after = load_file(weights_path), load_file(out)
+    before = load_file(weights_path)
+    after = load_file(out)
     assert before.keys() == after.keys()
     for name, tensor in before.items():
         assert torch.equal(tensor, after[name])
@@ -95,10 +97,8 @@ def test_what_cannot_be_read_is_said_and_left_out(weights_path, sets, tmp_path, 
 
 
 def test_wrong_use(weights_path, labeled_set, tmp_path, run):
-    folder, out = (
-        labeled_set(tmp_path / "few", {"a.png": "a"}),
-        tmp_path / "a.safetensors",
-    )
+    folder = labeled_set(tmp_path / "few", {"a.png": "a"})
+    out = tmp_path / "a.safetensors"
     weights = weights_path
     for arguments, trouble in [
         (["huge", folder, "--out", out], "no model 'huge'"),

@@ -27,7 +27,8 @@ def test_the_temperature_of_the_words_is_found(temperature):
     assert result.factor == pytest.approx(temperature, rel=0.15)
     assert not result.is_at_edge
     others = read_words(temperature, seed=1)
-    before, after = others[4], others[int(np.abs(FACTORS - result.factor).argmin())]
+    before = others[4]
+    after = others[int(np.abs(FACTORS - result.factor).argmin())]
     assert after.scores()["error"] < 0.04
     if temperature != 1:
         assert before.scores()["error"] > after.scores()["error"]

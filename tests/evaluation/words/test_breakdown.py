@@ -19,7 +19,10 @@ from vit_str.evaluation.words.results import ReadWords
 def random_words(n: int = 400, seed: int = 0) -> ReadWords:
     """Labels of several kinds; the surer, the more often right."""
     numbers = random.Random(seed)
-    labels, texts, confidences, sizes = [], [], [], []
+    labels = []
+    texts = []
+    confidences = []
+    sizes = []
     for _ in range(n):
         label = "".join(numbers.choices("abcABC12-한", k=numbers.randint(0, 9)))
         sure = numbers.random()
@@ -166,7 +169,8 @@ def test_sizes():
         (9, 99),
     ]
     words = ReadWords(["x"] * 9, ["x"] * 9, [0.5] * 9, sizes=list(sizes))
-    tall, wide = "tall: height over 1.5 times the width", "wide"
+    tall = "tall: height over 1.5 times the width"
+    wide = "wide"
     assert groups_of("orientation", words) == [
         None,
         wide,
@@ -179,7 +183,8 @@ def test_sizes():
         wide,
     ]
     two = "width up to 2 times the height"
-    three, five = two.replace("2", "3"), two.replace("2", "5")
+    three = two.replace("2", "3")
+    five = two.replace("2", "5")
     square = "about square: up to as wide as high"
     assert groups_of("aspect", words) == [
         None,

@@ -20,7 +20,8 @@ def textbook(confidences: list[float], right: list[bool]) -> float:
     """Expected calibration error bin by bin, as Guo et al. (2017) write it."""
     error = 0.0
     for index in range(15):
-        low, high = index / 15, (index + 1) / 15
+        low = index / 15
+        high = (index + 1) / 15
         inside = [
             place
             for place, confidence in enumerate(confidences)

@@ -69,7 +69,8 @@ def test_other_formats(evaluate, folder, model, tmp_path, run):
     ]
     with TarWriter(tmp_path / "words.tar", Layout()) as writer:
         writer.add([*words, LabeledWord(b"damaged", "x")])
-    sheet, path = tmp_path / "worst.png", tmp_path / "words.tar"
+    sheet = tmp_path / "worst.png"
+    path = tmp_path / "words.tar"
     code, out, err = run("evaluate", path, "--json", "--sheet", sheet, *model)
     assert (code, err.count("\n")) == (1, 1)
     assert err.startswith(f"vit-str: {path}: ")

@@ -13,7 +13,8 @@ def read(labels: list[str], texts: list[str]) -> ReadWords:
 
 
 def test_comparison_by_set_and_together():
-    easy, hard = ["Ab", "cd", "!?"], ["ef"]
+    easy = ["Ab", "cd", "!?"]
+    hard = ["ef"]
     first = {"easy": read(easy, ["ab", "x", "!?"]), "hard": read(hard, ["x"])}
     second = {"easy": read(easy, ["AB", "cd", "x"]), "hard": read(hard, ["ef!"])}
     comparison = Comparison(("old", "new"), first, second)

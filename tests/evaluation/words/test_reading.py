@@ -26,7 +26,8 @@ def test_report(reader, tmp_path, word_image, labeled_set):
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     assert list(values) == ["sets", "overall", "mistakes"]
     assert list(values["sets"]) == ["first", "second"]
-    sets, overall = values["sets"], values["overall"]
+    sets = values["sets"]
+    overall = values["overall"]
     assert [sets["first"][metric] for metric in METRICS] == [1] * 8
     assert sets["second"]["word_accuracy_36"] == 0
     assert [sets[name]["n"] for name in sets] == [2, 2]

@@ -106,7 +106,11 @@ class Observer:
         self._subjects = (subject, *others)
 
     def source(self, block: int | None, head: int | None) -> Source:
-        """A block (the last if None) and a head (the mean if None), which count from 1."""
+        """A block (the last if None) and a head (the mean if None), which count from 1.
+
+        Raises:
+            ValueError: for blocks and heads that the model does not have.
+        """
         block = self.blocks if block is None else block
         is_head = head is None or 1 <= head <= self.heads
         if not (1 <= block <= self.blocks and is_head):

@@ -50,7 +50,7 @@ def attention_distance(
     seed: int = 1,
     image_size: tuple[int, int] | None = None,
 ) -> AttentionDistance:
-    """Measure how far the attention heads of a model look.
+    """Measure how far the attention heads of a model look (Dosovitskiy et al. 2020, D.7).
 
         >>> result = attention_distance("tiny", "photos/")  # doctest: +SKIP
         >>> result.to_frame(), result.plot()  # doctest: +SKIP
@@ -79,6 +79,9 @@ def attention_distance(
         seed: of rendered words and random weights.
         image_size: height and width that images are resized to, for models by name that take
             several sizes, such as those of other libraries and ``line``.
+
+    Returns:
+        Distances in pixels of the model's input, and the other metrics, of every head and layer.
 
     Raises:
         ValueError: no such model, no attention in it, no images or not of its size, in one line.

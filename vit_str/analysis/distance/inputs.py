@@ -161,7 +161,11 @@ def _several(images: Tensor) -> Tensor:
 
 
 def pixels_in(batch: Any) -> Tensor:
-    """The images of a batch: itself, the first of a tuple, or its ``pixel_values``."""
+    """The images of a batch: itself, the first of a tuple, or its ``pixel_values``.
+
+    Raises:
+        ValueError: for a batch without images.
+    """
     if isinstance(batch, list | tuple):
         return pixels_in(batch[0])
     if isinstance(batch, Mapping):

@@ -69,7 +69,11 @@ class DistanceAnalysis:
         images: Float[Tensor, "batch channel height width"],
         queries: Bool[Tensor, "batch token"] | None = None,
     ) -> None:
-        """Add normalized images, on the encoder's device; by default all tokens are queries."""
+        """Add normalized images, on the encoder's device; by default all tokens are queries.
+
+        Raises:
+            ValueError: for values that are not finite.
+        """
         if not images.isfinite().all():
             raise ValueError("images hold values that are not finite (NaN or infinite)")
         self.statistics.only(queries)

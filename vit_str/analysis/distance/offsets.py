@@ -31,11 +31,11 @@ class OffsetMaps:
     def update(
         self,
         layer: str,
-        queries: Tensor,
-        keys: Tensor,
+        queries: Float[Tensor, "batch head query head_dim"],
+        keys: Float[Tensor, "batch head key head_dim"],
         mask: Tensor | None = None,
     ) -> None:
-        """Add a batch of images, see ``probe``."""
+        """Add a batch of images; arguments as of a callback of `probe`."""
         special = self.grid.special_tokens
         seen = self._images.get(layer, 0)
         count = max(0, min(len(queries), _MOST_IMAGES - seen))

@@ -21,7 +21,11 @@ _HEADS = (
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """Tensors of a ``.safetensors`` file or of one of torch."""
+    """Tensors of a ``.safetensors`` file or of one of torch.
+
+    Raises:
+        ValueError: for a file that is not there, damaged, or holds anything but tensors.
+    """
     try:
         if path.suffix == ".safetensors":
             from safetensors.torch import load_file
@@ -49,7 +53,11 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def fill(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
-    """Put weights into a model; those of heads that it does not have are left out."""
+    """Put weights into a model; those of heads that it does not have are left out.
+
+    Raises:
+        ValueError: for tensors of another shape, missing or unknown ones.
+    """
     try:
         missing, unknown = model.load_state_dict(weights, strict=False)
     except RuntimeError as error:

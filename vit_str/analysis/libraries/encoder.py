@@ -152,7 +152,11 @@ def special_names(module: nn.Module) -> list[str]:
 def probe_layers(
     encoder: nn.Module, *callbacks: Callback, with_values: Sequence[ValueCallback] = ()
 ) -> Iterator[None]:
-    """As `probe`; of models of other libraries the self-attention of every layer, nothing else."""
+    """As `probe`; of models of other libraries the self-attention of every layer, nothing else.
+
+    Raises:
+        ValueError: where a layer takes no softmax that can be heard, or several.
+    """
     if not isinstance(encoder, LibraryEncoder):
         with probe(encoder, *callbacks, with_values=with_values):
             yield
@@ -191,7 +195,11 @@ class LibraryPreprocessing(Preprocessing):
     transform: Callable[[Image.Image], Any] | None = None
 
     def pixels(self, image: Image.Image) -> UInt8[Tensor, "channel height width"]:
-        """Resize and crop as the library does, before it normalizes."""
+        """Resize and crop as the library does, before it normalizes.
+
+        Raises:
+            ValueError: if the transformation makes another size.
+        """
         if self.transform is None:
             return Preprocessing.pixels(self, image)
         pixels = torch.as_tensor(self.transform(image))

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from einops import rearrange
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from PIL import Image
 from torch import Tensor, nn
 
@@ -268,7 +268,9 @@ def pair(size: Any) -> tuple[int, int]:
 
 
 def cross_attention(
-    model: Any, images: Tensor, labels: Tensor
+    model: Any,
+    images: Float[Tensor, "batch channel height width"],
+    labels: Int64[Tensor, "batch position"],
 ) -> dict[str, Float[Tensor, "batch head position row column"]]:
     """Where the decoder of a reader such as TrOCR or Donut looks while it writes ``labels``.
 

@@ -58,6 +58,10 @@ def load_library_model(
         seed: of random weights.
         checkpoint: file with the weights instead, ``.safetensors`` or of torch.
         image_size: height and width of images, which are then resized to it without cropping.
+
+    Raises:
+        ValueError: for an unknown name, a model that cannot be measured, a missing package, or
+            weights that are not to be had; each with what to do.
     """
     trained = not name.startswith("untrained:")
     library, _, called = name.removeprefix("untrained:").partition(":")
@@ -128,7 +132,11 @@ def unwrapped(model: nn.Module) -> nn.Module:
 def encoder_of(
     model: nn.Module, image_size: tuple[int, int] | None = None
 ) -> LibraryEncoder:
-    """An instantiated model of timm, torchvision or transformers; image size is height, width."""
+    """An instantiated model of timm, torchvision or transformers; image size is height, width.
+
+    Raises:
+        ValueError: for a model that cannot be measured, with the reason.
+    """
     model = unwrapped(model)
     library = library_of(model)
     if library is None:

@@ -109,7 +109,11 @@ def _joined(spans: list[tuple[int, int]]) -> tuple[int, int]:
 
 
 def window_of(module: nn.Module) -> WindowLayer:
-    """The window of a convolution or a pooling; a dilated one is as wide as what it spans."""
+    """The window of a convolution or a pooling; a dilated one is as wide as what it spans.
+
+    Raises:
+        ValueError: for padding that depends on the image.
+    """
     layer: Any = module
     if isinstance(layer.padding, str):
         raise ValueError(

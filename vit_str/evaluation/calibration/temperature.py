@@ -150,7 +150,11 @@ def _second_halves(
 
 
 def fit(tried: Sequence[JudgedWords]) -> Fit:
-    """The factor under which right and wrong words, read at each of ``FACTORS``, are likeliest."""
+    """The factor under which right and wrong words, read at each of ``FACTORS``, are likeliest.
+
+    Raises:
+        ValueError: for too few words, or words that are all right or all wrong.
+    """
     n = len(tried[0])
     counts = [int(words.right.sum()) for words in tried]
     if n < LEAST_WORDS or max(counts) == n or min(counts) == 0:

@@ -27,7 +27,8 @@ def align(label: str, text: str) -> list[Pair]:
     """Pair the characters of two texts so that the fewest differ (Levenshtein 1966).
 
     Of several ways the one is taken that replaces characters late in the word rather than inserts
-    or drops some.
+    or drops some: a table of confusions is about characters taken for others. Libraries, such as
+    rapidfuzz, prefer to insert one and to drop another.
     """
     costs = _costs(label, text)
     pairs: list[Pair] = []

@@ -79,6 +79,7 @@ class PermutedDecoder(AutoregressiveDecoder):
         features: Float[Tensor, "batch token dim"],
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
+        """Scores from left to right, each from the characters of the label before it."""
         positions = labels.shape[1] + 1
         mask = permutation_mask(torch.arange(positions, device=labels.device))
         return self._logits(self._image(features), labels, mask)
@@ -112,6 +113,7 @@ class PermutedDecoder(AutoregressiveDecoder):
     def step(  # type: ignore[override]
         self, symbols: Int64[Tensor, " batch"], position: int, state: CachedState
     ) -> Float[Tensor, "batch symbol"]:
+        """Scores of the position behind ``symbols``, which the state then holds."""
         written = self.embed_characters(symbols[:, None])
         if position:
             written = self.embed_positions(written, first=position - 1)

@@ -84,6 +84,7 @@ class RecurrentDecoder(AutoregressiveDecoder):
         features: Float[Tensor, "batch token dim"],
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
+        """Scores step by step, each from the characters of the label before it."""
         state = self.begin(features)
         steps = enumerate(self.inputs(labels).unbind(1))
         return torch.stack(
@@ -101,6 +102,7 @@ class RecurrentDecoder(AutoregressiveDecoder):
     def step(  # type: ignore[override]
         self, symbols: Int64[Tensor, " batch"], position: int, state: RecurrentState
     ) -> Float[Tensor, "batch symbol"]:
+        """Scores of the position behind ``symbols``; the hidden state moves on by it."""
         context = state.context
         if self.look is not None:
             context = self.look(state.hidden[0][:, None], state.image)[:, 0]

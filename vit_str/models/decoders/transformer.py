@@ -94,6 +94,7 @@ class TransformerDecoder(AutoregressiveDecoder):
         features: Float[Tensor, "batch token dim"],
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
+        """Scores of all positions at once, each from the characters of the label before it."""
         return self.logits_with(self._image(features), self.inputs(labels))
 
     def logits_with(
@@ -120,6 +121,7 @@ class TransformerDecoder(AutoregressiveDecoder):
     def step(  # type: ignore[override]
         self, symbols: Int64[Tensor, " batch"], position: int, state: CachedState
     ) -> Float[Tensor, "batch symbol"]:
+        """Scores of the position behind ``symbols``, which the state then holds."""
         x = self.embed_positions(
             self.embed_characters(symbols[:, None]), first=position
         )

@@ -23,6 +23,7 @@ class PlainConvolution(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch channel row column"]
     ) -> Float[Tensor, "batch width row column"]:
+        """As many rows and columns, ``width`` channels, none below zero."""
         return F.relu(self.norm(self.convolve(x)))
 
 

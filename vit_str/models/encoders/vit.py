@@ -113,7 +113,11 @@ class VisionTransformer(Encoder):
 def convolutional_stem(
     widths: tuple[int, ...], depths: tuple[int, ...], patch_size: tuple[int, int]
 ) -> tuple[nn.Sequential, tuple[int, int]]:
-    """Convolutional stages before patches are cut, and the size of a patch after them."""
+    """Convolutional stages before patches are cut, and the size of a patch after them.
+
+    Raises:
+        ValueError: for other numbers of widths and depths, or patches that it does not divide.
+    """
     shrinking = 2 ** len(widths)
     if len(depths) != len(widths) or any(size % shrinking for size in patch_size):
         raise ValueError(

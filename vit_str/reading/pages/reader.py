@@ -100,10 +100,10 @@ class PageReader:
     """Finds the words of whole pictures and reads them.
 
     Lines are read as a whole, which says where their words are. What a reader of lines doubts, a
-    reader of words looks at too, and the surer of both is kept. In pictures of 40 words and more,
-    which are print, it does so without other views of the words, unless its effort is "careful":
-    these take a quarter of the time, and help with perspective and blur. Print with the long s,
-    such as Fraktur, is left as the reader of lines reads it.
+    reader of words reads too, and the more confident of both is kept. In pictures of 40 words and
+    more, which are print, it does so without other views of the words, unless its effort is
+    "careful": these take a quarter of the time, and help with perspective and blur. Print with the
+    long s, such as Fraktur, is left as the reader of lines reads it.
 
     Args:
         reader: reads words; or lines, which are then left as it reads them.
@@ -143,6 +143,9 @@ class PageReader:
         Args:
             source: what ``load_image`` takes: a file, bytes, a Pillow image, an array.
             boxes: say where every character is.
+
+        Raises:
+            UnreadableImage: for a file that is no picture, damaged or too large.
         """
         path = source_name(source) if isinstance(source, str | os.PathLike) else None
         image = next(load_pages(path)) if path else load_image(source)
@@ -454,7 +457,16 @@ def load_page(
     other scripts read the lines that those of Latin letters doubt.
 
     A reader of words looks at what the bundled reader of lines doubts; another reader of lines
-    reads alone. Words whose characters have a lower geometric mean than the minimum are left out.
+    reads alone.
+
+    Args:
+        name_or_path: weights of words or of lines, see ``vit_str.load``.
+        device: see ``vit_str.load``.
+        backend: see ``vit_str.load``.
+        effort: ``fast`` reads every word once; ``careful`` reads doubtful words of print in other
+            views too; None only those of photographs.
+        search: which readings to look for; None for the most probable.
+        minimum_confidence: 0 to 1; words whose characters have a lower geometric mean are left out.
 
     Raises:
         ValueError: no such weights or device, no weights for a language, or ``rapidocr`` is not
