@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 import threading
@@ -23,6 +24,7 @@ from vit_str.models import (
 from vit_str.runtime import Reader, Reading, Source, load, weights_contents
 from vit_str.runtime import reader as reader_module
 from vit_str.runtime.charset import Charset
+from vit_str.runtime.graph_files import GraphFiles
 from vit_str.runtime.images import Preprocessing, UnreadableImage
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
@@ -439,16 +441,55 @@ def test_a_reader_says_what_it_is(reader):
 def test_the_weights_are_loaded_once(weights_path, monkeypatch):
     loaded = []
 
-    def counted(content: bytes) -> list[Any]:
-        loaded.append(len(content))
-        return deserialize(content)
+    def counted(path: Path) -> dict[str, np.ndarray]:
+        loaded.append(path)
+        return tensors(path)
 
-    deserialize = weights_contents.deserialize
-    monkeypatch.setattr(weights_contents, "deserialize", counted)
+    tensors = weights_contents._tensors
+    monkeypatch.setattr(weights_contents, "_tensors", counted)
     for name in ("tiny", weights_path):  # with graphs and without
         loaded.clear()
         load(name, "cpu")
         assert len(loaded) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_weights_of_every_format_are_read_as_numpy_reads_them(dtype, tmp_path):
+    """Also where the tensors begin at odd places, as in files of other writers."""
+    values = np.random.default_rng(1).standard_normal((3, 5)).astype(dtype)
+    values[0, :3] = (0.0, -0.0, np.finfo(np.float16).smallest_subnormal)
+    stored = values.tobytes()
+    entry = {
+        "dtype": {2: "F16", 4: "F32", 8: "F64"}[values.itemsize],
+        "shape": [3, 5],
+        "data_offsets": [0, len(stored)],
+    }
+    header = json.dumps({"a": entry}).encode()
+    header += b" " * (1 - len(header) % 2)
+    path = tmp_path / "odd.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + stored)
+    (tensor,) = weights_contents._tensors(path).values()
+    assert tensor.tobytes() == values.astype(np.float32).tobytes()
+    path.write_bytes(b"")  # what was read does not follow the file
+    assert tensor.tobytes() == values.astype(np.float32).tobytes()
+
+
+def test_steps_are_opened_at_the_first_doubt(monkeypatch):
+    opened = []
+
+    def noted(files: GraphFiles, name: str, *arguments: Any) -> Any:
+        opened.append(name)
+        return session(files, name, *arguments)
+
+    session = GraphFiles._session
+    monkeypatch.setattr(GraphFiles, "_session", noted)
+    reader = load("tiny", "cpu", backend="onnx")
+    word = ROOT / "data/samples/images/word-01.png"
+    assert reader.at_one_look().read(word).text == "Museum"
+    assert sorted(opened) == ["encoder", "verify"]
+    certain = reader.with_rereading(doubtful=1.0)
+    assert certain.read([word, word])[0].text == "Museum"
+    assert sorted(opened) == ["encoder", "step", "verify"]
 
 
 @pytest.mark.parametrize("backend", ["onnx", "torch"])

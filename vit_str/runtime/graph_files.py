@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession, OrtValue
 
     from vit_str.runtime.initializers import Tensors
+
+    Opener = Callable[[], InferenceSession]
 
 GRAPHS = BUNDLED / "graphs"
 """Folders of the graphs of the package, one for each architecture."""
@@ -68,27 +71,40 @@ class GraphFiles:
         self,
         threads: int,
         tensors: Tensors | None = None,
-    ) -> dict[str, InferenceSession]:
-        """Sessions by the names of the graphs.
+    ) -> dict[str, Opener]:
+        """What opens the session of each graph, by name.
+
+        It raises a ValueError if the graph is of another model, or onnxruntime cannot open it.
 
         Args:
             threads: that compute.
             tensors: of the weights file, if it is loaded already.
 
         Raises:
-            ValueError: a file is missing, damaged, or of another model.
+            ValueError: a file is missing, or damaged as its checksum tells.
         """
         if tensors is None and self.weights is not None:
             tensors = load_contents(self.weights).tensors
-        names = self.values["graphs"]
         made = {} if tensors is None else self._initializers(tensors)
-        return {name: self._session(name, threads, made) for name in names}
+        return {
+            name: self._opener(name, threads, made) for name in self.values["graphs"]
+        }
+
+    def _opener(self, name: str, threads: int, made: Mapping[str, OrtValue]) -> Opener:
+        path = self._path(name)
+        self._check_file(path)
+        needed = self.values["tensors"][path.stem] if made else ()
+        given = {each: made[each] for each in needed}
+        return partial(self._session, name, path, threads, given)
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}{self.variant_of(name)}.onnx"
 
     def _initializers(self, tensors: Tensors) -> dict[str, OrtValue]:
         """What the graphs take from a weights file, by name; several may take the same."""
         from onnxruntime import OrtValue
 
-        files = [f"{name}{self.variant_of(name)}" for name in self.values["graphs"]]
+        files = [self._path(name).stem for name in self.values["graphs"]]
         names = {name for file in files for name in self.values["tensors"][file]}
         return {
             name: OrtValue.ortvalue_from_numpy(initializer(name, tensors, self.ranges))
@@ -98,22 +114,20 @@ class GraphFiles:
     def _session(
         self,
         name: str,
+        path: Path,
         threads: int,
         initializers: Mapping[str, OrtValue],
     ) -> InferenceSession:
         import onnxruntime
 
-        path = self.folder / f"{name}{self.variant_of(name)}.onnx"
         options = onnxruntime.SessionOptions()
         options.log_severity_level = _SILENT
         options.intra_op_num_threads = 1 if name in _ON_ONE_THREAD else threads
         options.add_session_config_entry(_NO_SPINNING_BETWEEN_RUNS, "1")
         options.add_session_config_entry(_SPINNING, "0" if has_to_share() else "1")
         if initializers:
-            names = list(self.values["tensors"][path.stem])
-            values = [initializers[name] for name in names]
-            options.add_external_initializers(names, values)
-        self._check_file(path)
+            names = list(initializers)
+            options.add_external_initializers(names, list(initializers.values()))
         try:
             providers = ["CPUExecutionProvider"]
             session = onnxruntime.InferenceSession(path, options, providers)

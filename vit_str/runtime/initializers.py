@@ -87,7 +87,8 @@ def output_scales(
     weights: Float[np.ndarray, "output ..."],
 ) -> Float[np.ndarray, " output"]:
     """The largest weight of every output is the largest number of 8 bits."""
-    largest = np.abs(weights).reshape(len(weights), -1).max(1)
+    rows = weights.reshape(len(weights), -1)
+    largest = np.maximum(rows.max(1), -rows.min(1))
     return np.maximum(largest / _LARGEST_INT8, _LEAST_STEP).astype(np.float32)
 
 
@@ -105,7 +106,8 @@ def _with_zero(limits: tuple[float, float]) -> tuple[float, float]:
 def _quantized_outputs(weights: Float[np.ndarray, "output ..."]) -> np.ndarray:
     scales = output_scales(weights)
     other_axes = tuple(range(1, weights.ndim))
-    return np.rint(weights / np.expand_dims(scales, other_axes)).astype(np.int8)
+    scaled = weights / np.expand_dims(scales, other_axes)
+    return np.rint(scaled, out=scaled).astype(np.int8)
 
 
 def _bias_of_sums(name: str, tensors: Tensors, step: np.ndarray) -> np.ndarray:

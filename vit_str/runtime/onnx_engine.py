@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float, Int64
     from onnxruntime import InferenceSession
 
+    from vit_str.runtime.graph_files import Opener
     from vit_str.runtime.initializers import Tensors
     from vit_str.runtime.onnx_steps import Arrays
 
@@ -86,9 +87,14 @@ class OnnxEngine:
         self._opened = self._open(tensors)
         self._process = os.getpid()
 
-    def _open(self, tensors: Tensors | None = None) -> dict[str, Graph]:
-        sessions = self._graphs.open(self.threads, tensors)
-        return {name: Graph(session) for name, session in sessions.items()}
+    def _open(self, tensors: Tensors | None = None) -> dict[str, Graph | Opener]:
+        """The graphs; where a draft is checked, the one for steps is opened at the first doubt."""
+        openers = self._graphs.open(self.threads, tensors)
+        waits = {"step"} if "verify" in openers else set()
+        return {
+            name: opener if name in waits else Graph(opener())
+            for name, opener in openers.items()
+        }
 
     def session(self, name: str) -> InferenceSession:
         """What runs a graph."""
@@ -99,7 +105,12 @@ class OnnxEngine:
         if self._process != os.getpid():
             self._opened = self._open()
             self._process = os.getpid()
-        return self._opened[name]
+        graph = self._opened[name]
+        if not isinstance(
+            graph, Graph
+        ):  # two threads may both open it: either is right
+            graph = self._opened[name] = Graph(graph())
+        return graph
 
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Arrays:
         """See `Engine`."""
