@@ -3,12 +3,12 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from vit_str import files
 from vit_str.console import one_line
 from vit_str.files import (
     check_folder,
@@ -109,7 +109,7 @@ def test_a_file_is_checked_by_its_name(tmp_path, monkeypatch):
     def refuse(**folder):
         raise OSError(errno.EROFS, "Read-only file system", f"{folder}, a file")
 
-    monkeypatch.setattr(files, "TemporaryFile", refuse)
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
     with pytest.raises(OSError, match="Read-only") as raised:
         check_writable(tmp_path / "out.md")
     assert raised.value.filename == str(tmp_path / "out.md")

@@ -1,14 +1,16 @@
-"""Files and folders: atomic writes, names, finding files, locks, the cache folder."""
+"""Files and folders: atomic writes, names, finding files, locks, the cache folder.
+
+Every command begins here too: `shutil` and `tempfile`, which most runs never need, are imported
+where they are used.
+"""
 
 import errno
 import hashlib
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
 
 _LONGEST_NAME = 255  # bytes, of nearly all file systems
 _UNFINISHED = ".unfinished"  # in a folder that is being filled
@@ -124,6 +126,9 @@ def _is_held(file: int, path: Path, wait: bool = False) -> bool | None:
 @contextmanager
 def _copied_at_end(path: Path) -> Iterator[Path]:
     """A temporary file elsewhere, for what must not be replaced: a pipe or a device."""
+    import shutil
+    from tempfile import TemporaryDirectory
+
     with TemporaryDirectory() as folder:
         temporary = Path(folder, path.name)
         yield temporary
@@ -196,6 +201,8 @@ def _filled(path: Path, option: str) -> str:
 
 def _empty(folder: Path, note: Path) -> None:
     """Remove all that is in a folder but the note."""
+    import shutil
+
     for entry in set(folder.iterdir()) - {note}:
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)
@@ -267,6 +274,8 @@ def check_folder(path: Path) -> None:
 
 def _check_new_files(folder: Path, path: Path) -> None:
     """Raise an OSError that names a path if no file can be made in a folder."""
+    from tempfile import TemporaryFile
+
     try:
         with TemporaryFile(dir=folder):
             return

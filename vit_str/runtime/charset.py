@@ -9,7 +9,6 @@ import os
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
@@ -235,6 +234,8 @@ def charset_of(text: str) -> Charset:
         )
     if os.path.isfile(text) or text.endswith(".txt"):
         return _charset_in(Path(text))
+    from difflib import get_close_matches  # for what is typed wrong
+
     for name in names:
         alike = get_close_matches(name.lower(), CHARSETS, cutoff=0.7)
         if name not in CHARSETS and (alike or _looks_like_name(name)):

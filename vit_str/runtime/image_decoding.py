@@ -27,12 +27,6 @@ from vit_str.runtime.images import (
     reported_in_one_line,
     source_name,
 )
-from vit_str.runtime.limited_process import (
-    DEFAULT_LIMITS,
-    ProcessEnded,
-    ProcessLimits,
-    answers,
-)
 from vit_str.runtime.line_cutting import spans
 from vit_str.runtime.machine import thread_count
 
@@ -40,6 +34,8 @@ if TYPE_CHECKING:
     from threading import Event
 
     from jaxtyping import UInt8
+
+    from vit_str.runtime.limited_process import ProcessLimits
 
     Pixels = UInt8[np.ndarray, "height width channel"]
 
@@ -129,13 +125,17 @@ def _decoded(
 def decode_apart(
     source: Path | str | bytes,
     preprocessing: Preprocessing,
-    limits: ProcessLimits = DEFAULT_LIMITS,
+    limits: ProcessLimits | None = None,
     stop: Event | None = None,
 ) -> DecodedImage:
     """As `decode`, in a process with limits, which ends when ``stop`` is set.
 
-    For files that are large: those that were made to do harm may take hours to decode.
+    For files that are large: those that were made to do harm may take hours to decode. Without
+    limits given, they are those of `ProcessLimits`.
     """
+    # What starts processes is slow to import, and small files never need it
+    from vit_str.runtime.limited_process import DEFAULT_LIMITS, ProcessEnded, answers
+
     path = None
     data = b""
     if isinstance(source, bytes):
@@ -145,7 +145,9 @@ def decode_apart(
     wanted = {"path": path, "preprocessing": preprocessing.to_dict()}
     name = source_name(source)
     try:
-        answered = list(answers(DECODING_PROGRAM, wanted, data, limits, stop))
+        answered = list(
+            answers(DECODING_PROGRAM, wanted, data, limits or DEFAULT_LIMITS, stop)
+        )
     except ProcessEnded as ended:
         reason = f"{ended.reason('decode')}; save it again, smaller or as PNG"
         raise UnreadableImage(name, reason) from None
