@@ -27,8 +27,9 @@ def teacher_forcing_inputs(
     labels: Int64[np.ndarray, "batch position"], end: int
 ) -> Int64[np.ndarray, "batch position_and_start"]:
     """The start, then the labels; the end in the place of the padding."""
-    inputs = np.insert(labels, 0, end, axis=1)
-    inputs[inputs == PADDING] = end
+    rows, length = labels.shape
+    inputs = np.full((rows, length + 1), end, labels.dtype)
+    np.copyto(inputs[:, 1:], labels, where=labels != PADDING)
     return inputs
 
 

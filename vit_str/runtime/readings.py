@@ -88,6 +88,8 @@ def reading_of(
         places: of the characters of the best text; None if nobody asked.
     """
     best = _text_of(found.best, charset, places)
+    if found.free is None and len(found.hypotheses) <= 1:
+        return best
     free = None if found.free is None else _text_of(found.free, charset)
     others = tuple(_text_of(other, charset) for other in found.hypotheses[1:])
     return replace(best, free=free, alternatives=others)
