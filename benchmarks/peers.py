@@ -1,6 +1,7 @@
 """Other readers, as processes of their own on the CPUs that this one may use."""
 
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -117,12 +118,21 @@ class RapidOCR:
 def first_output(command: list[str]) -> float:
     """Seconds from the start of a command to the first character it prints.
 
+    Python may keep compiled modules, as installing does: those of a checkout are there from the
+    second run on.
+
     Raises:
         RuntimeError: it failed.
     """
+    environment = dict(os.environ)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     started = time.perf_counter()
     with subprocess.Popen(
-        command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command,
+        cwd=REPOSITORY,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         assert process.stdout is not None
         process.stdout.read(1)
