@@ -51,6 +51,8 @@ class RapidDetector:
                 "Det.box_thresh": _LEAST,
                 "EngineConfig.onnxruntime.intra_op_num_threads": thread_count(),
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+                # Memory that every layer asks the system for anew takes a quarter of the time
+                "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
             }
         )
 
