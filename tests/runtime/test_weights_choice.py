@@ -228,12 +228,14 @@ def test_one_sure_look_at_letters_of_its_own_is_believed(own, other, is_other):
     assert is_of_other_script(own, other, known, english, russian) is is_other
 
 
-def test_a_known_word_and_no_doubt_need_no_other_reader():
+def test_unknown_words_need_another_reader_and_doubts_where_no_words_are_known():
     english = prior_of(None, "en")
-    assert not may_be_of_other_script(reading("Museum", 0.95), english)
-    assert not may_be_of_other_script(reading("12,50", 0.95), english)
-    assert may_be_of_other_script(reading("My3eee", 0.95), english)
-    assert may_be_of_other_script(reading("Museum", 0.8), english)
+    assert not may_be_of_other_script(reading("Museum", 0.8), english)
+    assert not may_be_of_other_script(reading("12,50", 0.8), english)
+    assert may_be_of_other_script(reading("My3eee", 0.99), english)
+    assert may_be_of_other_script(reading("My3eee", 0.6), english)
+    assert not may_be_of_other_script(reading("My3eee", 0.4), english), "hopeless"
+    assert may_be_of_other_script(reading("Museum", 0.8), None)
     assert not may_be_of_other_script(reading("My3eee", 0.95), None)
 
 

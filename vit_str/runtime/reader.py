@@ -151,8 +151,8 @@ class Reader:
             in it, else float32.
         effort: see ``load``.
         search: see ``load``.
-        other: opens a reader of other scripts, which reads what this one doubts, and texts that are
-            no words of its languages; called at the first of them.
+        other: opens a reader of other scripts, for images whose text is no word of the languages of
+            this one; called at the first of them.
     """
 
     def __init__(
@@ -442,7 +442,7 @@ class Reader:
         """Readings; those of the reader of other scripts where it is surer.
 
         With languages of several scripts, every image may be of each. Without, the other reader
-        looks at what the first doubts or knows no word for once, unless images are read once only.
+        looks at texts that are no words of the first one's languages, unless images are read once.
         """
         if self._other is None or (self.effort == FAST and not self.language):
             return readings
