@@ -171,7 +171,7 @@ class Fixed(Reader):
         (reading("Mockea", 0.95), None, "Москве", 2),  # no word
         (reading("Moscow", 0.95), None, "Moscow", 0),
         (reading("16:45", 0.95), None, "16:45", 0),
-        (reading("Mockea", 0.97), "ru+de", "Mockea", 2),
+        (reading("Mockea", 0.97), "ru+de", "Москве", 2),
         (reading("Mockea", 0.7), "ru+de", "Москве", 2),
     ],
 )

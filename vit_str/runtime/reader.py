@@ -485,13 +485,16 @@ class Reader:
         boxes: bool,
         attention: bool,
     ) -> list[Reading]:
-        """Each reading, or that of the reader of other scripts if it is surer."""
+        """Each reading, or that of the reader of other scripts if it is surer, or believed."""
         other = self._open_other()
         again = other.read_decoded(images, boxes=boxes, attention=attention)
-        return [
-            second if is_surer([first], [second], self.charset) else first
-            for first, second in zip(readings, again, strict=True)
-        ]
+        words = prior_of(self.language, None)
+        surest = []
+        for first, second in zip(readings, again, strict=True):
+            is_other = is_of_other_script(first, second, self.charset, words, words)
+            is_other = is_other or is_surer([first], [second], self.charset)
+            surest.append(second if is_other else first)
+        return surest
 
     def _open_other(self) -> Reader:
         """The reader of other scripts."""
