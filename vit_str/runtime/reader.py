@@ -448,7 +448,7 @@ class Reader:
             return readings
         if self.language:
             return self._surest(images, readings, boxes, attention)
-        words = self._known_words()
+        words = self.known_words
         places = [
             place
             for place, reading in enumerate(readings)
@@ -466,7 +466,7 @@ class Reader:
                 other=look,
                 known=self.charset,
                 own_words=words,
-                other_words=other._known_words(),
+                other_words=other.known_words,
             )
         ]
         if not places:
@@ -503,8 +503,9 @@ class Reader:
         check_same_images(self.preprocessing, other.preprocessing)
         return other
 
-    def _known_words(self) -> WordPrior | None:
-        """The words of the languages that the weights were trained on."""
+    @property
+    def known_words(self) -> WordPrior | None:
+        """The words of the languages that the weights were trained on; None without lists."""
         return prior_of(None, self.provenance.get("language"))
 
     def _read_whole(

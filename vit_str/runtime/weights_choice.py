@@ -139,6 +139,26 @@ def may_be_of_other_script(reading: Reading, words: WordPrior | None) -> bool:
     return has_letters and is_legible and not words.holds(reading.text)
 
 
+def sees_other_script(readings: Sequence[Reading], known: Charset) -> bool:
+    """Whether a reader of other scripts is sure, and sees letters that look like none of the first.
+
+    Args:
+        readings: the words, or the whole, as the other reader reads it.
+        known: the characters of the first reader.
+    """
+    letters = filter(str.isalpha, "".join(reading.text for reading in readings))
+    unlike = "".join(each for each in letters if each not in SAME_SHAPES[LATIN])
+    return bool(known.unknown(unlike)) and _sureness(readings) >= SURE
+
+
+def are_mostly_unknown(readings: Sequence[Reading], words: WordPrior | None) -> bool:
+    """Whether the lists of languages hold less than half of the words that were read."""
+    texts = [each.text for each in readings if any(map(str.isalpha, each.text))]
+    if words is None or not texts:
+        return False
+    return sum(map(words.holds, texts)) < len(texts) / 2
+
+
 def is_of_other_script(
     own: Reading,
     other: Reading,
@@ -158,11 +178,10 @@ def is_of_other_script(
         own_words: of the languages of the first reader; None without lists.
         other_words: of the languages of the other reader; None without lists.
     """
+    if sees_other_script([other], known):
+        return True
     if _sureness([other]) < SURE or not has_own_letters([other], known):
         return False
-    unlike = [each for each in other.text if each not in SAME_SHAPES[LATIN]]
-    if any(map(str.isalpha, known.unknown("".join(unlike)))):
-        return True
     is_own_word = own_words is not None and own_words.holds(own.text)
     is_other_word = other_words is not None and other_words.holds(other.text)
     return is_other_word and not is_own_word

@@ -43,10 +43,12 @@ from vit_str.runtime.one_script import with_one_script
 from vit_str.runtime.readings import per_character
 from vit_str.runtime.weights_choice import (
     DOUBTFUL,
+    are_mostly_unknown,
     choose_weights,
     is_surer,
     lines_of,
     once,
+    sees_other_script,
 )
 
 MINIMUM_CONFIDENCE = 0.8
@@ -211,12 +213,18 @@ class PageReader:
         several scripts are asked for.
         """
         lines = self._in_direction(image, found, quarters, self.readers)
-        is_asked_for = self.reader.language is not None
-        if self.other is None or not (is_asked_for or _confidence(lines) < DOUBTFUL):
+        if self.other is None or not self._may_be_of_other_script(lines):
             return lines, (self.readers,)
         other = self.other()
         again = self._in_direction(image, found, quarters, other)
         return _surest(lines, again), (self.readers, other)
+
+    def _may_be_of_other_script(self, lines: Sequence[_Line]) -> bool:
+        """Whether to read lines by other readers too: asked for, doubtful, or no words."""
+        if self.reader.language is not None or _confidence(lines) < DOUBTFUL:
+            return True
+        readings = [reading for line in lines for reading in line.readings]
+        return are_mostly_unknown(readings, self.readers.lines.known_words)
 
     def _read_by(
         self,
@@ -389,6 +397,7 @@ def _surest(own: Sequence[_Line], other: Sequence[_Line]) -> list[_Line]:
     for first, second in zip(own, other, strict=True):
         charset = first.readers.lines.charset
         is_better = is_surer(first.readings, second.readings, charset)
+        is_better = is_better or sees_other_script(second.readings, charset)
         surest.append(second if is_better else first)
     return surest
 
