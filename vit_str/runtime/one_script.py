@@ -44,8 +44,9 @@ def one_script(line: str, language: str | None = None) -> str:
     """A line of text, of which every word has the letters of one script.
 
     Letters that look alike follow the others of their word. A word of nothing else follows the
-    other parts of a word with hyphens, then the line, then the language, and else stays of the
-    script that most of its letters have. It becomes Cyrillic or Greek only if the languages that
+    other parts of a word with hyphens, then the words before and after it if these are of one
+    script, then the line, then the language, and else stays of the script that most of its letters
+    have. It becomes Cyrillic or Greek only if the languages that
     have the other letters of the line have these too: Russian has no twin of the I in ``IT``.
     Roman numerals and units such as ``kΩ`` are Latin. Capitals among digits, as in ``X5``, stay of
     the script that most of them have in a line that is not Latin.
@@ -66,7 +67,12 @@ def one_script(line: str, language: str | None = None) -> str:
     words = line.split(" ")
     for place, group in groupby(parts, lambda part: line.count(" ", 0, part.start)):
         of_word = list(group)
-        wanted = _of_word(of_word, words[place], of_line) or of_line or of_language
+        wanted = (
+            _of_word(of_word, words[place], of_line)
+            or _of_neighbors(of_word, parts)
+            or of_line
+            or of_language
+        )
         for part in of_word:
             if part.script is None and scripts_in(part.text):
                 part.text = _decided(part.text, wanted, languages)
@@ -157,15 +163,29 @@ def _of_word(parts: Sequence[_Part], word: str, of_line: str | None) -> str | No
     return None
 
 
-def _votes(parts: Sequence[_Part]) -> Counter[str | None]:
-    """Letters by script, where the script is known.
+def _of_neighbors(of_word: Sequence[_Part], parts: Sequence[_Part]) -> str | None:
+    """The script of the nearest words of a line before and after a word, if it is the same."""
+    telling = _telling(parts)
+    before = [part.script for part in telling if part.start < of_word[0].start]
+    after = [part.script for part in telling if part.start > of_word[-1].start]
+    agree = before and after and before[-1] == after[0]
+    return before[-1] if agree else None
 
-    A Greek letter by itself may be a sign, as in ``π r``: it votes if no other letters do.
+
+def _telling(parts: Sequence[_Part]) -> list[_Part]:
+    """Parts whose script is known.
+
+    A Greek letter by itself may be a sign, as in ``π r``: it tells if no other letters do.
     """
     telling = [part for part in parts if part.script is not None]
     words = [part for part in telling if part.script != GREEK or len(part.text) > 1]
+    return words or telling
+
+
+def _votes(parts: Sequence[_Part]) -> Counter[str | None]:
+    """Letters by script, where the script is known."""
     votes: Counter[str | None] = Counter()
-    for part in words or telling:
+    for part in _telling(parts):
         votes[part.script] += len(part.text)
     return votes
 

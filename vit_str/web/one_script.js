@@ -88,12 +88,23 @@ function scriptThatShows(text) {
   return scripts.length === 1 ? scripts[0] : null;
 }
 
-/** Scripts of the letters that tell; a Greek letter by itself may be a sign. */
-function votesOf(parts) {
+/** Parts whose script is known; a Greek letter by itself may be a sign. */
+function tellingOf(parts) {
   const telling = parts.filter(({ script }) => script);
   const words = telling.filter(({ text, script }) => script !== "Greek" || [...text].length > 1);
-  const voting = words.length ? words : telling;
-  return voting.flatMap(({ text, script }) => [...text].map(() => script));
+  return words.length ? words : telling;
+}
+
+/** Scripts of the letters that tell. */
+const votesOf = (parts) =>
+  tellingOf(parts).flatMap(({ text, script }) => [...text].map(() => script));
+
+/** The script of the nearest words of a line before and after a word, if it is the same. */
+function scriptOfNeighbors(ofWord, parts) {
+  const telling = tellingOf(parts);
+  const before = telling.filter(({ index }) => index < ofWord[0].index).at(-1);
+  const after = telling.find(({ index }) => index > ofWord.at(-1).index);
+  return before && before.script === after?.script ? before.script : null;
 }
 
 /** The script of the letters of a word, as far as the word itself tells. */
@@ -164,7 +175,8 @@ export function oneScript(line, language = "") {
   const wanted = undecided.map((part) => {
     const place = placeOf(part);
     const ofWord = parts.filter((other) => placeOf(other) === place);
-    return scriptOfWord(ofWord, words[place], ofLine) ?? ofLine ?? ofLanguage;
+    const ofNeighbors = scriptOfNeighbors(ofWord, parts);
+    return scriptOfWord(ofWord, words[place], ofLine) ?? ofNeighbors ?? ofLine ?? ofLanguage;
   });
   undecided.forEach((part, i) => {
     part.text = decided(part.text, wanted[i], languages);
