@@ -17,6 +17,7 @@ from vit_str.runtime import Reader, Reading, Search, load
 from vit_str.runtime.alphabets import scripts_in
 from vit_str.runtime.boxes import Box
 from vit_str.runtime.charset import charset_of
+from vit_str.runtime.prior import prior_of
 from vit_str.runtime.readings import Character
 
 Drawn = tuple[Image.Image, Any]
@@ -64,6 +65,7 @@ class LineReader:
 
     reads_lines, is_constrained, language = True, False, None
     charset = charset_of("latin")
+    known_words = prior_of(None, "en")
 
     def __init__(self, lines: Sequence[str], confidence: float = 0.999) -> None:
         self.lines, self.confidence = lines, confidence
@@ -223,6 +225,17 @@ def test_where_the_lines_are_sure_no_other_reader_is_opened(draw):
     text, opened = page_of(draw, lines, 0.97, ["Музеум", "Опен даилы унтил"], 0.99)
     assert text == "\n".join(lines)
     assert not opened
+
+
+def test_lines_of_no_words_are_of_another_script_however_sure_they_are(draw):
+    latin = ["nporpaMMa", "6n6noTeKa nopra"]
+    other = ["программа", "библиотека порта"]
+    text, opened = page_of(draw, latin, 0.97, other, 0.95)
+    assert text == "\n".join(other)
+    assert len(opened) == 1
+    text, opened = page_of(draw, latin, 0.97, other, 0.85)
+    assert text == "\n".join(latin), "the other reader is not sure"
+    assert len(opened) == 1
 
 
 def test_all_lines_of_a_page_of_another_script_go_to_its_reader(draw):
