@@ -43,4 +43,4 @@ if __name__ == "__main__":
     complaints = [
         f"{path}: {each}" for path in sys.argv[1:] for each in problems(Path(path))
     ]
-    sys.exit("\n".join(complaints))
+    sys.exit("\n".join(complaints) or None)
