@@ -46,8 +46,8 @@ def one_script(line: str, language: str | None = None) -> str:
     Letters that look alike follow the others of their word. A word of nothing else follows the
     other parts of a word with hyphens, then the words before and after it if these are of one
     script, then the line, then the language, and else stays of the script that most of its letters
-    have. It becomes Cyrillic or Greek only if the languages that
-    have the other letters of the line have these too: Russian has no twin of the I in ``IT``.
+    have. It becomes Cyrillic or Greek only if the languages that have the other letters of the line
+    have these too: Russian has no twin of the I in ``IT``.
     Roman numerals and units such as ``kΩ`` are Latin. Capitals among digits, as in ``X5``, stay of
     the script that most of them have in a line that is not Latin.
 

@@ -106,11 +106,11 @@ class OnnxEngine:
             self._opened = self._open()
             self._process = os.getpid()
         graph = self._opened[name]
-        if not isinstance(
-            graph, Graph
-        ):  # two threads may both open it: either is right
-            graph = self._opened[name] = Graph(graph())
-        return graph
+        if isinstance(graph, Graph):
+            return graph
+        opened = Graph(graph())
+        self._opened[name] = opened  # two threads may both open it: either is right
+        return opened
 
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Arrays:
         """See `Engine`."""

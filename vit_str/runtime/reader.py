@@ -447,7 +447,9 @@ class Reader:
         if self._other is None or (self.effort == FAST and not self.language):
             return readings
         if self.language:
-            return self._surest(images, readings, boxes, attention)
+            other = self._open_other()
+            again = other.read_decoded(images, boxes=boxes, attention=attention)
+            return self._surest(readings, again)
         words = self.known_words
         places = [
             place
@@ -479,21 +481,16 @@ class Reader:
         return readings
 
     def _surest(
-        self,
-        images: Sequence[DecodedImage],
-        readings: list[Reading],
-        boxes: bool,
-        attention: bool,
+        self, readings: Sequence[Reading], others: Sequence[Reading]
     ) -> list[Reading]:
         """Each reading, or that of the reader of other scripts if it is surer, or believed."""
-        other = self._open_other()
-        again = other.read_decoded(images, boxes=boxes, attention=attention)
+        known = self.charset
         words = prior_of(self.language, None)
         surest = []
-        for first, second in zip(readings, again, strict=True):
-            is_other = is_of_other_script(first, second, self.charset, words, words)
-            is_other = is_other or is_surer([first], [second], self.charset)
-            surest.append(second if is_other else first)
+        for own, other in zip(readings, others, strict=True):
+            is_believed = is_of_other_script(own, other, known, words, words)
+            is_other = is_believed or is_surer([own], [other], known)
+            surest.append(other if is_other else own)
         return surest
 
     def _open_other(self) -> Reader:

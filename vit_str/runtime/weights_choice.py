@@ -1,8 +1,8 @@
 """Which weights read a language: those of the package for Latin letters, or for other scripts.
 
 A pair is a reader of words and a reader of lines, which know the same characters. The package has
-one for Latin letters, and may have one for Cyrillic and Greek; a folder with weights of the same
-names stands in for it.
+one for Latin letters, and one for Cyrillic and Greek; a folder with weights of the same names
+stands in for it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class WeightsChoice(NamedTuple):
     """Weights for what a user asks for."""
 
     first: str | Path
-    # That read what the first doubt; None if nothing else does
+    # For what may be of their scripts; None if nothing else reads
     other: Path | None = None
 
 
@@ -69,7 +69,7 @@ def choose_weights(
 
     Names that the package has, and folders that have weights of the same names, stand for weights
     of all scripts: a language, or the letters that a lexicon, pattern or alphabet holds, say which
-    are meant. Without a language, weights of other scripts read what those of Latin letters doubt.
+    are meant. Without a language, weights of other scripts look at what may be of theirs.
     All other weights stand for themselves, and ``none`` for the first ones alone.
 
     Args:

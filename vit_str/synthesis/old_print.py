@@ -151,10 +151,10 @@ def spacing(
             _emphasize(emphasis[row], text, rng)
     joins *= 1 - emphasis  # what is spread is not joined
     joins, spaces, marks, emphasis = places.to(tight.device).unbind()
-    spacing = tight + joins * joined
-    spacing = spacing + spaces * words
-    spacing = spacing + marks * mark
-    return spacing + emphasis * wide
+    white = tight + joins * joined
+    white = white + spaces * words
+    white = white + marks * mark
+    return white + emphasis * wide
 
 
 def _mark(

@@ -19,9 +19,7 @@ _SET_RIGHT = 3.0  # white before such lines that are set to the right, over the 
 _GAP_BELOW_RIGHT = 0.3  # white below these, over the same
 _UNEVEN = 1.5  # difference of the tops of the columns below these, over the same
 _TEXT_WIDTH = 6.0  # a column of text has lines at least so wide, over their height
-_LEAST_BESIDE = (
-    0.5  # share of the lines of a column that are beside those of the next one
-)
+_LEAST_BESIDE = 0.5  # share of the lines of a column beside those of the next one
 _SAME_ROW = 0.5  # share of the lower one of two lines that is beside the other
 _OPEN_ROWS = 3  # the last rows that a box may still belong to
 _MOST_ACROSS = 0.25  # of the lines may lie across columns

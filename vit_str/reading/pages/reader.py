@@ -396,8 +396,8 @@ def _surest(own: Sequence[_Line], other: Sequence[_Line]) -> list[_Line]:
     surest = []
     for first, second in zip(own, other, strict=True):
         charset = first.readers.lines.charset
-        is_better = is_surer(first.readings, second.readings, charset)
-        is_better = is_better or sees_other_script(second.readings, charset)
+        is_believed = sees_other_script(second.readings, charset)
+        is_better = is_believed or is_surer(first.readings, second.readings, charset)
         surest.append(second if is_better else first)
     return surest
 
