@@ -157,15 +157,19 @@ SETS = {
 }
 
 
-def main() -> int:
+def main() -> None:
+    """Compare, or say in one line why that cannot be."""
+    try:
+        compare(_parser().parse_args())
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"hard_sets.py: {error}") from None
+
+
+def compare(options: argparse.Namespace) -> None:
     """Render, read, print, write."""
-    options = _parser().parse_args()
     unknown = sorted(set(options.sets) - set(SETS))
     if unknown:
-        sys.stderr.write(
-            f"hard_sets: unknown sets {unknown}: there are {', '.join(SETS)}\n"
-        )
-        return 2
+        raise ValueError(f"unknown sets {unknown}: there are {', '.join(SETS)}")
     folders = {name: options.out / name.replace(" ", "-") for name in options.sets}
     fonts = tuple(options.fonts) if options.fonts else None
     for name, folder in folders.items():
@@ -188,7 +192,6 @@ def main() -> int:
             options.json,
             {"words": options.words, "seed": options.seed, "models": values},
         )
-    return 0
 
 
 @lru_cache
@@ -357,4 +360,4 @@ def _markdown(rows: list[list[str]]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
