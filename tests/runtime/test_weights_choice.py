@@ -234,9 +234,26 @@ def test_unknown_words_need_another_reader_and_doubts_where_no_words_are_known()
     assert not may_be_of_other_script(reading("12,50", 0.8), english)
     assert may_be_of_other_script(reading("My3eee", 0.99), english)
     assert may_be_of_other_script(reading("My3eee", 0.6), english)
-    assert not may_be_of_other_script(reading("My3eee", 0.4), english), "hopeless"
+    assert not may_be_of_other_script(reading("My3eee", 0.2), english), "hopeless"
     assert may_be_of_other_script(reading("Museum", 0.8), None)
     assert not may_be_of_other_script(reading("My3eee", 0.95), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence", "probability", "is_looked_at"),
+    [
+        ("My3eee", 0.95, 0.1, False),
+        ("My3eee", 0.95, 0.5, True),
+        ("Museum", 0.95, 0.5, False),
+        ("Museum", 0.95, 0.95, True),
+        ("Museum", 0.995, 0.95, False),
+        ("Museum", 0.2, 0.95, False),
+        ("12,50", 0.95, 0.95, False),
+    ],
+)
+def test_a_detector_tells_what_to_look_at(text, confidence, probability, is_looked_at):
+    own = replace(reading(text, confidence), other_script=probability)
+    assert may_be_of_other_script(own, prior_of(None, "en")) is is_looked_at
 
 
 @pytest.mark.parametrize(("language", "asked_for"), [(None, 0), ("ru+de", 1)])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vit_str.runtime.image_decoding import DecodedImage
     from vit_str.runtime.interface import Engine
     from vit_str.runtime.rereading import Rereader
+    from vit_str.runtime.script_detector import ScriptDetector
     from vit_str.runtime.text_decoding import TextDecoder
 
     Pixels = UInt8[np.ndarray, "batch channel height width"]
@@ -34,12 +35,14 @@ class BatchReader:
         encode: images to what the decoder reads.
         decoder: makes texts of that.
         rereader: reads doubtful images again.
+        detector: tells whether images are of other scripts; None if nobody asks.
     """
 
     engine: Engine
     encode: Callable[[Pixels], Any]
     decoder: TextDecoder
     rereader: Rereader
+    detector: ScriptDetector | None = None
 
     def with_temperature(self, temperature: float) -> BatchReader:
         """The same with another temperature."""
@@ -94,14 +97,30 @@ class BatchReader:
         kept = _surer_way_up(found, turned, len(images))
         found = self.rereader.reread(pixels, encoded, found, kept)
         charset = self.engine.model.charset
-        if not (boxes or attention):
-            return [reading_of(found[index], charset) for index in kept]
-        labels = padded([candidates.best.ids for candidates in found])
-        size = (pixels.shape[2], pixels.shape[3])
-        places = locate_characters(
-            self.engine, encoded, labels, frames, size, attention
-        )
-        return [reading_of(found[index], charset, places[index]) for index in kept]
+        if boxes or attention:
+            labels = padded([candidates.best.ids for candidates in found])
+            size = (pixels.shape[2], pixels.shape[3])
+            places = locate_characters(
+                self.engine, encoded, labels, frames, size, attention
+            )
+            readings = [
+                reading_of(found[index], charset, places[index]) for index in kept
+            ]
+        else:
+            readings = [reading_of(found[index], charset) for index in kept]
+        return self._with_scripts(readings, encoded, kept)
+
+    def _with_scripts(
+        self, readings: list[Reading], encoded: Any, kept: Sequence[int]
+    ) -> list[Reading]:
+        """Readings that say how probable another script is, if something tells."""
+        if self.detector is None:
+            return readings
+        found = self.detector.probabilities(self.engine.scores(encoded))
+        return [
+            replace(reading, other_script=float(found[index]))
+            for reading, index in zip(readings, kept, strict=True)
+        ]
 
     def _frame(self, image: DecodedImage) -> Frame:
         left, top, right, bottom = image.window

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from vit_str.runtime.interface import Engine, Model
+    from vit_str.runtime.script_detector import ScriptDetector
     from vit_str.torch_runtime.weights_file import WeightsFile
 
     Pixels = UInt8[np.ndarray, "batch channel height width"]
@@ -114,16 +115,17 @@ def load(
     """
     chosen = choose_weights(name_or_path, search)
 
-    def open_reader(
-        path: str | Path,
-        other: Callable[[], Reader] | None = None,
-    ) -> Reader:
+    def open_reader(path: str | Path, **others: Any) -> Reader:
         engine = open_engine(path, device, backend, threads)
-        return Reader(engine, effort=effort, search=search, other=other)
+        return Reader(engine, effort=effort, search=search, **others)
 
     if chosen.other is None:
         return open_reader(chosen.first)
-    return open_reader(chosen.first, partial(open_reader, chosen.other))
+    return open_reader(
+        path=chosen.first,
+        other=partial(open_reader, chosen.other),
+        detector=chosen.detector(),
+    )
 
 
 class Reader:
@@ -153,6 +155,8 @@ class Reader:
         search: see ``load``.
         other: opens a reader of other scripts, for images whose text is no word of the languages of
             this one; called at the first of them.
+        detector: tells in which images the other reader may know the letters; None to ask it about
+            every text that is no word.
     """
 
     def __init__(
@@ -164,6 +168,7 @@ class Reader:
         effort: str | None = None,
         search: Search | None = None,
         other: Callable[[], Reader] | None = None,
+        detector: ScriptDetector | None = None,
     ) -> None:
         if hasattr(model, "recognizer") and not hasattr(model, "encode"):
             model = torch_engine(model, device, dtype)
@@ -184,6 +189,8 @@ class Reader:
         self._other = once(other) if other else None
         self._has_scripts = len(scripts_in(self.charset.characters)) > 1
         self._batches = self._batch_reader(search, effort)
+        if self._detects_scripts:
+            self._batches = replace(self._batches, detector=detector)
 
     def _batch_reader(self, search: Search, effort: str | None) -> BatchReader:
         """What reads as a search and an effort ask for."""
@@ -444,7 +451,7 @@ class Reader:
         With languages of several scripts, every image may be of each. Without, the other reader
         looks at texts that are no words of the first one's languages, unless images are read once.
         """
-        if self._other is None or (self.effort == FAST and not self.language):
+        if self._other is None or not (self.language or self._detects_scripts):
             return readings
         if self.language:
             other = self._open_other()
@@ -480,6 +487,11 @@ class Reader:
                 readings[place] = reading
         return readings
 
+    @property
+    def _detects_scripts(self) -> bool:
+        """Whether images tell which reader is meant: nobody says, and they may be read twice."""
+        return not self.language and self.effort != FAST
+
     def _surest(
         self, readings: Sequence[Reading], others: Sequence[Reading]
     ) -> list[Reading]:
@@ -500,7 +512,7 @@ class Reader:
         check_same_images(self.preprocessing, other.preprocessing)
         return other
 
-    @property
+    @cached_property
     def known_words(self) -> WordPrior | None:
         """The words of the languages that the weights were trained on; None without lists."""
         return prior_of(None, self.provenance.get("language"))

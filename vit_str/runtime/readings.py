@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,8 @@ class Reading:
         alternatives: the next most probable readings, if they were asked for.
         prior: what the frequency of its words added to the logarithm of the probability of the
             text; 0 where the image left no doubt, or without a language.
+        other_script: probability that the letters are of a script that the model does not know;
+            None where nothing tells.
     """
 
     text: str
@@ -61,6 +63,7 @@ class Reading:
     free: Reading | None = None
     alternatives: tuple[Reading, ...] = ()
     prior: float = 0.0
+    other_script: float | None = field(default=None, compare=False)
 
     def with_minimum_confidence(self, least: float | None) -> Reading:
         """This reading, with empty text if its confidence is below ``least``."""

@@ -239,6 +239,15 @@ def is_intact(path: Path) -> bool | None:
         return None if stored is None else bool(stored == _digest(header, file))
 
 
+def stored_checksum(path: Path) -> str | None:
+    """The checksum that a weights file says it has; None if it has none, or is no such file."""
+    try:
+        with safe_open(path, "np") as file:
+            return (file.metadata() or {}).get(CHECKSUM)
+    except (OSError, SafetensorError):
+        return None
+
+
 def unusable(path: Path, reason: str) -> ValueError:
     """The error that says in one line what is wrong with a weights file."""
     reason = one_line(reason)

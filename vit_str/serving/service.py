@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import lru_cache, partial
 from importlib.util import find_spec
@@ -296,8 +296,12 @@ class ReadingService:
             chosen = self._chosen(search)
             if chosen.other is None:
                 return self._open(chosen.first, search)
-            other = partial(self._open, chosen.other, search)
-            return self._open(chosen.first, search, other)
+            return self._open(
+                path=chosen.first,
+                search=search,
+                other=partial(self._open, chosen.other, search),
+                detector=chosen.detector(),
+            )
 
     def _chosen(self, search: Search) -> WeightsChoice:
         """The weights for a search."""
@@ -308,14 +312,9 @@ class ReadingService:
     def _engine(self, path: str | Path) -> Engine:
         return self.reader.engine if path == self._first else self._other_engine(path)
 
-    def _open(
-        self,
-        path: str | Path,
-        search: Search,
-        other: Callable[[], Reader] | None = None,
-    ) -> Reader:
+    def _open(self, path: str | Path, search: Search, **others: Any) -> Reader:
         engine = self._engine(path)
-        return Reader(engine, effort=self._effort, search=search, other=other)
+        return Reader(engine, effort=self._effort, search=search, **others)
 
     def _page_readers(
         self,
