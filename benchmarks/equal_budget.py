@@ -4,9 +4,9 @@ r"""What a change of the recipe or of the rendered words brings, at an equal bud
         --images 100000 --out runs/recipe --real iiit5k svt ic15 [-- --data.init_args.seed=2 ...]
 
 Trains every variant as ``vit-str train`` in a process of its own, one after another, reads the
-labeled folders with each and compares it with the first variant on the same words. The same
-command goes on where it was stopped; what is finished is not repeated. Judged are the weights as
-trained: in a short run their moving average lags behind (``--weights averaged``).
+labeled folders with each, at one look, and compares it with the first variant on the same words.
+The same command goes on where it was stopped; what is finished is not repeated. Judged are the
+weights as trained: in a short run their moving average lags behind (``--weights averaged``).
 
 The file of variants names each and gives it a list of arguments of ``vit-str train``:
 
@@ -245,7 +245,7 @@ def _read(run: VariantRun, options: argparse.Namespace, folders: list[Path]) -> 
     kept = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     wanted = [folder for folder in folders if str(folder.resolve()) not in kept]
     if wanted:
-        reader = load(weights, options.device)
+        reader = load(weights, options.device).at_one_look()
         for folder in wanted:
             words = read_words(reader, open_words(folder), batch_size=64)
             kept[str(folder.resolve())] = asdict(words)
