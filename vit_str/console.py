@@ -24,7 +24,11 @@ def prepare() -> None:
 
 
 def write(line: str) -> None:
-    """Print a line at once, so that a following program sees results as they come."""
+    """Print a line at once, so that a following program sees results as they come.
+
+    Raises:
+        OSError: standard output is closed, or cannot be written to.
+    """
     if sys.stdout is None:  # as after >&- in a shell
         raise OSError(errno.EBADF, "standard output is closed; redirect it to a file")
     sys.stdout.write(f"{line}\n")

@@ -75,7 +75,11 @@ class VitStrOcrModel(BaseOcrModel):
         return OcrLanguageSupport(bcp47=list(known_languages()), native=[NO_LANGUAGE])
 
     def map_ocr_language(self, language: OcrLanguage) -> str:
-        """``de`` and ``iso:de`` are the same."""
+        """``de`` and ``iso:de`` are the same.
+
+        Raises:
+            OcrLanguageNotSupportedError: neither words nor letters of this language are known.
+        """
         code = language.native or language.bcp47_language
         if code not in (*known_languages(), NO_LANGUAGE):
             raise OcrLanguageNotSupportedError(

@@ -211,7 +211,11 @@ def _empty(folder: Path, note: Path) -> None:
 
 
 def default_cache() -> Path:
-    """Folder for what can be built again: ``VIT_STR_CACHE`` or the user's cache folder."""
+    """Folder for what can be built again: ``VIT_STR_CACHE`` or the user's cache folder.
+
+    Raises:
+        ValueError: there is no home folder, and no variable names another.
+    """
     own = os.environ.get("VIT_STR_CACHE")
     if own:
         return Path(own)

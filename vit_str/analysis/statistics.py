@@ -85,6 +85,9 @@ class AttentionStatistics:
         norm: ``renormalized`` or ``raw``, see above.
         chunk: most numbers of a map in memory at a time.
         windows: layer -> its windows.
+
+    Raises:
+        ValueError: a metric or the norm is unknown.
     """
 
     def __init__(

@@ -149,6 +149,9 @@ def load_subjects(
 
     The weights of ``checkpoint`` are for the only trained one of another library, the size is for
     all of other libraries and for those of this project that read any width.
+
+    Raises:
+        ValueError: a name comes twice, or no model takes the checkpoint or the size.
     """
     if len(set(names)) < len(names):
         raise ValueError(f"each model once, found {', '.join(names)}")

@@ -187,6 +187,9 @@ class Augmentation:
     for one of 1,200. That is twice the height at which models read: what is drawn finer would be
     lost. Where a faint word is lost in noise or in the dark, see `still_legible`, only its
     geometry is changed.
+
+    Raises:
+        ValueError: the seed is negative, or there is no such pipeline.
     """
 
     def __init__(self, name: str = "light", seed: int = 0) -> None:

@@ -44,6 +44,9 @@ class LabelFile:
     columns, any other file has tabs. If the first line has titles of both columns (``NAMES``,
     ``LABELS``), they say which columns count; else there are two. Only where lines start is kept
     in memory.
+
+    Raises:
+        ValueError: there is no such file.
     """
 
     def __init__(self, path: Path) -> None:

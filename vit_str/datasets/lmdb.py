@@ -36,6 +36,9 @@ class LmdbReader(WordSource):
 
     This is what the scripts of clovaai's benchmark and of PARSeq make, and what `LmdbWriter`
     makes: a folder with ``data.mdb``, or a single file. Do not read it while it is written.
+
+    Raises:
+        ValueError: there is no LMDB of this form.
     """
 
     format = "lmdb"

@@ -30,6 +30,9 @@ class Mixture:
 
     Attributes:
         shares: of every source, adding up to 1.
+
+    Raises:
+        ValueError: a source holds no words, or a weight is not positive.
     """
 
     def __init__(

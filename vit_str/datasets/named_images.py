@@ -23,6 +23,9 @@ class NamedImagesReader(WordSource):
     ``word.png``, ``word_17.png`` and ``more/word_3.jpg`` all say ``word``: an underscore and digits
     at the end are a number. ``115_Lube_45484.jpg``, as in MJSynth, says ``Lube``. Files come
     sorted; hidden ones are no words.
+
+    Raises:
+        ValueError: there is no such folder.
     """
 
     format = "names"

@@ -34,6 +34,9 @@ class SynthTextReader(WordSource):
 
     Args:
         path: the folder with ``gt.mat`` and the folders of pictures, one above it, or the file.
+
+    Raises:
+        ValueError: there is no ``gt.mat``.
     """
 
     format = "synthtext"

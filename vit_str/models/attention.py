@@ -142,6 +142,9 @@ class MultiHeadAttention(nn.Module):
         dim: width of queries, source and output.
         heads: number of heads; divides ``dim``.
         attend: what makes weights of queries and keys; by default their scaled dot product.
+
+    Raises:
+        ValueError: ``heads`` does not divide ``dim``.
     """
 
     def __init__(

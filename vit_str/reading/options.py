@@ -206,6 +206,9 @@ def input_groups(
     """What ``paths`` name, and then what the list of ``--files-from`` names, as it comes.
 
     What is wrong with paths is said here. Every group leads to files but perhaps the last.
+
+    Raises:
+        ValueError: nothing is named, or a path leads nowhere.
     """
     if not options.paths and not options.files_from:
         raise ValueError(
@@ -240,6 +243,9 @@ def listed(path: str) -> Iterator[list[str]]:
     Those of a regular file come together, those of a pipe as they are written. Editors of Windows
     begin a file with a byte order mark and end lines with a carriage return; elsewhere names may
     hold one.
+
+    Raises:
+        ValueError: the file cannot be read.
     """
     try:
         is_piped = path == STANDARD_INPUT

@@ -131,7 +131,11 @@ TWINS: Mapping[str, str] = MappingProxyType(
 
 
 class Charset:
-    """An ordered set of characters; the place of a character is its id."""
+    """An ordered set of characters; the place of a character is its id.
+
+    Raises:
+        ValueError: a character comes twice.
+    """
 
     def __init__(self, characters: str = PRINTABLE_ASCII) -> None:
         repeated = sorted(c for c, count in Counter(characters).items() if count > 1)

@@ -37,7 +37,11 @@ class Constraint(Protocol):
 
 
 class Alphabet:
-    """Characters of a set, in any order."""
+    """Characters of a set, in any order.
+
+    Raises:
+        ValueError: it is empty.
+    """
 
     start = None
 
@@ -59,7 +63,11 @@ class Alphabet:
 
 
 class Lexicon:
-    """Words of a list: a trie, whose nodes are ranges of the sorted list."""
+    """Words of a list: a trie, whose nodes are ranges of the sorted list.
+
+    Raises:
+        ValueError: it is empty, or holds a word that is too long for the model.
+    """
 
     def __init__(self, words: Iterable[str], charset: Charset, longest: int) -> None:
         ordered = sorted({word for word in words if word})
@@ -117,6 +125,9 @@ class Pattern:
             is written.
         charset: of the model.
         characters: those that may be written.
+
+    Raises:
+        ValueError: it is no regular expression, or matches nothing that the model can write.
     """
 
     start = ""

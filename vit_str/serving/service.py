@@ -180,7 +180,11 @@ class ReadingService:
     async def read(
         self, uploads: Sequence[Upload], options: ReadOptions, client: str
     ) -> list[dict[str, Any]]:
-        """A record for each upload, see `reading_row`; one that cannot be read says so."""
+        """A record for each upload, see `reading_row`; one that cannot be read says so.
+
+        Raises:
+            Refusal: the request holds too many pictures.
+        """
         if options.boxes or options.attention:
             with refused():
                 self.reader.require_boxes(options.attention)
@@ -209,7 +213,11 @@ class ReadingService:
         wanted: PageOfUpload,
         client: str,
     ) -> dict[str, Any]:
-        """The record of one page of an upload, see `page_row`."""
+        """The record of one page of an upload, see `page_row`.
+
+        Raises:
+            Refusal: the server reads no pages.
+        """
         if not reads_pages():
             hint = f"{install_hint('page')} where it runs, and start it again"
             raise Refusal(501, f"this server reads no whole pictures: {hint}")
@@ -418,7 +426,11 @@ def _open_page_parts(reader: Reader) -> tuple[LineDetector, Reader | None] | Non
 
 @contextmanager
 def refused() -> Iterator[None]:
-    """Options that do not fit the model are the client's mistake."""
+    """Options that do not fit the model are the client's mistake.
+
+    Raises:
+        Refusal: 422, in place of a ValueError.
+    """
     try:
         yield
     except ValueError as error:

@@ -91,6 +91,9 @@ class Lexicon:
             words of ``language``; words that occur more often in it are drawn more often.
         weights: ingredients to use and their shares, instead of ``WEIGHTS``.
         maximum_length: of a string, in characters.
+
+    Raises:
+        ValueError: ``maximum_length`` is below 1, or the charset leaves nothing to draw.
     """
 
     def __init__(

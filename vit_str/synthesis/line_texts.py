@@ -166,6 +166,9 @@ class LineTexts:
             a charset of several scripts, some lines have words of another one among them.
         words: a text file of the user's own words instead, as for `Lexicon`.
         style: what kinds of lines there are, and how they are written.
+
+    Raises:
+        ValueError: the charset has no space.
     """
 
     def __init__(

@@ -24,6 +24,9 @@ def load_pictures(folders: Sequence[Path]) -> UInt8[Tensor, "picture 3 height wi
     A picture gives a tile for every 512 x 256 pixels that it has, at most 16, at least one. At
     most 4,096 tiles are kept, spread evenly over all in the order of their names: 400 MB. Files
     that cannot be read are skipped.
+
+    Raises:
+        ValueError: a folder is missing, or there is no picture that can be read.
     """
     paths: list[Path] = []
     for folder in folders:

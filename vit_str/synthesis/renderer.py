@@ -68,6 +68,9 @@ class Renderer:
         pictures: photographs to use as backgrounds.
         chunk: words drawn at a time; by default 64 on a CPU, so that they stay in its cache, and
             4096 on a GPU. Part of what a seed means.
+
+    Raises:
+        ValueError: the picture is too small.
     """
 
     def __init__(

@@ -111,6 +111,9 @@ class RenderedWords(LightningDataModule):
         real: folders of labelled crops to validate on, each with a ``labels.tsv``.
         real_limit: most crops of each folder to validate on, spread evenly; all if None.
         rendered_limit: number of rendered words to validate on.
+
+    Raises:
+        ValueError: there are no fonts.
     """
 
     provenance = "text rendered by vit-str"

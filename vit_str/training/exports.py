@@ -100,6 +100,9 @@ class WeightsHistory(StepCallback):
     Args:
         folder: where ``step-0000000.safetensors`` and so on go, in float16.
         first: number of the first step after 0.
+
+    Raises:
+        ValueError: ``first`` is below 1.
     """
 
     def __init__(self, folder: Path, first: int = 64) -> None:

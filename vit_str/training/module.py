@@ -58,6 +58,9 @@ class RecognizerTraining(LightningModule):
             ``TransformerDecoder.draft_grid``; it fades in the same way.
         averaging: share of the average that stays at each step.
         compile_model: compile the losses with ``torch.compile`` (on a GPU).
+
+    Raises:
+        ValueError: the charset and the decoder differ in their number of characters.
     """
 
     def __init__(

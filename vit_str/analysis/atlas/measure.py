@@ -163,7 +163,11 @@ def _versions_for(name: str) -> dict[str, str]:
 
 
 def read_refused(path: Path) -> dict[str, Refusal]:
-    """Models that an atlas could not measure; none if there is no atlas yet."""
+    """Models that an atlas could not measure; none if there is no atlas yet.
+
+    Raises:
+        ValueError: the file is not that of an atlas.
+    """
     try:
         atlas = json.loads(path.read_text(encoding="utf-8"))
         versions = atlas.get("refused_by", {})

@@ -79,7 +79,11 @@ _NEAR = 0.5  # of the distance of uniform attention: nearer heads are counted
 
 
 def report(run: AnalysisRun, norm: str) -> int:
-    """Measure every model that is not done yet, and write JSON and a page of all that are."""
+    """Measure every model that is not done yet, and write JSON and a page of all that are.
+
+    Raises:
+        ValueError: ``--checkpoint`` is given, which is for one model.
+    """
     names = expand(run.names or [FAMILIES])
     check_data(names, run.options["data"])
     if run.options["checkpoint"] is not None:

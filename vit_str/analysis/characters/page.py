@@ -69,6 +69,9 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
 
     Blocks (default: the last) and heads (the mean of all) count from 1. The words drawn are evenly
     spread; those without text are left out.
+
+    Raises:
+        ValueError: ``show`` is out of range.
     """
     if not 0 <= show <= _MOST_SHOWN:
         raise ValueError(f"--show must be from 0 to {_MOST_SHOWN}, found {show}")

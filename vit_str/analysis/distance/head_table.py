@@ -12,6 +12,9 @@ class HeadTable:
         shown: models, in the order of the rows; those without training only if there is no other.
         untrained: models to compare them with.
         layers: of the deepest model.
+
+    Raises:
+        ValueError: there are no such rows.
     """
 
     def __init__(self, rows: pd.DataFrame, metric: str, unit: str) -> None:

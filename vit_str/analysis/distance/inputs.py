@@ -46,7 +46,11 @@ class GivenImages:
     seed: int
 
     def batches(self, subject: Subject | None) -> Iterator[Tensor]:
-        """Batches as a model takes them; None for a torch module, which takes tensors only."""
+        """Batches as a model takes them; None for a torch module, which takes tensors only.
+
+        Raises:
+            ValueError: the images are no tensors, and ``subject`` is None.
+        """
         source = self.source
         if isinstance(source, Tensor):
             several = _several(source)
@@ -107,7 +111,11 @@ class GivenImages:
 
 
 def encoder_in(model: Any, grid: TokenGrid | None, images: Tensor) -> nn.Module:
-    """The encoder of a torch module, which knows the grid of its tokens unless one is given."""
+    """The encoder of a torch module, which knows the grid of its tokens unless one is given.
+
+    Raises:
+        ValueError: the grid is not given, and the module does not know it.
+    """
     encoder: Any = model.encoder if isinstance(model, Recognizer) else model
     if grid is None and library_of(encoder):
         return encoder_of(encoder, (images.shape[-2], images.shape[-1]))

@@ -58,6 +58,9 @@ class LibraryEncoder(Encoder):
         blocks: its layers, first to last.
         forward: from images to the features of the last layer.
         special: names of the tokens before those of the grid, such as ``class``, ``register 1``.
+
+    Raises:
+        ValueError: the model has no supported layers.
     """
 
     def __init__(

@@ -239,7 +239,11 @@ def _features(model: Any, other_size: bool, images: Tensor) -> Tensor:
 
 
 def preprocessing(processor: Any) -> LibraryPreprocessing:
-    """What an image processor of transformers does to images."""
+    """What an image processor of transformers does to images.
+
+    Raises:
+        ValueError: the processor does not scale pixels to the range from 0 to 1.
+    """
     if not processor.do_rescale or abs(processor.rescale_factor * 255 - 1) > 1e-6:
         raise ValueError(
             f"{type(processor).__name__} scales pixels in a way not supported"

@@ -10,7 +10,11 @@ _LINEAR_KEYS = 7  # rows and columns that the linear kind of PVT v2 pools all to
 
 
 def first_grid(image_size: tuple[int, int], stride: tuple[int, int]) -> TokenGrid:
-    """The tokens of the first stage, which divide the image evenly."""
+    """The tokens of the first stage, which divide the image evenly.
+
+    Raises:
+        ValueError: they do not divide it evenly.
+    """
     (height, width), (down, across) = image_size, stride
     if height % down or width % across:
         raise ValueError(
@@ -26,7 +30,11 @@ def pooled_keys(grid: TokenGrid, ratio: int) -> TokenGrid | None:
 
 
 def linear_keys(grid: TokenGrid) -> TokenGrid:
-    """Keys of the linear kind of PVT v2, the same number whatever the number of tokens."""
+    """Keys of the linear kind of PVT v2, the same number whatever the number of tokens.
+
+    Raises:
+        ValueError: the tokens do not divide evenly among the keys.
+    """
     if grid.rows % _LINEAR_KEYS or grid.columns % _LINEAR_KEYS:
         raise ValueError(
             f"{grid.rows} x {grid.columns} tokens are pooled to {_LINEAR_KEYS} x "
@@ -37,7 +45,11 @@ def linear_keys(grid: TokenGrid) -> TokenGrid:
 
 
 def strided(grid: TokenGrid, stride: tuple[int, int]) -> TokenGrid:
-    """Tokens behind a pooling whose window is centered on the tokens that it keeps."""
+    """Tokens behind a pooling whose window is centered on the tokens that it keeps.
+
+    Raises:
+        ValueError: the tokens do not divide evenly.
+    """
     rows, columns = stride
     if grid.rows % rows or grid.columns % columns:
         raise ValueError(

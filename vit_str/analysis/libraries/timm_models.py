@@ -41,7 +41,11 @@ def create(
     checkpoint: Path | None,
     image_size: tuple[int, int] | None = None,
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
-    """A model by its name, with weights that timm finds or of a file, and its preprocessing."""
+    """A model by its name, with weights that timm finds or of a file, and its preprocessing.
+
+    Raises:
+        ValueError: timm has no model of this name.
+    """
     import timm
 
     if ":" not in name and not timm.is_model(name.partition(".")[0]):
@@ -69,7 +73,11 @@ def create(
 
 
 def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
-    """An instantiated model; its images have its one size, unless it takes any."""
+    """An instantiated model; its images have its one size, unless it takes any.
+
+    Raises:
+        ValueError: the model is not supported, or takes images of any size and none is given.
+    """
     kind = type(model).__name__
     if kind == "Qwen3VitClassifier":
         return encoder(model.encoder, image_size)

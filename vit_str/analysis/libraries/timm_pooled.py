@@ -30,7 +30,11 @@ def pooled_blocks(model: Any, image_size: tuple[int, int]) -> list[Block]:
 
 
 def image_size_of(model: Any) -> tuple[int, int]:
-    """Height and width of the images that a model was made for."""
+    """Height and width of the images that a model was made for.
+
+    Raises:
+        ValueError: it takes images of any size.
+    """
     if hasattr(model, "patch_embeds"):
         height, width = model.patch_embeds[0].img_size
         return height, width

@@ -47,6 +47,9 @@ class GradientFields:
         queries: tokens measured in each image, other ones in the next, so that all come equally
             often in the end.
         seed: of the signs and of the order of tokens.
+
+    Raises:
+        ValueError: ``queries`` is below 1.
     """
 
     def __init__(self, encoder: Encoder, queries: int = 4, seed: int = 0) -> None:

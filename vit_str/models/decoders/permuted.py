@@ -33,6 +33,9 @@ class PermutedDecoder(AutoregressiveDecoder):
             random ones, each followed by its reverse.
         decoding: ``autoregressive`` or ``parallel``.
         refinements: how often the label is read again, each character from all others.
+
+    Raises:
+        ValueError: an argument is outside its range.
     """
 
     loop = "refine"

@@ -54,6 +54,9 @@ class RecurrentDecoder(AutoregressiveDecoder):
         attention: ``none``, ``additive`` or ``dot``.
         maximum_length: most characters it writes.
         label_smoothing: share of the target spread over all symbols in training.
+
+    Raises:
+        ValueError: the cell or the attention is unknown.
     """
 
     def __init__(

@@ -51,6 +51,9 @@ class RecurrentEncoder(ColumnEncoder):
         cell: ``rnn``, ``lstm`` or ``gru``.
         depth: number of recurrent layers.
         bidirectional: read from both sides; each direction has half of the width.
+
+    Raises:
+        ValueError: the cell is unknown, or ``dim`` is odd with two directions.
     """
 
     def __init__(

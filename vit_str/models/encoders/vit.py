@@ -30,6 +30,9 @@ class VisionTransformer(Encoder):
         stem_widths: channels of convolutional stages before the patches are cut, each of which
             halves the image (Xiao et al. 2021); without any, patches are cut from the pixels.
         stem_depths: residual blocks of every stage.
+
+    Raises:
+        ValueError: patches do not divide the image evenly.
     """
 
     def __init__(

@@ -23,6 +23,9 @@ class OutputFolder:
     """The folder that results go to, ``part-000000.parquet`` and so on.
 
     A run that resumes must have the same settings: what decides how results look.
+
+    Raises:
+        ValueError: the path is a file, or a folder with other files.
     """
 
     def __init__(

@@ -78,7 +78,11 @@ def ray_workers(
     device: str,
     count: int | None,
 ) -> Iterator[Workers]:
-    """Ray, started here or joined at an address as ``ray.init`` takes it, and left at the end."""
+    """Ray, started here or joined at an address as ``ray.init`` takes it, and left at the end.
+
+    Raises:
+        RayError: Ray cannot be started or joined, in one line.
+    """
     for name, value in _RAY_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     # Ray prints about its own affairs; standard output is for results alone.
@@ -118,6 +122,9 @@ def choose_workers(
     """One worker per GPU, or per CPU where there is none or none is wanted.
 
     Where a number of threads is asked for, a worker takes as many CPUs.
+
+    Raises:
+        ValueError: there are not so many devices, or none of this kind.
     """
     cpus = int(resources.get("CPU", 0))
     gpus = int(resources.get("GPU", 0))
@@ -146,7 +153,11 @@ def read_parts(
     weights: dict[str, bytes],
     workers: Workers,
 ) -> Iterator[PartResult]:
-    """Read images part by part, while `ray_workers` runs."""
+    """Read images part by part, while `ray_workers` runs.
+
+    Raises:
+        RayError: Ray stopped, in one line.
+    """
     import ray
 
     starts = range(0, len(images), part_size)
@@ -237,7 +248,11 @@ class PartReader:
 def read_images(
     reader: Reader, images: Sequence[ImageRef], job: Job, threads: int = 1
 ) -> list[dict[str, Any]]:
-    """A row for every image: what it says, or why it cannot be read."""
+    """A row for every image: what it says, or why it cannot be read.
+
+    Raises:
+        OSError: none of the images is there, as on a machine that does not share their folder.
+    """
     if not any(os.path.exists(image.path) for image in images):
         raise OSError(
             f"{images[0].path} and {len(images) - 1} others are not there; all "

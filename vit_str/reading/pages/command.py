@@ -50,7 +50,11 @@ _OF_ALL_FILES = (
 
 
 def run_pages(options: argparse.Namespace) -> int:
-    """Read whole pictures and print their text, or write a file for each of them."""
+    """Read whole pictures and print their text, or write a file for each of them.
+
+    Raises:
+        ValueError: options that do not go with pages.
+    """
     from vit_str.reading.pages.pictures import PAGE_SUFFIXES, PageOptions
     from vit_str.reading.pages.results import OneFile, PageFolder
 

@@ -30,6 +30,9 @@ class RapidDetector:
     """The detector of ``rapidocr`` (PP-OCRv6 small, Apache-2.0, inside its wheel).
 
     It sees images of bounded size, so its memory is bounded.
+
+    Raises:
+        ValueError: ``rapidocr`` is not installed.
     """
 
     def __init__(self) -> None:

@@ -29,7 +29,11 @@ class OneFile:
 
 
 class PageFolder:
-    """A folder with a file for each picture, and a record of what each of them was made from."""
+    """A folder with a file for each picture, and a record of what each of them was made from.
+
+    Raises:
+        ValueError: the path is a file.
+    """
 
     def __init__(self, path: Path, suffix: str, options: Mapping[str, Any]) -> None:
         if path.exists() and not path.is_dir():
@@ -91,7 +95,11 @@ class PageFolder:
         return tuple(known["counts"]) if "counts" in known else None
 
     def note(self, state: Mapping[str, Any], pages: int, words: int) -> None:
-        """Remember that a text of some pages and words was written from this state."""
+        """Remember that a text of some pages and words was written from this state.
+
+        Raises:
+            OSError: the record cannot be written; names it.
+        """
         row = {**state, "counts": [pages, words]}
         try:
             with self.record.open("a", encoding="utf-8") as file:
