@@ -55,9 +55,9 @@ def write_json(path: Path, values: object) -> None:
 
 
 def _cell(value: object) -> object:
-    return (
-        f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
-    )
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else value
 
 
 def piped(rows: Sequence[Sequence[str]], text_columns: int = 1) -> list[str]:

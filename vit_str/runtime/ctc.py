@@ -241,7 +241,8 @@ def _viterbi(
         best = ways.max(0) + fits[:, column]
     every = np.arange(rows)
     last = 2 * (labels != PADDING).sum(1)
-    state = last - (best[every, np.maximum(last - 1, 0)] > best[every, last])
+    ends_before = best[every, np.maximum(last - 1, 0)] > best[every, last]
+    state = np.where(ends_before, last - 1, last)
     owners = np.full((rows, columns), PADDING)
     for column in reversed(range(columns)):
         owners[:, column] = np.where(state % 2, state // 2, PADDING)

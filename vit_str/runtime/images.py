@@ -240,7 +240,11 @@ def page_numbers(ranges: Sequence[tuple[int, int | None]]) -> Iterator[int]:
     ends = [last for _, last in ranges]
     highest = None if None in ends else max(last or 0 for last in ends)
     every = count(1) if highest is None else range(1, highest + 1)
-    return (n for n in every if any(a <= n <= (b or n) for a, b in ranges))
+
+    def is_wanted(number: int) -> bool:
+        return any(first <= number <= (last or number) for first, last in ranges)
+
+    return filter(is_wanted, every)
 
 
 def pixels_of(source: Path | str | bytes) -> int:
@@ -614,7 +618,8 @@ def _eight_bit(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
 
 def _opaque(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
     """Lay a transparent image on white or black, whichever its visible pixels stand out from."""
-    light = total = 0.0
+    light = 0.0
+    total = 0.0
     for _, strip in _strips(image):
         rgba = strip.convert("RGBA")
         alpha = np.asarray(rgba.getchannel("A"), dtype=np.float64)

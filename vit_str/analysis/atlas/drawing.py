@@ -1,6 +1,7 @@
 """Small drawings for the cells of a table: the heads of one model by depth."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -23,7 +24,7 @@ def heads_by_depth(layers: Sequence[dict[str, Any]]) -> Markup:
     near = [
         layer["chance"]["window 3x3"]["distance"] / uniform(layer) for layer in layers
     ]
-    top = max([_LEAST_TOP, *near, *(share for heads in shares for share in heads)])
+    top = max([_LEAST_TOP, *near, *chain.from_iterable(shares)])
 
     def x(index: int) -> float:
         return _EDGE + (_WIDTH - 2 * _EDGE) * (index + 0.5) / len(layers)
@@ -31,15 +32,11 @@ def heads_by_depth(layers: Sequence[dict[str, Any]]) -> Markup:
     def y(share: float) -> float:
         return _HEIGHT - _EDGE - (_HEIGHT - 2 * _EDGE) * share / top
 
-    dots = [
-        _dot(
-            x(index),
-            y(share),
-            f"layer {index + 1}, head {head}: {share:.2f} of uniform",
-        )
-        for index, heads in enumerate(shares)
-        for head, share in enumerate(heads, 1)
-    ]
+    dots = []
+    for index, heads in enumerate(shares):
+        for head, share in enumerate(heads, 1):
+            title = f"layer {index + 1}, head {head}: {share:.2f} of uniform"
+            dots.append(_dot(x(index), y(share), title))
     means = [(x(index), y(layer_mean(layer))) for index, layer in enumerate(layers)]
     nearby = [(x(index), y(share)) for index, share in enumerate(near)]
     ends = [(_EDGE, y(1)), (_WIDTH - _EDGE, y(1))]

@@ -49,9 +49,10 @@ def expand(names: list[str]) -> list[str]:
 
 def _meant(name: str) -> list[str]:
     if name == FAMILIES:
-        return [
-            f"{of}:{model}" for of, models in _OF_FAMILIES.items() for model in models
-        ]
+        meant = []
+        for library, models in _OF_FAMILIES.items():
+            meant += [f"{library}:{model}" for model in models]
+        return meant
     library, _, pattern = name.partition(":")
     if library not in _OF_FAMILIES or not any(mark in pattern for mark in "*?["):
         return [name]

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -41,8 +42,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
             f"{path}: not a file of weights; give .safetensors, or a state dict of "
             "torch.save"
         ) from None
-    while isinstance(state, dict) and (inside := [w for w in _WRAPPERS if w in state]):
-        state = state[inside[0]]
+    state = _unwrapped(state)
     if not isinstance(state, dict) or not all(
         isinstance(v, Tensor) for v in state.values()
     ):
@@ -50,6 +50,16 @@ def read_weights(path: Path) -> dict[str, Tensor]:
             f"{path}: expected tensors by name, found {type(state).__name__}"
         )
     return {name.removeprefix("module."): value for name, value in state.items()}
+
+
+def _unwrapped(state: Any) -> Any:
+    """The weights in what a training script saved, such as ``{"model": weights}``."""
+    while isinstance(state, dict):
+        wrapper = next((name for name in _WRAPPERS if name in state), None)
+        if wrapper is None:
+            break
+        state = state[wrapper]
+    return state
 
 
 def fill(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:

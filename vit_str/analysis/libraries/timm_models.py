@@ -1,6 +1,7 @@
 """Models of timm."""
 
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def _swin(model: Any) -> list[Block]:
     grid = TokenGrid(rows, columns, (height, width))
     stages = model.stages if hasattr(model, "stages") else model.layers
     blocks = []
-    for block in (block for stage in stages for block in stage.blocks):
+    for block in chain.from_iterable(stage.blocks for stage in stages):
         named = "feat_size" if hasattr(block, "feat_size") else "input_resolution"
         if (grid.rows, grid.columns) != tuple(getattr(block, named)):
             grid = grid.merged()

@@ -1,6 +1,7 @@
 """Models of timm whose layers attend to pooled keys: PVT v2, Twins and MViT v2."""
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 from vit_str.analysis.geometry import TokenGrid
@@ -88,7 +89,7 @@ def _multi_scale(model: Any, image_size: tuple[int, int]) -> list[Block]:
         )
     grid = first_grid(image_size, model.patch_embed.proj.stride)
     blocks = []
-    for block in (block for stage in model.stages for block in stage.blocks):
+    for block in chain.from_iterable(stage.blocks for stage in model.stages):
         queries, keys = (
             _behind(pool, grid) for pool in (block.attn.pool_q, block.attn.pool_k)
         )

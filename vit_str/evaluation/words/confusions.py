@@ -60,7 +60,9 @@ def _costs(label: str, text: str) -> list[list[int]]:
         above = costs[-1]
         line = [row]
         for column, read in enumerate(text, 1):
-            replaced = above[column - 1] + (written != read)
+            replaced = above[column - 1]
+            if written != read:
+                replaced += 1
             line.append(min(replaced, above[column] + 1, line[-1] + 1))
         costs.append(line)
     return costs

@@ -195,11 +195,10 @@ def _are_set_right(
     sides: np.ndarray, first: np.ndarray, columns: list[np.ndarray], white: float
 ) -> bool:
     """Whether lines begin far from the left side of their columns."""
-    starts = {
-        int(line): float(sides[column, 0].min())
-        for column in columns
-        for line in column
-    }
+    starts = {}
+    for column in columns:
+        start = float(sides[column, 0].min(initial=np.inf))
+        starts |= dict.fromkeys(column.tolist(), start)
     return all(sides[line, 0] - starts[int(line)] > white for line in first)
 
 

@@ -42,19 +42,10 @@ _LINE_COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b"
 
 def page_row(name: str, page: Page) -> dict[str, Any]:
     """A page as plain values, words in reading order with the numbers of their block and line."""
-    words = [
-        {
-            "text": word.text,
-            "confidence": round(word.confidence, _DIGITS),
-            "polygon": [[round(x, 1), round(y, 1)] for x, y in word.polygon],
-            "block": block,
-            "line": line,
-            "characters": [_character(c) for c in word.characters],
-        }
-        for block, lines in enumerate(page.blocks)
-        for line, row in enumerate(lines)
-        for word in row
-    ]
+    words = []
+    for block, lines in enumerate(page.blocks):
+        for line, row in enumerate(lines):
+            words += [_word(word, block, line) for word in row]
     return {
         "path": name,
         "width": page.width,
@@ -62,6 +53,17 @@ def page_row(name: str, page: Page) -> dict[str, Any]:
         "text": page.text,
         "words": words,
         "error": None,
+    }
+
+
+def _word(word: Word, block: int, line: int) -> dict[str, Any]:
+    return {
+        "text": word.text,
+        "confidence": round(word.confidence, _DIGITS),
+        "polygon": [[round(x, 1), round(y, 1)] for x, y in word.polygon],
+        "block": block,
+        "line": line,
+        "characters": [_character(each) for each in word.characters],
     }
 
 
