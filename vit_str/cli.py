@@ -155,12 +155,12 @@ def _without_command(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--version",
         action="store_true",
-        help="print the version and that of the weights, and exit",
+        help="print the versions of program and weights, and exit",
     )
     parser.add_argument(
         "--completion",
         choices=("bash", "zsh", "tcsh"),
-        help="print what completes commands and options in this shell, and exit",
+        help="print a completion script for this shell, and exit",
     )
     commands = parser.add_subparsers(metavar="COMMAND")
     for name, command in COMMANDS.items():
@@ -255,7 +255,8 @@ def _add_threads(parser: argparse.ArgumentParser, default: str | None) -> None:
         type=positive,
         default=default,
         metavar="N",
-        help="threads that compute, in each process (default: one per CPU that may be used)",
+        help="computing threads of each process (default: one per CPU that may "
+        "be used)",
     )
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

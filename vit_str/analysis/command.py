@@ -29,9 +29,9 @@ In Python and in notebooks: vit_str.analysis.attention_distance(model, images)
 _ATLAS = """\
 WEIGHTS may be patterns ('timm:swin*', 'untrained:timm:vit_tiny*'), or 'families': one
 small model of each family of timm and torchvision that is supported, which is the
-default. Writes report.html, to sort and to filter, atlas.json, and a file for each
-model in models/: models that are there are not measured again, so that the command goes
-on where it was interrupted. A model that cannot be measured is listed with the reason.
+default. Writes report.html with a table to sort and filter, atlas.json, and a file for
+each model in models/: these models are not measured again, so the same command resumes
+after an interruption. A model that cannot be measured is listed with the reason.
 
 examples:
   vit-str analyze atlas --count 50 --data photos/ --out atlas/
@@ -52,29 +52,30 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
             "models",
             nargs=analysis.models,
             metavar="WEIGHTS",
-            help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; "
-            "of other libraries timm:NAME, hf:NAME or torchvision:NAME, with the "
-            "weights that these find in their caches or fetch from their hubs, or "
-            "untrained:timm:NAME, for which nothing is fetched",
+            help="tiny, a .safetensors file, untrained:NAME or "
+            "untrained:CONFIG.yaml; for other libraries timm:NAME, hf:NAME or "
+            "torchvision:NAME, with weights from their caches or hubs, or "
+            "untrained:timm:NAME, which downloads nothing",
         )
     parser.add_argument(
         "--checkpoint",
         type=Path,
         metavar="FILE",
-        help="weights for the timm:, hf: or torchvision: model, .safetensors or of "
-        "torch, instead of those that the library would fetch",
+        help="file of weights (.safetensors or PyTorch) for the timm:, hf: or "
+        "torchvision: model, instead of those that the library would "
+        "download",
     )
     parser.add_argument(
         "--image-size",
         type=int,
         nargs=2,
         metavar=("HEIGHT", "WIDTH"),
-        help="of the images that models of timm:, hf: or torchvision: are given, if "
-        "they take any but their usual ones, and of lines for 'line', which reads any "
-        "width; images are resized to it without cropping",
+        help="size to which images are resized, without cropping, for timm:, hf: "
+        "or torchvision: models that take several sizes, and for 'line', "
+        "which reads any width",
     )
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="where to write"
+        "--out", type=Path, required=True, metavar="DIR", help="folder to write to"
     )
     parser.add_argument(
         "--seed", type=int, default=1, help="same seed, same results (1)"
@@ -83,7 +84,7 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
         "--data",
         default="rendered",
         metavar="FOLDER",
-        help="folder of images to look at; or 'rendered': words drawn for it (default)",
+        help="folder of images; or 'rendered': words drawn for the analysis (default)",
     )
     count = analysis.images
     parser.add_argument(
@@ -94,7 +95,7 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
         type=Path,
         nargs="+",
         metavar="DIR",
-        help="to render with, not the system's",
+        help="folders of fonts to render with, instead of the system's",
     )
     add_batch_size(parser)
     add_device(parser)
@@ -105,9 +106,9 @@ def _norm(parser: argparse.ArgumentParser) -> None:
         "--norm",
         choices=("renormalized", "raw"),
         default="renormalized",
-        help="attention to special tokens left out and the rest scaled to 1 "
-        "(renormalized, the default), or the rest as it is (raw, as the ViT paper); "
-        "the same without special tokens",
+        help="leave out attention to special tokens and rescale the rest to 1 "
+        "(renormalized, the default), or keep the rest as it is (raw, as in "
+        "the ViT paper); equal without special tokens",
     )
 
 
@@ -130,15 +131,15 @@ def _distance(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=16,
         metavar="N",
-        help="images on which to measure gradient distance too, the yardstick that "
-        "convolutions have as well (16; 0 for none)",
+        help="images on which to measure gradient distance too, which "
+        "convolutions also have (16; 0 for none)",
     )
     parser.add_argument(
         "--queries",
         choices=("all", "text", "background"),
         default="all",
-        help="which tokens count as those that look: all (default), or those on or "
-        "beside the characters of rendered words",
+        help="which tokens count as queries: all (default), those on the "
+        "characters of rendered words, or those beside them",
     )
     parser.add_argument(
         "--group",
@@ -165,16 +166,17 @@ def _ablation(parser: argparse.ArgumentParser) -> None:
         "--by",
         choices=("mean", "zero", "resample", "noise"),
         default="mean",
-        help="what a cut head puts out: its mean over all words at that token (mean, "
-        "the default), zero, what it puts out for another word (resample), or noise of "
-        "its mean and deviation",
+        help="output of a cut head: its mean over all words at that token (mean, "
+        "the default), zero, its output for another word (resample), or "
+        "noise with its mean and deviation",
     )
     parser.add_argument(
         "--orders",
         type=int,
         default=20,
         metavar="N",
-        help="random orders of heads to compare nearest and farthest first with (20)",
+        help="random orders of heads, for comparison with nearest and farthest "
+        "first (20)",
     )
 
 
@@ -183,13 +185,13 @@ def _characters(parser: argparse.ArgumentParser) -> None:
         "--block",
         type=int,
         metavar="N",
-        help="of the decoder, from 1 (default: the last)",
+        help="block of the decoder, from 1 (default: the last)",
     )
     parser.add_argument(
         "--head",
         type=int,
         metavar="N",
-        help="of the block, from 1 (default: the mean of all)",
+        help="head of the block, from 1 (default: the mean of all)",
     )
     _show(parser, 12)
 
@@ -219,7 +221,7 @@ def _rollout(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.5,  # the paper's choice
         metavar="SHARE",
-        help="of the skip connection in every layer (0.5)",
+        help="weight of the skip connection in every layer (0.5)",
     )
     _show(parser)
 

@@ -30,7 +30,7 @@ from vit_str.datasets.unfinished import Unfinished
 
 _EPILOG = """\
 examples:
-  vit-str data inspect crops/                         what there is, what cannot be used and why
+  vit-str data inspect crops/                         what it contains, what is unusable and why
   vit-str data convert crops/ crops.lmdb              a folder to an LMDB
   vit-str data convert crops/ words-%06d.tar          archives for WebDataset
   vit-str data convert mjsynth.tar.gz mjsynth.lmdb    MJSynth as it is downloaded
@@ -38,8 +38,8 @@ examples:
   vit-str data show crops/ --augment strong --out sheet.png
 
 A SOURCE is a folder of images with labels (labels.tsv, .csv, .jsonl), an LMDB, tar archives, also
-compressed ones, MJSynth or SynthText. A word that cannot be used is left out whole, counted and
-listed; none is changed. A conversion that was stopped goes on with the same command.
+compressed ones, MJSynth or SynthText. A word that cannot be used is left out, counted and listed;
+none is changed. The same command resumes a conversion that was stopped.
 
 exit codes: 0 all well, also if words are left out; 1 output not written;
 2 wrong use; 130 interrupted with Ctrl-C."""
@@ -82,7 +82,7 @@ def _add_convert(commands: _Commands) -> None:
         "sources",
         nargs="+",
         metavar="SOURCE",
-        help="one after the other",
+        help="data sets to read, one after the other",
     )
     convert.add_argument(
         "target",
@@ -93,7 +93,7 @@ def _add_convert(commands: _Commands) -> None:
     convert.add_argument(
         "--format",
         choices=tuple(WRITERS),
-        help="instead of what the name of TARGET says",
+        help="format to write (default: by the name of TARGET)",
     )
     _add_common(convert, source_format="--source-format")
     convert.add_argument(
@@ -112,13 +112,13 @@ def _add_show(commands: _Commands) -> None:
         type=Path,
         required=True,
         metavar="FILE",
-        help="such as sheet.png",
+        help="picture to write, such as sheet.png",
     )
     show.add_argument(
         "--augment",
         metavar="NAME",
-        help="none, light, strong or module.function (docs/data.md): every word as it "
-        "is, and augmented beside it",
+        help="none, light, strong or module.function (docs/data.md): shows every "
+        "word unchanged and augmented",
     )
     show.add_argument(
         "--count",
@@ -131,7 +131,7 @@ def _add_show(commands: _Commands) -> None:
         type=whole_number,
         default=1,
         metavar="N",
-        help="which words (1)",
+        help="seed that selects the words (1)",
     )
     _add_common(show, report=False)
 
@@ -288,13 +288,14 @@ def _add_common(
         source_format,
         choices=tuple(READERS),
         dest="source_format",
-        help="of SOURCE, instead of what is recognized; names: images are named by what they say",
+        help="format of SOURCE (default: detected); names: the file names of "
+        "images are their labels",
     )
     command.add_argument(
         "--images",
         type=Path,
         metavar="FOLDER",
-        help="where the names in a label file start, if not in its folder",
+        help="folder that the names in a label file are relative to, if not its own",
     )
     command.add_argument(
         "--charset",

@@ -41,25 +41,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--changes",
         type=Path,
         metavar="FOLDER",
-        help="with --against: write a page with the words that --model has won and "
-        "lost, beside their pictures, report.html",
+        help="with --against: write a page, report.html, with the words that "
+        "--model wins and loses and their pictures",
     )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print one JSON object, fractions",
+        help="print one JSON object, with shares as fractions",
     )
     parser.add_argument(
         "--markdown",
         type=Path,
         metavar="FILE",
-        help="write a page of tables, without an image of a word, such as report.md",
+        help="write a page of tables without images of words, such as report.md",
     )
     parser.add_argument(
         "--sheet",
         type=Path,
         metavar="FILE",
-        help="write a picture with the images of the surest mistakes, such as mistakes.png",
+        help="write a picture with the most confident mistakes, such as mistakes.png",
     )
     parser.add_argument(
         "--page",

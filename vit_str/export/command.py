@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Write a model as ONNX graphs, which onnxruntime runs on any machine and in many languages: the
 graphs, a description with charset and preprocessing, and a README with the loop that reads.
-Or write a static page that reads words and whole pictures inside the browser, which they never
-leave."""
+Or write a static web page that reads words and whole pictures inside the browser; pictures never
+leave it."""
 
 _EPILOG = """\
 examples:
@@ -35,10 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a .safetensors file, or tiny",
     )
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--out", metavar="FOLDER", help="the folder to make")
-    where.add_argument(
-        "--web", metavar="FOLDER", help="the folder to make, with a page"
-    )
+    where.add_argument("--out", metavar="FOLDER", help="folder to create")
+    where.add_argument("--web", metavar="FOLDER", help="folder to create, with a page")
     parser.add_argument(
         "--int8",
         action="store_true",

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 _EPILOG = """\
 The formats: text is path, tab, text, tab, confidence; jsonl is one object per line with path,
 text, confidence and characters, or error for an image that cannot be read; csv has a header. In
-text and csv, line breaks and other control characters are escaped as in Python. A cell of csv that
-begins with =, +, - or @ is a formula to spreadsheets: import the columns as text.
+text and csv, line breaks and other control characters are escaped as in Python. Spreadsheets take
+csv cells that begin with =, +, - or @ for formulas: import the columns as text.
 
 The confidence is the probability of the whole text, 0 to 1, among the texts that the model can
-write. Characters that it does not know are left out or replaced, and the confidence does not tell.
-An image without text may give some text; --min-confidence leaves the text of doubtful ones empty.
-A box is left, top, right, bottom, in pixels of the image turned upright.
+write. Other characters are dropped or replaced; confidence does not show it. An image without text
+may still give one; --min-confidence leaves doubtful texts empty. A box is left, top, right, bottom,
+in pixels of the image turned upright.
 
 examples:
   vit-str read word.png                             one image
@@ -84,17 +84,17 @@ def _add_files_and_formats(parser: argparse.ArgumentParser) -> None:
         "paths",
         nargs="*",
         metavar="PATH",
-        help="image file, folder (with the folders in it), glob, or - for standard input",
+        help="image file, folder (with its subfolders), glob, or - for standard input",
     )
     parser.add_argument(
         "--files-from",
         metavar="FILE",
-        help="read what this file lists too, a path per line",
+        help="also read the files that this file lists, one path a line",
     )
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="write the results there when all are read; with --engine ray a folder, "
+        help="file to write once everything is read; with --engine ray a folder, "
         "which gets a file for each part",
     )
     parser.add_argument(
@@ -114,14 +114,14 @@ def _add_files_and_formats(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--boxes",
         action="store_true",
-        help="say about where each character is, in jsonl or parquet",
+        help="give the approximate place of each character, in jsonl or parquet",
     )
     parser.add_argument(
         "--n-best",
         type=positive,
         default=1,
         metavar="N",
-        help="give the N likeliest texts, in jsonl",
+        help="give the N most probable texts, in jsonl",
     )
 
 
@@ -140,7 +140,7 @@ def _add_page_options(parser: argparse.ArgumentParser) -> None:
     pages.add_argument(
         "--overlay",
         metavar="FOLDER",
-        help="write pictures with the words that were found there",
+        help="write pictures that show the words found, into this folder",
     )
     pages.add_argument(
         "--pages",
@@ -151,15 +151,15 @@ def _add_page_options(parser: argparse.ArgumentParser) -> None:
         "--dpi",
         type=partial(whole_number, least=30, end=1201),
         metavar="N",
-        help="draw pages of PDF files with so many dots per inch (default: 200)",
+        help="resolution at which PDF pages are drawn, in dots per inch (default: 200)",
     )
     pages.add_argument(
-        "--password", metavar="TEXT", help="of PDF files that are locked"
+        "--password", metavar="TEXT", help="password of locked PDF files"
     )
     pages.add_argument(
         "--text-layer",
         action="store_true",
-        help="take the text of PDF pages that have some, and read the others",
+        help="use the text of PDF pages that have some, and read only the others",
     )
 
 
@@ -174,12 +174,13 @@ def _add_ray_options(parser: argparse.ArgumentParser) -> None:
     ray.add_argument(
         "--characters",
         action="store_true",
-        help="write each character and its confidence too",
+        help="also write each character and its confidence",
     )
     ray.add_argument(
         "--column",
         metavar="NAME",
-        help="of Parquet files, with image files as bytes (default: the only one of bytes)",
+        help="column of Parquet files with image files as bytes (default: the "
+        "only such column)",
     )
     ray.add_argument(
         "--part-size",

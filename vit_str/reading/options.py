@@ -42,25 +42,26 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
     choice.add_argument(
         "--lexicon",
         metavar="FILE",
-        help="only the words in it, one a line",
+        help="read only the words in this file, one a line",
     )
     choice.add_argument(
         "--pattern",
         metavar="REGEX",
-        help="only what it matches as a whole, such as '[A-Z]{2}[0-9]+'",
+        help="read only texts that match this expression as a whole, such as "
+        "'[A-Z]{2}[0-9]+'",
     )
     choice.add_argument(
         "--alphabet",
         metavar="CHARACTERS",
-        help="only these, such as 0123456789",
+        help="read only these characters, such as 0123456789",
     )
     choice.add_argument(
         "--language",
         metavar="CODES|FILE",
-        help="whose words to expect where the image leaves doubts, and whose letters: "
-        "en, en+fr, ru, a file of words, or none for serial numbers and codes "
-        "(default: the languages of the model; none with a lexicon, pattern or "
-        "alphabet)",
+        help="language whose words to prefer where the image is unclear, and "
+        "whose letters to read: en, en+fr, ru, a file of words, or none for "
+        "serial numbers and codes (default: the languages of the model; "
+        "none with a lexicon, pattern or alphabet)",
     )
     choice.add_argument(
         "--beams",
@@ -84,16 +85,17 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--backend",
         choices=("auto", "onnx", "onnx-int8", "torch"),
         default="auto",
-        help="what computes: torch on a GPU; on a CPU onnxruntime if it can, in 8 bits "
-        "where the processor is made for that (default: auto)",
+        help="what computes (default: auto): torch on a GPU; on a CPU "
+        "onnxruntime if it can, in 8 bits where the processor has "
+        "instructions for that",
     )
     parser.add_argument(
         "--effort",
         "--care",
         choices=("fast", "careful"),
-        help="fast: read no doubtful image a second time, and decode in "
-        "parallel if the model can; careful: read doubtful words of pages of print "
-        "in other views too (default: as the model was saved)",
+        help="fast: look at every image once, and decode in parallel if the "
+        "model can; careful: look at doubtful words of printed pages in "
+        "other views too (default: as saved with the model)",
     )
 
 

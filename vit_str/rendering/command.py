@@ -34,7 +34,7 @@ examples:
   vit-str render --sheet words.png                       words to look at
   vit-str render --show curve --out curve.png            what an ingredient does
 Words are numbered from 0; --start 50000 --count 50000 makes the second half of the first 100,000,
-on any machine. A data set that was stopped goes on with the same command.
+on any machine. The same command resumes a data set that was stopped.
 
 exit codes: 0 all well; 1 output not written; 2 wrong use; 130 interrupted with Ctrl-C."""
 
@@ -204,18 +204,19 @@ def _add_output(group: _Group) -> None:
         "--out",
         type=Path,
         metavar="PATH",
-        help="data set; or file for --show",
+        help="data set to write; or file for --show",
     )
     group.add_argument(
         "--sheet",
         type=Path,
         metavar="FILE",
-        help="one picture with all words",
+        help="write one picture with all words",
     )
     group.add_argument(
         "--show",
         metavar="INGREDIENT",
-        help="one picture of what an ingredient does to words; all: a folder with one for each",
+        help="write one picture of the effect of an ingredient; all: a folder "
+        "with one for each",
     )
     group.add_argument(
         "--count",
@@ -245,7 +246,7 @@ def _add_storage(group: _Group) -> None:
     group.add_argument(
         "--format",
         choices=tuple(WRITERS),
-        help="instead of what the name of --out says",
+        help="format to write (default: by the name of --out)",
     )
     group.add_argument(
         "--image-format",
@@ -276,13 +277,13 @@ def _add_words(group: _Group) -> None:
         "--words",
         type=Path,
         metavar="FILE",
-        help="text file of words to use instead; any text",
+        help="text file whose words to draw instead",
     )
     group.add_argument(
         "--language",
         default="en",
         metavar="CODE",
-        help="of the words (en)",
+        help="language of the words (en)",
     )
     group.add_argument(
         "--charset",
@@ -298,33 +299,33 @@ def _add_appearance(group: _Group) -> None:
         type=Path,
         nargs="+",
         metavar="DIR",
-        help="instead of system's",
+        help="folders of fonts, instead of the system's",
     )
     group.add_argument(
         "--pictures",
         type=Path,
         nargs="+",
         metavar="DIR",
-        help="for backgrounds",
+        help="folders of pictures for backgrounds",
     )
     group.add_argument(
         "--height",
         type=_pixels,
         default=32,
         metavar="N",
-        help="pixels (32)",
+        help="height in pixels (32)",
     )
     group.add_argument(
         "--width",
         type=_pixels,
         default=128,
         metavar="N",
-        help="pixels (128)",
+        help="width in pixels (128)",
     )
     group.add_argument(
         "--held-out",
         action="store_true",
-        help="fonts that training never sees",
+        help="draw with fonts that training never sees",
     )
     group.add_argument(
         "--difficulty",

@@ -29,9 +29,9 @@ _LIMITS = {
     "receive": ("--receive-deadline", "seconds in which a request has to arrive"),
 }
 _EPILOG = f"""\
-GET / is a page to drop pictures on, /docs describes the requests, /ready says whether the model is
-warm, /metrics is for Prometheus. Where the environment variable {_KEY} is set, requests have to
-carry that key. Limits of requests and queues hold for each process.
+GET / is a web page to drop pictures on, /docs describes the requests, /ready says whether the model
+is warm, /metrics is for Prometheus. If the environment variable {_KEY} is set, requests must
+carry that key. Limits of requests and queues apply to each process.
 
 examples:
   vit-str serve
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=partial(whole_number, end=65536),
         default=8000,
         metavar="N",
-        help="to listen on; 0 takes a free one (default: 8000)",
+        help="port to listen on; 0 takes a free one (default: 8000)",
     )
     parser.add_argument(
         "--workers",
@@ -92,23 +92,25 @@ def _add_trusted(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ORIGIN",
-        help="let web pages of this origin ask, such as https://example.com",
+        help="allow requests from web pages of this origin, such as "
+        "https://example.com",
     )
     parser.add_argument(
         "--allow-host",
         action="append",
         default=[],
         metavar="NAME",
-        help="answer to this name too, such as text.example.com; without it and "
-        "without a key, only to addresses and local names",
+        help="also answer to this host name, such as text.example.com; by "
+        "default, a server without a key answers only to addresses and "
+        "local names",
     )
     parser.add_argument(
         "--proxy",
         action="append",
         default=[],
         metavar="ADDRESS",
-        help="believe the X-Forwarded-For of a proxy at this address or in this "
-        "network, such as 127.0.0.1: what it names are the clients",
+        help="trust X-Forwarded-For, which names the clients, from a proxy at "
+        "this address or in this network, such as 127.0.0.1",
     )
 
 

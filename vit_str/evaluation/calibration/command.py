@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from vit_str.torch_runtime.weights_file import WeightsFile
 
 _DESCRIPTION = """\
-Fit the temperature that makes the confidence of a word the share of such words that is right, on
-labeled words that the model has not learned from, and write a weights file with it. No weight
-changes, and few texts: which words are read a second time depends on it. The words are read as
-users see them, at nine temperatures and at the fitted one. Half of them are fitted to, the other
-half says what it brought."""
+Fit a temperature to labeled words that the model was not trained on, so that of words with a
+confidence of 0.9, 90 % are right, and write a weights file with it. Weights stay as they are, and
+so do most texts: confidence decides which words are read a second time. The words are read as in
+vit-str read, at nine temperatures and at the fitted one. One half is for fitting, the other half
+shows the effect."""
 
-_UNDECIDED = "the words do not tell the two temperatures apart: keeping the one before is as good"
+_UNDECIDED = "these words show no difference between the two temperatures: you can keep the old one"
 
 _EPILOG = """\
-Fit to words like those to be read: a model that reads its own kind of words well is too sure of
-others. A few hundred words do.
+Fit to words like those that you will read: a model that is calibrated on one kind of words is
+overconfident on others. A few hundred words are enough.
 
 examples:
   vit-str calibrate tiny crops/ --out calibrated.safetensors
@@ -78,9 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=_InsteadOf,
         other=sources,
         default=False,
-        help="instead of the temperature, measure on rendered words how far the "
-        "numbers inside the model reach: it reads faster on processors with "
-        "instructions for 8 bits",
+        help="instead of the temperature, measure the ranges of the numbers "
+        "inside the model on rendered words: processors with 8-bit "
+        "instructions then read faster",
     )
     parser.add_argument(
         "--out",
@@ -91,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print one JSON object, fractions",
+        help="print one JSON object, with shares as fractions",
     )
     add_device(parser)
     add_batch_size(parser)
