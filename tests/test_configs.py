@@ -44,6 +44,24 @@ def test_it_trains(config, two_fonts, tmp_path, monkeypatch):
     assert (tmp_path / "runs" / config.stem / "last.ckpt").exists()
 
 
+@pytest.mark.filterwarnings("default")
+def test_own_words_train_from_scratch_without_fonts(tmp_path, monkeypatch):
+    """As docs/data.md says, for data sets such as MJSynth and SynthText."""
+    monkeypatch.setattr("sys.argv", ["vit-str"])
+    monkeypatch.chdir(tmp_path)
+    samples = FOLDER.parent / "data" / "samples"
+    arguments = ["--config", str(FOLDER / "vit_tiny_transformer.yaml")]
+    arguments += ["--data", "vit_str.training.OwnWords"]
+    arguments += ["--data.init_args.sources", f"[{samples}]"]
+    arguments += ["--data.init_args.rendered_limit", "0"]
+    arguments += ["--data.init_args.fonts", f"[{tmp_path / 'nowhere'}]"]
+    arguments += ["--data.init_args.validation_share", "0"]
+    arguments += ["--data.init_args.batch_size", "2", "--charset", "ascii"]
+    arguments += ["--trainer.max_steps", "1", "--trainer.accelerator", "cpu"]
+    assert main(arguments) == 0
+    assert (tmp_path / "runs/vit_tiny_transformer/weights.safetensors").is_file()
+
+
 def test_documented_runs_validate_at_least_three_times():
     recipe, finetuning = (
         yaml.safe_load((FOLDER / f"{name}.yaml").read_text())["trainer"]
