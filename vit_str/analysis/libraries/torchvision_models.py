@@ -26,11 +26,7 @@ def create(
     checkpoint: Path | None,
     image_size: tuple[int, int] | None = None,
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
-    """A model by its name, and its preprocessing; ``vit_b_16.IMAGENET1K_V1`` names weights too.
-
-    Raises:
-        ValueError: torchvision has no such model or weights, or it takes another image size.
-    """
+    """A model by its name, and its preprocessing; ``vit_b_16.IMAGENET1K_V1`` names weights too."""
     from torchvision import models
 
     name, _, version = name.partition(".")
@@ -65,11 +61,7 @@ def create(
 
 
 def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
-    """An instantiated ``VisionTransformer``, or a ``SwinTransformer`` with its image size.
-
-    Raises:
-        ValueError: the image size of a ``SwinTransformer`` is not given.
-    """
+    """An instantiated ``VisionTransformer``, or a ``SwinTransformer`` with its image size."""
     _check_supported(model)
     if type(model).__name__ == "VisionTransformer":
         side = model.image_size // model.patch_size
