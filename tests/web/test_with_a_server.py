@@ -136,10 +136,10 @@ def test_pages_of_a_pdf_file_are_drawn_by_the_server(page, stub, tmp_path):
     card = drop(page, tmp_path / "a.pdf")
     assert card.locator("img").evaluate("(image) => image.naturalWidth") == 128
     assert card.locator("img").is_visible()
-    assert not card.get_by_text("Page before").is_visible()
+    assert not card.get_by_text("Previous page").is_visible()
     card.get_by_text("Next page").click()
     card.locator(".readout", has_text="3 words, page 2 of 2").wait_for()
-    assert card.get_by_text("Page before").is_visible()
+    assert card.get_by_text("Previous page").is_visible()
     assert not card.get_by_text("Next page").is_visible()
     assert answers.asked == [
         "/v1/page?language=&picture=1",
