@@ -204,9 +204,7 @@ class VariantRun:
 
     def _export_trained(self) -> bool:
         """Write the weights as trained, out of the last checkpoint, if that is of the end."""
-        settings = yaml.safe_load(
-            (self.folder / "run.yaml").read_text(encoding="utf-8")
-        )
+        settings = configuration.load(self.folder / "run.yaml")
         file = self.folder / _CHECKPOINT
         if not file.is_file() or _step(file) < settings["trainer"]["max_steps"]:
             return False
