@@ -60,7 +60,7 @@ class RunProgress(ProgressBar):
         )
 
     def left(self, trainer: Trainer) -> str:
-        """The time that the rest of the run takes, at the speed of this leg."""
+        """The time that the rest of the run takes, at the speed of this session."""
         done = progress(trainer)
         gained = done - self._share
         if gained <= 0:

@@ -232,7 +232,7 @@ class RenderedWords(LightningDataModule):
         return {"images": images, "batches": batches}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Resume where the legs before have come to."""
+        """Resume where the earlier sessions ended."""
         self._start = state_dict["images"], state_dict["batches"]
 
     def val_dataloader(self) -> list[Batches]:

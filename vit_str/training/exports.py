@@ -250,7 +250,7 @@ class RunLog(CSVLogger):
 
     @property
     def experiment(self) -> None:
-        """Lightning's own writer deletes what a leg before has written."""
+        """Lightning's own writer deletes what an earlier session has written."""
 
     @rank_zero_only
     def log_metrics(  # type: ignore[override]

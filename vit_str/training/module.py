@@ -106,7 +106,7 @@ class RecognizerTraining(LightningModule):
         self.compile_model = compile_model
         self._losses = self.losses
         self.count = StepCount()
-        # Step of the checkpoint that this leg of the run has resumed from.
+        # Step of the checkpoint that this session of the run has resumed from.
         self.resumed_at = 0
         # A checkpoint, if there is one, is restored by then.
         self.training_began = False
@@ -164,7 +164,7 @@ class RecognizerTraining(LightningModule):
         return self.losses(images, longest, token_characters)
 
     def on_train_start(self) -> None:
-        """Forget what a leg before left unfinished."""
+        """Forget what an earlier session left unfinished."""
         self.count.drop_step()
         check_together(self.trainer, self.count.images_seen)
         self.training_began = True

@@ -17,8 +17,8 @@ class StepCount:
     """Counts the images of finished optimizer steps, and keeps the losses of the unfinished one."""
 
     def __init__(self) -> None:
-        # In all finished steps, on all devices, in all legs of the run. A step that is not finished
-        # does not count: a run that resumes starts it anew.
+        # In all finished steps, on all devices, in all sessions of the run. A step that is not
+        # finished does not count: a run that resumes starts it anew.
         self.images_seen = 0
         self._unfinished: list[tuple[int, dict[str, Tensor]]] = []
 

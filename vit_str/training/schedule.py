@@ -42,7 +42,7 @@ class WarmupStableDecay:
 def progress(trainer: Trainer) -> float:
     """Share of ``max_steps`` or of ``max_time`` that is done, whichever is further; 0 to 1.
 
-    Time counts over all legs of a run: the timer is part of the checkpoint.
+    Time counts over all sessions of a run: the timer is part of the checkpoint.
     """
     shares = [0.0]
     if trainer.max_steps > 0:
