@@ -195,7 +195,7 @@ def _are_set_right(
     sides: np.ndarray, first: np.ndarray, columns: list[np.ndarray], white: float
 ) -> bool:
     """Whether lines begin far from the left side of their columns."""
-    starts = {}
+    starts: dict[int, float] = {}
     for column in columns:
         start = float(sides[column, 0].min(initial=np.inf))
         starts |= dict.fromkeys(column.tolist(), start)
