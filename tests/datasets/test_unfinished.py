@@ -91,6 +91,22 @@ def test_a_data_set_that_was_stopped_is_as_one_that_was_not(
 
 @pytest.mark.usefixtures("small_transactions")
 @pytest.mark.parametrize("name", NAMES)
+def test_whoever_opens_a_data_set_that_was_stopped_is_told(
+    name, tmp_path, words_of, capsys
+):
+    path = tmp_path / name
+    with pytest.raises(StoppedError):
+        write(path, words_of(24), stop_after=16)
+    open_words(path)
+    assert f"{name}: not finished, some words are missing" in capsys.readouterr().err
+    write(path, words_of(24))
+    capsys.readouterr()
+    assert len(open_words(path)) == 24
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("small_transactions")
+@pytest.mark.parametrize("name", NAMES)
 def test_what_a_kill_leaves_behind_the_last_note_is_written_again(
     name, tmp_path, words_of
 ):

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from vit_str import console
 from vit_str.datasets.folder import LABEL_SUFFIXES, LABELS, FolderReader, FolderWriter
 from vit_str.datasets.lmdb import LmdbReader, LmdbWriter
 from vit_str.datasets.mjsynth import MJSynthReader
@@ -9,6 +10,7 @@ from vit_str.datasets.named_images import NamedImagesReader
 from vit_str.datasets.source import DatasetWriter, WordSource, WordStream
 from vit_str.datasets.synthtext import SynthTextReader
 from vit_str.datasets.tar import TarReader, TarStream, TarWriter, is_pattern
+from vit_str.datasets.unfinished import note_of
 
 _Reader = (
     LmdbReader
@@ -86,6 +88,8 @@ def open_stream(
 ) -> WordStream:
     """Open a data set of any format, to read it from front to back.
 
+    A line on standard error tells of one whose writing was stopped.
+
     Args:
         path: where it is; for tar archives also a pattern.
         format: one of ``READERS`` instead of what is recognized.
@@ -101,6 +105,7 @@ def open_stream(
         raise ValueError(
             f"format must be one of {', '.join(READERS)}, found {format!r}"
         )
+    _warn_of_unfinished(Path(path))
     if images is None:
         return READERS[format](path)
     if format != "folder":
@@ -108,6 +113,15 @@ def open_stream(
             f"{path}: --images is for folders with a label file, not for {format}"
         )
     return FolderReader(path, images)
+
+
+def _warn_of_unfinished(path: Path) -> None:
+    """Say that a data set has only some of its words, as after a conversion that was stopped."""
+    if path.name and note_of(path).exists():
+        console.warn(
+            f"{path}: not finished, some words are missing; to go on with it, run the "
+            "command that writes it again"
+        )
 
 
 def _recognized(path: Path) -> str:
