@@ -22,20 +22,13 @@ from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_
 from vit_str.runtime.images import UnreadableImage, source_name
 from vit_str.runtime.long_lines import read_with_parts
 from vit_str.runtime.one_script import with_one_script
+from vit_str.runtime.other_scripts import OtherScripts
 from vit_str.runtime.prior import WordPrior, prior_of
 from vit_str.runtime.readings import Reading
 from vit_str.runtime.rereading import Rereader, text_prior
 from vit_str.runtime.search import Search
 from vit_str.runtime.text_decoding import TextDecoder
-from vit_str.runtime.weights_choice import (
-    check_same_images,
-    choose_weights,
-    has_own_letters,
-    is_of_other_script,
-    is_surer,
-    may_be_of_other_script,
-    once,
-)
+from vit_str.runtime.weights_choice import choose_weights, once
 
 if TYPE_CHECKING:
     import torch
@@ -189,7 +182,7 @@ class Reader:
         self._other = once(other) if other else None
         self._has_scripts = len(scripts_in(self.charset.characters)) > 1
         self._batches = self._batch_reader(search, effort)
-        if self._detects_scripts:
+        if self._asks_images:
             self._batches = replace(self._batches, detector=detector)
 
     def _batch_reader(self, search: Search, effort: str | None) -> BatchReader:
@@ -446,71 +439,18 @@ class Reader:
         boxes: bool,
         attention: bool,
     ) -> list[Reading]:
-        """Readings; those of the reader of other scripts where it is surer.
-
-        With languages of several scripts, every image may be of each. Without, the other reader
-        looks at texts that are no words of the first one's languages, unless images are read once.
-        """
-        if self._other is None or not (self.language or self._detects_scripts):
+        """Readings; those of the reader of other scripts where images are of these."""
+        if self._other is None:
             return readings
+        scripts = OtherScripts(self, self._other, boxes, attention)
         if self.language:
-            other = self._open_other()
-            again = other.read_decoded(images, boxes=boxes, attention=attention)
-            return self._surest(readings, again)
-        words = self.known_words
-        places = [
-            place
-            for place, reading in enumerate(readings)
-            if may_be_of_other_script(reading, words)
-        ]
-        if not places:
-            return readings
-        other = self._open_other()
-        seen = other.at_one_look().read_decoded([images[place] for place in places])
-        places = [
-            place
-            for place, look in zip(places, seen, strict=True)
-            if is_of_other_script(
-                own=readings[place],
-                other=look,
-                known=self.charset,
-                own_words=words,
-                other_words=other.known_words,
-            )
-        ]
-        if not places:
-            return readings
-        chosen = [images[place] for place in places]
-        again = other.read_decoded(chosen, boxes=boxes, attention=attention)
-        for place, reading in zip(places, again, strict=True):
-            if has_own_letters([reading], self.charset):
-                readings[place] = reading
-        return readings
+            return scripts.of_languages(images, readings, self.language)
+        return scripts.where_seen(images, readings) if self._asks_images else readings
 
     @property
-    def _detects_scripts(self) -> bool:
+    def _asks_images(self) -> bool:
         """Whether images tell which reader is meant: nobody says, and they may be read twice."""
         return not self.language and self.effort != FAST
-
-    def _surest(
-        self, readings: Sequence[Reading], others: Sequence[Reading]
-    ) -> list[Reading]:
-        """Each reading, or that of the reader of other scripts if it is surer, or believed."""
-        known = self.charset
-        words = prior_of(self.language, None)
-        surest = []
-        for own, other in zip(readings, others, strict=True):
-            is_believed = is_of_other_script(own, other, known, words, words)
-            is_other = is_believed or is_surer([own], [other], known)
-            surest.append(other if is_other else own)
-        return surest
-
-    def _open_other(self) -> Reader:
-        """The reader of other scripts."""
-        assert self._other is not None
-        other = self._other()
-        check_same_images(self.preprocessing, other.preprocessing)
-        return other
 
     @cached_property
     def known_words(self) -> WordPrior | None:
