@@ -198,28 +198,56 @@ def test_a_sentence_goes_on_in_the_next_column(end, start, paragraphs):
     assert [name for name, _ in found] == ["Paragraph"] * paragraphs
 
 
-def test_lines_that_somebody_ended_are_paragraphs_of_their_own():
-    address = tuple(
-        line(text, 10, 200 + 14 * number)
-        for number, text in enumerate(
-            ["Dr. Jutta Petersen", "Lindenallee 3 b", "24106 Kiel"]
-        )
-    )
-    found = texts(page(TEXT, address))
-    assert [text for _, text in found[1:]] == [
-        "Dr. Jutta Petersen",
-        "Lindenallee 3 b",
-        "24106 Kiel",
+def block(texts: list[str], left: float = 10, top: float = 200) -> tuple[Line, ...]:
+    """Lines below each other."""
+    return tuple(line(text, left, top + 14 * n) for n, text in enumerate(texts))
+
+
+ADDRESS = ["Dr. Jutta Petersen", "Lindenallee 3 b", "24106 Kiel"]
+
+
+def test_lines_that_somebody_ended_stay_lines_of_one_paragraph():
+    found = page(TEXT, block(ADDRESS), block(["Dear Dr. Petersen,"], top=270))
+    assert [text for _, text in texts(found)[1:]] == [
+        " ".join(ADDRESS),
+        "Dear Dr. Petersen,",
     ]
+    written = markdown([found])
+    lines = "  \n".join(ADDRESS)
+    assert f"\n\n{lines}\n\nDear Dr. Petersen,\n" in written
+
+
+def test_the_longest_line_of_an_address_is_ended_too():
+    """Though the next word would not have fitted behind it, as on receipts."""
+    slip = ["THE BAKERY", "7 Station Road, Elmsworth", "Tel. 01632", "Till 2"]
+    assert markdown([page(block(slip))]) == "  \n".join(slip) + "\n"
+
+
+def test_short_paragraphs_beside_long_ones_are_paragraphs():
+    first = [
+        "The museum opens at nine and closes late in the evening on all",
+        "days of the week but Monday.",
+        "It costs three euros.",
+        "The museum has two entrances, one of which is at the side of",
+        "the harbour.",
+    ]
+    found = texts(page(block(first)))
+    assert [len(text.split()) for _, text in found] == [19, 4, 15]
+
+
+@pytest.mark.parametrize("text", ["# 5", "---", "==="])
+def test_no_line_is_taken_for_a_mark_of_markdown(text):
+    above, *lines = block(["Dr. Jutta Petersen", text])
+    assert f"\\{text}" in markdown([page(TEXT, (above, *lines))])
 
 
 def test_lines_that_are_set_to_the_right_were_ended_too():
-    sender = ("Frau Hélène Kerdoncuff", "22, quai de la Douane", "29200 Brest")
+    sender = ["Frau Hélène Kerdoncuff", "22, quai de la Douane", "29200 Brest"]
     lines = tuple(
         line(text, 400 - line(text, 0, 0)[-1].box.right, 200 + 14 * number)
         for number, text in enumerate(sender)
     )
-    assert [text for _, text in texts(page((*TEXT, *lines)))[-3:]] == list(sender)
+    assert "  \n".join(sender) in markdown([page((*TEXT, *lines))])
 
 
 def test_items_of_lists_may_have_several_lines():

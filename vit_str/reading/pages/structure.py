@@ -64,9 +64,15 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Lines that belong together."""
+    """Lines that belong together.
+
+    Attributes:
+        rows: the lines.
+        keeps_lines: whether somebody ended them where they end, as those of an address.
+    """
 
     rows: tuple[Row, ...]
+    keeps_lines: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,15 +344,56 @@ def _texts(
         apart: white between most lines.
         edges: where the text of each block begins and ends.
     """
-    rows = sheet.rows
-    group: list[int] = []
+    groups: list[list[int]] = []
     for place in places:
-        if group and _begins_part(sheet, group[-1], place, text, apart, edges):
-            yield _text_part([rows[each] for each in group], text)
-            group = []
-        group.append(place)
-    if group:
-        yield _text_part([rows[each] for each in group], text)
+        last = groups[-1][-1] if groups else None
+        if last is None or _begins_part(sheet, last, place, text, apart, edges):
+            groups.append([])
+        groups[-1].append(place)
+    ended: list[int] = []  # lines below each other, where somebody ended them
+    for group in groups:
+        part = _text_part([sheet.rows[each] for each in group], text)
+        is_line = isinstance(part, Paragraph) and _are_ended(part.rows, bool(ended))
+        if ended and not (
+            is_line and _goes_on(sheet, ended[-1], group[0], text, apart)
+        ):
+            yield Paragraph(tuple(sheet.rows[each] for each in ended), keeps_lines=True)
+            ended = []
+            is_line = is_line and _are_ended(part.rows, False)
+        if is_line:
+            ended += group
+        else:
+            yield part
+    if ended:
+        yield Paragraph(tuple(sheet.rows[each] for each in ended), keeps_lines=True)
+
+
+def _are_ended(rows: Sequence[Row], is_within: bool) -> bool:
+    """Whether the lines of a paragraph are such as those of an address.
+
+    Args:
+        rows: the lines.
+        is_within: there are such lines above them; then the longest of all may be among them,
+            behind which the next word would not have fitted.
+    """
+    if len(rows) == 1:
+        return True
+    return is_within and len(rows) == 2 and not _goes_on_with(*rows)
+
+
+def _goes_on(sheet: _Sheet, last: int, place: int, text: _Type, apart: float) -> bool:
+    """Whether a line is as far below the one before as lines are, and begins or ends with it."""
+    before = sheet.rows[last]
+    row = sheet.rows[place]
+    middles = (before.left + before.right) / 2, (row.left + row.right) / 2
+    sides = (before.left, row.left), (before.right, row.right), middles
+    return (
+        sheet.blocks[place] == sheet.blocks[last]
+        and before.top < row.top <= before.bottom + apart + _PARAGRAPH_GAP * text.height
+        and any(abs(one - other) < _RAGGED * text.height for one, other in sides)
+        and _are_alike(before, row)
+        and not _is_caption(row)
+    )
 
 
 def _usual_distance(sheet: _Sheet, in_tables: set[int], text: _Type) -> float:
