@@ -359,6 +359,39 @@ def test_lines_of_a_cell_are_set_where_they_are(tmp_path):
 
 
 @needs_pdftotext
+def test_rows_with_empty_cells_and_cells_of_several_lines_are_copied_row_by_row(
+    tmp_path,
+):
+    """What is below the first line of a row comes after it, and before the next row."""
+    first = (
+        ("8.15", "french", "", "history and"),
+        ("9.10", "", "english", "music"),
+        ("10.20", "sciences in", "", "sport"),
+        ("11.15", "latin", "drawing", ""),
+    )
+    below = ("", "", "", "geography"), (), ("", "the yard", "", ""), ()
+    lines = []
+    for n, (upper, lower) in enumerate(zip(first, below, strict=True)):
+        y = 300 + 90 * n
+        under = table_row(lower, y + PITCH) if lower else ()
+        in_cells = sorted(
+            (*table_row(upper, y), *under),
+            key=lambda word: (word.box.left, word.box.top),
+        )
+        lines.append(tuple(in_cells))
+    above = set_line("all that there is to see on this page", (100, 700), 200)
+    page = Page(1160, 1400, ((above,), tuple(lines)))
+    found = copied(page, tmp_path)
+    rows = (
+        "8.15 french history and geography",
+        "9.10 english music",
+        "10.20 sciences in sport the yard",
+        "11.15 latin drawing",
+    )
+    assert " ".join(found[9:]) == " ".join(rows)
+
+
+@needs_pdftotext
 def test_a_justified_line_with_wide_spaces_stays_whole(tmp_path):
     """Where the next line is short, its words at the right would come after that."""
     wide = set_line("those that have not been used", (100, 560), 300)
