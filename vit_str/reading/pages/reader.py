@@ -12,7 +12,11 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from vit_str.reading.pages.detection import LineDetector, RapidDetector
+from vit_str.reading.pages.detection import (
+    LineDetector,
+    RapidDetector,
+    find_lines,
+)
 from vit_str.reading.pages.elisions import with_elisions
 from vit_str.reading.pages.geometry import (
     Quadrilateral,
@@ -151,7 +155,7 @@ class PageReader:
         """
         path = source_name(source) if isinstance(source, str | os.PathLike) else None
         image = next(load_pages(path)) if path else load_image(source)
-        found = self.detector.lines(image)
+        found = find_lines(self.detector, image)
         is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
         speck = _SPECK * image.height
         if is_flat and all(max(side_lengths(line)) < speck for line in found):
