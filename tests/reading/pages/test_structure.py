@@ -265,6 +265,53 @@ def test_items_of_lists_may_have_several_lines():
     ]
 
 
+def test_lists_within_items_are_indented():
+    lines = (
+        line("1. Plots that are not worked are given notice.", 10, 200),
+        line("2. Half plots are offered in this order:", 10, 214),
+        line("• people who have waited,", 26, 228),
+        line("• schools.", 26, 242),
+        line("3. The list is put on the board.", 10, 256),
+    )
+    beside = line("• Another column begins with a list.", 300, 150)
+    written = markdown([page(TEXT, lines, (beside,))])
+    marks = [each[:6] for each in written.splitlines() if "." in each[-1:]]
+    assert marks[1:] == ["1. Plo", "    - ", "3. The", "- Anot"]
+    assert "\n2. Half plots are offered in this order:\n    - people who" in written
+
+
+def test_a_bold_line_with_a_number_is_a_heading_and_with_a_bullet_an_item():
+    lines = line("3. Bonfires", 10, 150, weight=15), line("None were seen.", 10, 170)
+    assert texts(page(TEXT, lines))[1][0] == "Heading1"
+    lines = line("• Bonfires", 10, 150, weight=15), line("None were seen.", 10, 170)
+    assert texts(page(TEXT, lines))[1][0] == "Item"
+
+
+def test_headings_that_look_alike_are_of_one_level_be_they_large_or_only_bold():
+    """Some of one look are measured just large enough to be headings by their size."""
+    found = page(
+        (line("Minutes of the committee", 10, 20, 15, weight=21, size=15),),
+        (line("2. Waiting list", 10, 60, size=12.4, weight=16.6),),
+        TEXT,
+        (line("3. Bonfires", 10, 150, size=11.3, weight=17.9),),
+    )
+    names = [name for name, _ in texts(found) if name != "Paragraph"]
+    assert names == ["Heading1", "Heading2", "Heading2"]
+
+
+def test_a_short_section_is_not_of_the_level_of_the_title():
+    """Though the capitals of its few letters make it seem nearly as large."""
+    found = page(
+        (line("The well at the upper gate and its lives", 10, 20, size=17, weight=22),),
+        (line("Am Tor", 10, 60, size=16, weight=16.5),),
+        TEXT,
+        (line("In the school yard", 10, 150, size=13, weight=17),),
+        (line("The well in the yard is dry since the year of the storm", 10, 170),),
+    )
+    names = [name for name, _ in texts(found) if name != "Paragraph"]
+    assert names == ["Heading1", "Heading2", "Heading2"]
+
+
 def test_pages_without_words_have_no_parts():
     assert parts_of([Page(10, 10, ()), page(TEXT)])[0] == []
 

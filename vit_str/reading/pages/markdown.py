@@ -15,6 +15,7 @@ from vit_str.reading.pages.structure import (
 from vit_str.reading.pages.tables import Row, Table
 
 _LINE_BREAK = "  \n"  # which all kinds of Markdown know; some take a backslash for text
+_NESTING = "    "  # before an item that is in another one, also in one of numbers
 _MARKED = re.compile(r"[#+]|[-=]+$")  # what Markdown takes for the mark of a line
 
 
@@ -42,7 +43,7 @@ def _marked(part: Heading | Item | Paragraph | Table) -> str:
     if isinstance(part, Heading):
         return f"{'#' * part.level} {_joined(part.rows)}"
     if isinstance(part, Item):
-        return f"{_mark(part.mark)} {_joined(part.rows)}"
+        return f"{part.depth * _NESTING}{_mark(part.mark)} {_joined(part.rows)}"
     if isinstance(part, Table):
         return _table(part)
     if part.keeps_lines:
