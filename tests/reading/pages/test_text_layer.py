@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -144,7 +145,22 @@ def test_a_column_has_one_size_that_joins_its_parts():
         assert abs(other / lines[0] - 1) > 0.05
 
 
-def test_justified_lines_of_a_column_keep_its_size():
+def turned_by(lines, slope):
+    """Lines and the corners of their words, a little to the left."""
+    return tuple(
+        tuple(
+            replace(
+                word,
+                polygon=tuple((x + slope * y, y - slope * x) for x, y in word.polygon),
+            )
+            for word in line
+        )
+        for line in lines
+    )
+
+
+@pytest.mark.parametrize("slope", [0, 0.0043])
+def test_justified_lines_of_a_column_keep_its_size(slope):
     """White between their words is none between cells."""
 
     def with_wide_spaces(line):
@@ -154,12 +170,13 @@ def test_justified_lines_of_a_column_keep_its_size():
             right -= 0.4 * (right - first[0])
             corners = first, (right, top), (right, fourth[1]), fourth
             narrow.append(Word(word.text, 1.0, corners, size=word.size))
-        return (*narrow, line[-1])
+        return (*narrow, replace(line[-1], text="gap"))  # not all stands on the line
 
     page = article()
     title, left, right, number = page.blocks
     spread = tuple(map(with_wide_spaces, left))
-    _, found = boxes_of(Page(page.width, page.height, (title, spread, right, number)))
+    blocks = title, turned_by(spread, slope), turned_by(right, slope), number
+    _, found = boxes_of(Page(page.width, page.height, blocks))
     assert len({size_of(*each[1:]) for each in found[1:-1]}) == 1
 
 
@@ -337,6 +354,16 @@ def test_words_beside_empty_cells_alone_are_set_wider():
         if after.box.right - after.box.left > before.box.right - before.box.left + 1
     }
     assert wider == {"weir", "6.14", "boat", "6.40", "7.40", "lake"}
+
+
+def test_what_stands_below_a_column_does_not_make_its_last_line_a_row_of_a_table():
+    last = set_line("end", RIGHT, 300), set_line("of it", (600, 700), 300 + PITCH)
+    below = [set_line("a box", (102, 202), 400), set_line("its text", (112, 580), 427)]
+    page = Page(1160, 1400, (last, *((line,) for line in below)))
+    widths = [
+        [word.box for word in each.words] for each in (page, TextLayer(page).page)
+    ]
+    assert widths[0] == widths[1]
 
 
 @needs_pdftotext

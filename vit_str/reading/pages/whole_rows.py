@@ -192,8 +192,9 @@ def _filled(row: _Row, line: Line) -> int:
 def _with_empty_cells(row: _Row, near: Sequence[_Row]) -> Span:
     """The ends of a row with its empty cells at both of them."""
     left, right = row.ends
-    first = min((other.cells[0][0] for other in near), default=left)
-    last = max((other.cells[-1][1] for other in near), default=right)
+    of_table = [other for other in near if other.has_cells]
+    first = min((other.cells[0][0] for other in of_table), default=left)
+    last = max((other.cells[-1][1] for other in of_table), default=right)
     if _is_empty_cell((first, left), near):
         left = first
     if _is_empty_cell((right, last), near):
@@ -209,7 +210,8 @@ def _has_empty_cells(row: _Row, near: Sequence[_Row]) -> bool:
 
 def _is_empty_cell(white: Span, near: Sequence[_Row]) -> bool:
     """Whether other rows of a table have something where a row has only white."""
-    return sum(other.has_within(white) for other in near) >= _SHOWN
+    shown = (other.has_cells and other.has_within(white) for other in near)
+    return sum(shown) >= _SHOWN
 
 
 def _is_justified(row: _Row, near: Sequence[_Row]) -> bool:
