@@ -183,7 +183,7 @@ function areSetRight(boxes, lines, columns, white) {
 
 /**
  * Lines within a column that head lines across columns, as that of a box below all of them: they
- * begin where those begin, and are nearer to them than to any column.
+ * begin where those begin, but for an indent, and are nearer to them than to any column.
  */
 function headsOf(boxes, across, columns, gap) {
   const middle = (line) => boxes[line][1] + boxes[line][3];
@@ -194,7 +194,8 @@ function headsOf(boxes, across, columns, gap) {
     if (parts.length < 2 || last.length !== 1) return [];
     const [left, , , bottom] = boxes[last[0]];
     const isNear = boxes[line][1] - bottom < gap;
-    return isNear && Math.abs(left - boxes[line][0]) < gap ? last : [];
+    const indent = boxes[line][0] - left;
+    return isNear && -gap < indent && indent < 2 * gap ? last : [];
   });
   return [...new Set(heads)];
 }

@@ -252,16 +252,18 @@ def _heads_of(
 ) -> np.ndarray:
     """Lines within a column that head lines across columns, as that of a box below all of them.
 
-    They begin where those begin, and are nearer to them than to any column.
+    They begin where those begin, but for an indent, and are nearer to them than to any column.
     """
     lines = np.concatenate(columns)
     middles = sides[:, 1] + sides[:, 3]
     heads = [lines[:0]]
     for line in across:
         parts = _cut(sides, lines[middles[lines] < middles[line]], 1, gap)
-        last = sides[parts[-1]]
-        is_near = len(parts) > 1 and sides[line, 1] - last[:, 3].max() < gap
-        if is_near and len(last) == 1 and abs(last[0, 0] - sides[line, 0]) < gap:
+        if len(parts) < 2 or len(parts[-1]) > 1:
+            continue
+        (head,) = sides[parts[-1]]
+        indent = sides[line, 0] - head[0]
+        if sides[line, 1] - head[3] < gap and -gap < indent < 2 * gap:
             heads.append(parts[-1])
     return np.unique(np.concatenate(heads))
 
