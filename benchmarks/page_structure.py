@@ -10,7 +10,8 @@ HTML. Word errors are the edit distance of words in order over their number, wit
 page numbers in plain text, without them in Markdown. FOLDER keeps pages and results: a run that was
 stopped goes on, and a system that is not installed is left out. ``--documents FOLDER`` takes other
 HTML, such as ``benchmarks/documents-unseen``, which no rule was made with, or
-``benchmarks/documents-more``, with tables that are hard to copy. ``--set-by libreoffice`` has
+``benchmarks/documents-more``, with tables that are hard to copy, or ``benchmarks/documents-fresh``,
+of other looks. ``--set-by libreoffice`` has
 Writer and Calc set twelve other documents, those of ``benchmarks/documents-office``, or the HTML
 that ``--documents`` names.
 """

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from vit_str.reading.pages.geometry import Quadrilateral, Strip
+from vit_str.reading.pages.geometry import Strip
 from vit_str.reading.pages.page import Word
+from vit_str.reading.pages.pieces import polygon_of
 from vit_str.reading.pages.tables import is_mark
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ def _bullet(image: Image.Image, line: Sequence[Word]) -> Word | None:
     if sides is None:
         return None
     box = np.array([[sides[0], 0, sides[1], strip.image.height]], float)
-    corners: Quadrilateral = strip.polygons(box)[0]
-    polygon = tuple(map(tuple, corners.tolist()))
+    polygon = polygon_of(strip.polygons(box)[0])
     return replace(first, text=BULLET, confidence=1.0, characters=(), polygon=polygon)
 
 
