@@ -353,7 +353,9 @@ class PageReader:
             corners = leveled([word.polygon for word in line])
             return list(np.concatenate([corners.min(1), corners.max(1)], 1))
 
-        words = with_bullets(image, [words_on_page(line.words) for line in lines])
+        words = [words_on_page(line.words) for line in lines]
+        if _is_print(lines):  # lists are in print, and photographs full of spots
+            words = with_bullets(image, words)
         word_boxes = list(map(boxes_of, words))
         sides = [tuple(box) for box in chain.from_iterable(word_boxes)]
         blocks = arranged(
