@@ -440,6 +440,23 @@ def test_a_justified_line_with_wide_spaces_stays_whole(tmp_path):
 
 
 @needs_pdftotext
+def test_bullets_are_copied_with_their_items(tmp_path):
+    """However far they are from the text."""
+    items = "at ten the hall", "at eight the council sits", "bicycles"
+    lines = tuple(
+        (
+            *set_line("-", (100, 107), 300 + n * PITCH),
+            *set_line(text, (135, 400), 300 + n * PITCH),
+        )
+        for n, text in enumerate(items)
+    )
+    page = Page(1160, 1400, (lines,))
+    assert copied(page, tmp_path) == words_of(page)
+    marks = [word for word in TextLayer(page).page.words if word.text == "-"]
+    assert all(107 < mark.box.right < 135 for mark in marks)
+
+
+@needs_pdftotext
 def test_words_of_one_letter_keep_the_space_between_them(tmp_path):
     def pot(y):
         sides = (440, 450), (455, 465)

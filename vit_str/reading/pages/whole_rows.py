@@ -14,6 +14,7 @@ from itertools import chain, islice, pairwise
 from vit_str.reading.pages.frame import text_quarters
 from vit_str.reading.pages.output import baseline, printed_lines
 from vit_str.reading.pages.page import Word
+from vit_str.reading.pages.tables import is_mark
 
 Line = tuple[Word, ...]
 Span = tuple[float, float]
@@ -22,6 +23,7 @@ Span = tuple[float, float]
 # Over the size of a font
 _SPACE = 0.6  # white that keeps two words on one line
 _LEAST_SPACE = 0.46  # between two words of one letter
+_MARK_WHITE = 2.5  # most between the mark of an item and its text
 _CELL = 1.05  # white from which on they are in two cells
 _NEAR = 5.0  # most between the baselines of two rows of a table
 _OTHER_ROW = 0.5  # least between them
@@ -237,8 +239,17 @@ def _without_white(line: Line, ends: Span, font: float, slope: float) -> Line:
 
 
 def _with_spaces(line: Line, font: float, slope: float) -> Line:
-    """A line without white so narrow that programs take words of one letter for one word."""
+    """A line without white so narrow that programs take words of one letter for one word.
+
+    Nor so wide that they part the mark of an item from its text.
+    """
     words = []
+    first, *others = line
+    if others and is_mark(first.text):
+        left, right = _span(first)
+        end = others[0].box.left - _SPACE * font
+        if right < end < right + _MARK_WHITE * font:
+            line = _set(first, (left, end), slope), *others
     for word, following in zip(line, (*line[1:], None), strict=True):
         if following and len(word.text) == len(following.text) == 1:
             left, right = _span(word)
