@@ -10,7 +10,8 @@ HTML. Word errors are the edit distance of words in order over their number, wit
 page numbers in plain text, without them in Markdown. FOLDER keeps pages and results: a run that was
 stopped goes on, and a system that is not installed is left out. ``--documents FOLDER`` takes other
 HTML, such as ``benchmarks/documents-unseen``, which no rule was made with, or
-``benchmarks/documents-more``, with tables that are hard to copy. ``--set-by libreoffice`` has
+``benchmarks/documents-more``, with tables that are hard to copy, or ``benchmarks/documents-fresh``,
+of other looks. ``--set-by libreoffice`` has
 Writer and Calc set twelve other documents, those of ``benchmarks/documents-office``, or the HTML
 that ``--documents`` names.
 """
@@ -389,6 +390,7 @@ def measured(found: str, document: Document) -> dict[str, Any]:
         "text errors": scores.word_errors(read.text, truth.text),
         "body errors": scores.word_errors(read.text, truth.body),
         "headings": scores.heading_hits(read.headings, truth.headings),
+        "levels": scores.heading_hits(read.headings, truth.headings, of_one_level=True),
         "cells": scores.cell_hits(read.tables, truth.tables),
         "tables": scores.table_similarity(read.tables, truth.tables),
     }
@@ -403,6 +405,7 @@ def summary(results: Mapping[str, Any], documents: list[Document]) -> list[list[
             "word errors",
             *dict.fromkeys(STATES),
             "headings F1",
+            "with levels",
             "cells F1",
             "TEDS",
         ]
@@ -427,6 +430,7 @@ def summary(results: Mapping[str, Any], documents: list[Document]) -> list[list[
             tables = list(chain.from_iterable(page["tables"] for page in values))
             row += [
                 f"{100 * scores.f1([page['headings'] for page in values]):.1f}",
+                f"{100 * scores.f1([page['levels'] for page in values]):.1f}",
                 f"{100 * scores.f1([page['cells'] for page in values]):.1f}",
                 percent(tables),
             ]
@@ -435,12 +439,17 @@ def summary(results: Mapping[str, Any], documents: list[Document]) -> list[list[
 
 
 def by_document(pages: Mapping[str, Any]) -> list[list[str]]:
-    """A row for each page: errors of its words, headings and cells as found / right / there are."""
-    rows = [["page", "state", "word errors", "headings", "cells", "TEDS"]]
+    """A row for each page: errors of its words, headings and cells as found / right / there are.
+
+    With levels, headings are right if their level is too.
+    """
+    rows = [
+        ["page", "state", "word errors", "headings", "with levels", "cells", "TEDS"]
+    ]
     for name, page in pages.items():
         hits = [
             " / ".join(map(str, (page[key][1], page[key][0], page[key][2])))
-            for key in ("headings", "cells")
+            for key in ("headings", "levels", "cells")
         ]
         rows.append(
             [

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from itertools import chain, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import editdistance
 import numpy as np
@@ -25,6 +25,13 @@ _BLOCKS = frozenset(
 _ALIKE = 0.8  # share of characters that a heading may be known by
 
 
+class Heading(NamedTuple):
+    """A heading; level 1 is the highest of its page."""
+
+    text: str
+    level: int
+
+
 @dataclass
 class Structure:
     """What a page says, and how it is built.
@@ -38,7 +45,7 @@ class Structure:
 
     text: list[str] = field(default_factory=list)
     body: list[str] = field(default_factory=list)
-    headings: list[str] = field(default_factory=list)
+    headings: list[Heading] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
 
 
@@ -99,7 +106,8 @@ class _Parser(HTMLParser):
         if tag in ("ul", "ol"):
             self._numbers.pop()
         elif tag in _HEADINGS and self._heading is not None:
-            self.found.headings.append(" ".join(self._heading))
+            heading = Heading(" ".join(self._heading), int(tag.removeprefix("h")))
+            self.found.headings.append(heading)
             self._heading = None
         elif tag in ("td", "th") and self._cell is not None:
             self._end_cell(" ".join(self._cell))
@@ -108,6 +116,8 @@ class _Parser(HTMLParser):
             self._add_covered()
 
     def handle_data(self, data: str) -> None:
+        if self._open and self._open[-1][0] == "style":
+            return
         # Text beside a mark without white space between them is one word.
         begins_a_word = data[:1].isspace()
         if self._words and not begins_a_word and not self._words[-1].endswith("\0"):
@@ -152,11 +162,16 @@ class _Parser(HTMLParser):
 
 
 def structure_of_html(html: str) -> Structure:
-    """What a page of HTML says."""
+    """What a page of HTML says; the highest of its headings are of level 1."""
     parser = _Parser()
     parser.feed(html)
     parser.close()
-    return parser.found
+    found = parser.found
+    levels = sorted({heading.level for heading in found.headings})
+    found.headings = [
+        Heading(text, 1 + levels.index(level)) for text, level in found.headings
+    ]
+    return found
 
 
 def structure_of_markdown(markdown: str) -> Structure:
@@ -177,9 +192,9 @@ def structure_of_markdown(markdown: str) -> Structure:
             table.append([_unescaped(cell) for cell in cells])
             found.text += words_of(_unescaped(" ".join(cells)))
             continue
-        heading = re.match(r"#{1,6} ", plain)
-        if heading:
-            found.headings.append(_unescaped(plain[heading.end() :]))
+        marks, space, heading = plain.partition(" ")
+        if space and re.fullmatch(r"#{1,6}", marks):
+            found.headings.append(Heading(_unescaped(heading), len(marks)))
         found.text += words_of(_unescaped(plain))
     found.body = found.text
     return found
@@ -195,15 +210,20 @@ def word_errors(found: Sequence[str], truth: Sequence[str]) -> float:
     return editdistance.eval(list(found), list(truth)) / max(1, len(truth))
 
 
-def heading_hits(found: Sequence[str], truth: Sequence[str]) -> tuple[int, int, int]:
-    """Headings that both have, that were found, and that there are."""
+def heading_hits(
+    found: Sequence[Heading], truth: Sequence[Heading], *, of_one_level: bool = False
+) -> tuple[int, int, int]:
+    """Headings that both have, that were found, and that there are.
+
+    With ``of_one_level``, only those count that both have on the same level.
+    """
     left = list(truth)
     hits = 0
     for heading in found:
-        best = max(left, key=lambda other: likeness(heading, other), default=None)
-        if best is not None and likeness(heading, best) >= _ALIKE:
-            left.remove(best)
-            hits += 1
+        alike = [likeness(heading.text, other.text) for other in left]
+        if max(alike, default=0.0) >= _ALIKE:
+            other = left.pop(int(np.argmax(alike)))
+            hits += not of_one_level or heading.level == other.level
     return hits, len(found), len(truth)
 
 

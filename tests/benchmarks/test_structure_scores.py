@@ -21,7 +21,7 @@ HTML = """<html lang="en"><body>
 
 def test_html_says_what_is_there_to_find():
     found = scores.structure_of_html(HTML)
-    assert found.headings == ["The tide tables"]
+    assert found.headings == [("The tide tables", 1)]
     assert found.tables == [[["Day", "Hours"], ["Monday", ""]]]
     body = "The tide tables One two1 three, four five. 1. Ask. 2. Pay now. Go Day Hours Monday"
     assert " ".join(found.body) == body
@@ -48,7 +48,7 @@ def test_markdown_is_taken_apart_alike():
         "# The tide\n\nOne \\*two\\*\n\n- Go\n\n"
         "| a | b \\| c |\n|---|---|\n|  | 5 |\n\n---\n\n## x\n"
     )
-    assert found.headings == ["The tide", "x"]
+    assert found.headings == [("The tide", 1), ("x", 2)]
     assert found.tables == [[["a", "b | c"], ["", "5"]]]
     assert found.text == ["The", "tide", "One", "*two*", "Go", "a", "b", "c", "5", "x"]
 
@@ -61,13 +61,20 @@ def test_word_errors_count_order():
     assert scores.words_of("• m² – 5") == ["m2", "5"]
 
 
+def test_levels_are_those_of_a_page_and_styles_are_no_text():
+    html = "<style>p { margin: 0 }</style><h2>Tides</h2><h4>Why</h4><h2>Bells</h2>"
+    found = scores.structure_of_html(html)
+    assert found.headings == [("Tides", 1), ("Why", 2), ("Bells", 1)]
+    assert found.text == ["Tides", "Why", "Bells"]
+
+
 def test_headings_count_if_most_of_them_is_right():
-    assert scores.heading_hits(["Loans by brunch", "Prices"], ["Loans by branch"]) == (
-        1,
-        2,
-        1,
-    )
-    assert scores.heading_hits(["Loans", "Loans"], ["Loans"]) == (1, 2, 1)
+    truth = [scores.Heading("Loans by branch", 2)]
+    found = [scores.Heading("Loans by brunch", 1), scores.Heading("Prices", 2)]
+    assert scores.heading_hits(found, truth) == (1, 2, 1)
+    assert scores.heading_hits(found, truth, of_one_level=True) == (0, 2, 1)
+    assert scores.heading_hits(truth, truth, of_one_level=True) == (1, 1, 1)
+    assert scores.heading_hits([*truth, *truth], truth) == (1, 2, 1)
     assert scores.f1([(1, 2, 1), (0, 0, 1)]) == pytest.approx(2 * 1 / (2 + 2))
 
 

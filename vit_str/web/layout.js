@@ -9,7 +9,17 @@ const ROW_GAP = 0.9; // white between two blocks
 const FIRST_GAP = 0.5; // white below lines that are above all columns
 const TEXT_WIDTH = 6; // a column of text has lines at least so wide
 const EDGE_GAP = 1.5; // white between running text and the page
-const MOST_FIRST = 3; // lines above all columns
+const MOST_FIRST = 3; // lines above all columns,
+const MOST_FIRST_ROWS = 2; // or such rows, of
+const MOST_IN_ROWS = 6; // lines
+const HEAD_GAP = 1.2; // white above a heading of lines across columns; less is below it
+const ADDRESS_GAP = 5; // white between two addresses at the top of a page
+const LEAST_OF_ADDRESS = 3; // lines
+const MOST_OF_ADDRESS = 8;
+const MOST_ABOVE = 2; // lines above them
+const PITCH = 1.5; // from the top of one of their lines to that of the next one, at most
+const SAME_START = 0.5; // by which the places where they begin differ, at most
+const ADDRESS_WIDTH = 4; // of most of them, at least
 const SET_RIGHT = 3; // white before such lines that are set to the right
 const GAP_BELOW_RIGHT = 0.3; // white below these
 const UNEVEN = 1.5; // difference of the tops of the columns below these
@@ -108,11 +118,38 @@ function columnsOf(boxes, chosen, gap) {
     if (across.length > MOST_ACROSS * chosen.length) break;
     const columns = cut(boxes, chosen.filter((line) => !across.includes(line)), 0, gap);
     if (areOfText(boxes, columns)) {
-      const [first, below] = withoutFirst(boxes, columns, gap / COLUMN_GAP);
-      return inBands(boxes, below, [...across, ...first]);
+      const height = gap / COLUMN_GAP;
+      const [first, below] = withoutFirst(boxes, columns, height);
+      const heads = headsOf(boxes, across, below, HEAD_GAP * height);
+      const rest = below.map((column) => column.filter((line) => !heads.includes(line)));
+      return inBands(boxes, rest, [...across, ...first, ...heads]);
     }
   }
-  return [chosen];
+  return addresses(boxes, chosen, gap / COLUMN_GAP);
+}
+
+/** Two addresses beside each other at the top of a page; lines that are none in one part. */
+function addresses(boxes, chosen, height) {
+  const parts = cut(boxes, chosen, 0, ADDRESS_GAP * height);
+  const top = Math.min(...chosen.map((line) => boxes[line][1]));
+  const above = boxes.filter((box) => box[3] < top).length;
+  const areTwo = parts.length === 2 && above <= MOST_ABOVE;
+  const areAddresses = areTwo && parts.every((part) => isAddress(boxes, part, height));
+  return areAddresses ? parts : [chosen];
+}
+
+/** Whether some lines are close below each other, and begin at one place. */
+function isAddress(boxes, lines, height) {
+  if (lines.length < LEAST_OF_ADDRESS || lines.length > MOST_OF_ADDRESS) return false;
+  const lefts = lines.map((line) => boxes[line][0]);
+  const tops = lines.map((line) => boxes[line][1]).sort((one, other) => one - other);
+  const pitches = tops.slice(1).map((top, place) => top - tops[place]);
+  return (
+    Math.max(...lefts) - Math.min(...lefts) < SAME_START * height &&
+    Math.min(...pitches) > SAME_ROW * height &&
+    median(pitches) < PITCH * height &&
+    median(lines.map((line) => flatness(boxes[line]))) > ADDRESS_WIDTH
+  );
 }
 
 /**
@@ -121,8 +158,9 @@ function columnsOf(boxes, chosen, gap) {
  */
 function withoutFirst(boxes, columns, height) {
   const lines = columns.flat().sort((one, other) => boxes[one][1] - boxes[other][1]);
-  for (let count = 1; count <= MOST_FIRST; count++) {
+  for (let count = 1; count <= MOST_IN_ROWS; count++) {
     const first = lines.slice(0, count);
+    if (count > MOST_FIRST && rowsOf(boxes, first).length > MOST_FIRST_ROWS) break;
     const rest = columns.map((column) => column.filter((line) => !first.includes(line)));
     const tops = rest.map((column) => Math.min(...column.map((line) => boxes[line][1])));
     const bottom = Math.max(...first.map((line) => boxes[line][3]));
@@ -143,15 +181,39 @@ function areSetRight(boxes, lines, columns, white) {
   });
 }
 
-/** Parts of columns above, between and below the lines across them, and those, from the top. */
+/**
+ * Lines within a column that head lines across columns, as that of a box below all of them: they
+ * begin where those begin, but for an indent, and are nearer to them than to any column.
+ */
+function headsOf(boxes, across, columns, gap) {
+  const middle = (line) => boxes[line][1] + boxes[line][3];
+  const heads = across.flatMap((line) => {
+    const above = columns.flat().filter((other) => middle(other) < middle(line));
+    const parts = cut(boxes, above, 1, gap);
+    const last = parts.at(-1) ?? [];
+    if (parts.length < 2 || last.length !== 1) return [];
+    const [left, , , bottom] = boxes[last[0]];
+    const isNear = boxes[line][1] - bottom < gap;
+    const indent = boxes[line][0] - left;
+    return isNear && -gap < indent && indent < 2 * gap ? last : [];
+  });
+  return [...new Set(heads)];
+}
+
+/** Parts of columns above, between and below the rows across them, and those, from the top. */
 function inBands(boxes, columns, across) {
   const middle = (line) => boxes[line][1] + boxes[line][3];
-  const headings = across.toSorted((one, other) => middle(one) - middle(other));
-  const bandOf = (line) => headings.filter((heading) => middle(heading) < middle(line)).length;
+  const rows = rowsOf(boxes, across);
+  let reach = -Infinity;
+  const ends = rows.map((row) => {
+    reach = Math.max(reach, row.reduce((sum, line) => sum + middle(line), 0) / row.length);
+    return reach;
+  });
+  const bandOf = (line) => ends.filter((end) => end < middle(line)).length;
   const parts = [];
-  for (let band = 0; band <= headings.length; band++) {
+  for (let band = 0; band <= rows.length; band++) {
     parts.push(...columns.map((column) => column.filter((line) => bandOf(line) === band)));
-    parts.push(headings.slice(band, band + 1));
+    parts.push(...rows.slice(band, band + 1));
   }
   return parts.filter((part) => part.length);
 }

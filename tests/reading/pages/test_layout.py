@@ -44,6 +44,52 @@ def test_a_name_above_one_of_two_columns_comes_before_both():
     assert reading_order([*columns, name, title])[:2] == [[[7]], [[6]]]
 
 
+def test_a_row_of_three_below_a_title_comes_before_three_columns():
+    """However the tilt of a page has moved its parts."""
+    columns = [
+        _box(left, 60 + 14 * row, 100) for left in (0, 120, 240) for row in range(6)
+    ]
+    title = _box(0, 0, 200, 20)
+    row = [_box(0, 26, 80), _box(150, 25, 40), _box(310, 24, 30)]
+    read = reading_order([*columns, title, *row])
+    assert read[0] == [[18]]
+    assert [[19, 20, 21]] in read[1:2]
+    assert [len(block) for block in read[2:]] == [6, 6, 6]
+
+
+def test_the_heading_of_a_box_below_columns_stays_with_the_box():
+    columns = [_box(left, 14 * row, 100) for left in (0, 120) for row in range(8)]
+    heading = _box(5, 130, 40)
+    lines = [_box(5, 148, 200), _box(5, 162, 190)]
+    read = reading_order([*columns, heading, *lines])
+    order = [index for block in read for row in block for index in row]
+    assert order == list(range(19))
+
+
+ADDRESS = [(0, row, width) for row, width in enumerate((30, 70, 55, 50))]
+
+
+@pytest.mark.parametrize(
+    ("left", "pitch", "above", "blocks"),
+    [(200, 13, 1, [4, 4]), (200, 17, 1, [1]), (110, 13, 1, [1]), (200, 13, 3, [1])],
+)
+def test_addresses_beside_each_other_are_read_one_after_the_other(
+    left, pitch, above, blocks
+):
+    """A table at this place has more white between rows, less between columns, or a title."""
+    first = [_box(x, 60 + pitch * row, width) for x, row, width in ADDRESS]
+    second = [_box(x + left, 60 + pitch * row, width) for x, row, width in ADDRESS]
+    titles = [_box(0, 14 * row, 150) for row in range(above)]
+    below = [_box(0, 160 + 14 * row, 300) for row in range(3)]
+    read = reading_order([*titles, *first, *second, *below])
+    if blocks == [1]:
+        assert all(len(row) == 2 for block in read for row in block if above in row)
+    else:
+        assert [above, above + 1, above + 2, above + 3] in [
+            [index for row in block for index in row] for block in read
+        ]
+
+
 def test_a_name_at_the_right_comes_before_columns_of_which_one_begins_with_a_heading():
     """The heading has white above it, so that its column begins farther below."""
     left = [_box(0, 52 + 14 * row, 100) for row in range(3)]

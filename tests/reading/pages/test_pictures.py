@@ -231,13 +231,18 @@ def test_words_cut_at_the_end_of_a_line_and_bold_ones_are_told(write_pdf):
 def test_fonts_of_office_programs_have_their_sizes_and_names(write_pdf):
     """Boxes are as high as the letters, and every font says that it is regular."""
     content = """BT /F 12 Tf 14 TL 10 90 Td (noses) Tj T* (Highly) Tj ET
-        BT /F 1 Tf 18 0 0 18 10 40 Tm (large) Tj ET BT /G 12 Tf 10 20 Td (Bold) Tj ET"""
+        BT /F 1 Tf 18 0 0 18 10 40 Tm (large) Tj ET BT /G 12 Tf 10 20 Td (Bold) Tj ET
+        BT /H 12 Tf 70 20 Td (slanted) Tj ET"""
     box = "/FontBBox [0 0 500 500] /Ascent 0 /Descent 0 /CapHeight 0 /ItalicAngle 0"
     fonts = " ".join(
         f"/{name} << /Type /Font /Subtype /TrueType /BaseFont /ABCDEF+Serif{kind} "
-        f"/FontDescriptor << /Type /FontDescriptor /FontName /ABCDEF+Serif{kind} /Flags 4 "
-        f"/StemV 80 {box} >> >>"
-        for name, kind in (("F", ""), ("G", "-Bold"))
+        f"/FontDescriptor << /Type /FontDescriptor /FontName /ABCDEF+Serif{kind} "
+        f"/Flags {flags} /StemV {stem} {box} >> >>"
+        for name, kind, flags, stem in (
+            ("F", "", 4, 80),
+            ("G", "-Bold", 4, 80),
+            ("H", "", 68, 160),
+        )
     )
     path = write_pdf("0 0 144 120", content)
     file = Path(path)
@@ -252,6 +257,8 @@ def test_fonts_of_office_programs_have_their_sizes_and_names(write_pdf):
     assert sizes == pytest.approx([24, 24, 36, 24], rel=0.01)
     assert words["noses"].weight == words["Highly"].weight
     assert words["Bold"].weight == pytest.approx(1.75 * words["noses"].weight)
+    # Browsers give the width of a slanted letter for that of its strokes
+    assert words["slanted"].weight == words["noses"].weight
 
 
 def test_a_locked_pdf_file_needs_its_password(write_pdf, tmp_path):

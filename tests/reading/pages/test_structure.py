@@ -198,28 +198,56 @@ def test_a_sentence_goes_on_in_the_next_column(end, start, paragraphs):
     assert [name for name, _ in found] == ["Paragraph"] * paragraphs
 
 
-def test_lines_that_somebody_ended_are_paragraphs_of_their_own():
-    address = tuple(
-        line(text, 10, 200 + 14 * number)
-        for number, text in enumerate(
-            ["Dr. Jutta Petersen", "Lindenallee 3 b", "24106 Kiel"]
-        )
-    )
-    found = texts(page(TEXT, address))
-    assert [text for _, text in found[1:]] == [
-        "Dr. Jutta Petersen",
-        "Lindenallee 3 b",
-        "24106 Kiel",
+def block(texts: list[str], left: float = 10, top: float = 200) -> tuple[Line, ...]:
+    """Lines below each other."""
+    return tuple(line(text, left, top + 14 * n) for n, text in enumerate(texts))
+
+
+ADDRESS = ["Dr. Jutta Petersen", "Lindenallee 3 b", "24106 Kiel"]
+
+
+def test_lines_that_somebody_ended_stay_lines_of_one_paragraph():
+    found = page(TEXT, block(ADDRESS), block(["Dear Dr. Petersen,"], top=270))
+    assert [text for _, text in texts(found)[1:]] == [
+        " ".join(ADDRESS),
+        "Dear Dr. Petersen,",
     ]
+    written = markdown([found])
+    lines = "  \n".join(ADDRESS)
+    assert f"\n\n{lines}\n\nDear Dr. Petersen,\n" in written
+
+
+def test_the_longest_line_of_an_address_is_ended_too():
+    """Though the next word would not have fitted behind it, as on receipts."""
+    slip = ["THE BAKERY", "7 Station Road, Elmsworth", "Tel. 01632", "Till 2"]
+    assert markdown([page(block(slip))]) == "  \n".join(slip) + "\n"
+
+
+def test_short_paragraphs_beside_long_ones_are_paragraphs():
+    first = [
+        "The museum opens at nine and closes late in the evening on all",
+        "days of the week but Monday.",
+        "It costs three euros.",
+        "The museum has two entrances, one of which is at the side of",
+        "the harbour.",
+    ]
+    found = texts(page(block(first)))
+    assert [len(text.split()) for _, text in found] == [19, 4, 15]
+
+
+@pytest.mark.parametrize("text", ["# 5", "---", "==="])
+def test_no_line_is_taken_for_a_mark_of_markdown(text):
+    above, *lines = block(["Dr. Jutta Petersen", text])
+    assert f"\\{text}" in markdown([page(TEXT, (above, *lines))])
 
 
 def test_lines_that_are_set_to_the_right_were_ended_too():
-    sender = ("Frau Hélène Kerdoncuff", "22, quai de la Douane", "29200 Brest")
+    sender = ["Frau Hélène Kerdoncuff", "22, quai de la Douane", "29200 Brest"]
     lines = tuple(
         line(text, 400 - line(text, 0, 0)[-1].box.right, 200 + 14 * number)
         for number, text in enumerate(sender)
     )
-    assert [text for _, text in texts(page((*TEXT, *lines)))[-3:]] == list(sender)
+    assert "  \n".join(sender) in markdown([page((*TEXT, *lines))])
 
 
 def test_items_of_lists_may_have_several_lines():
@@ -235,6 +263,53 @@ def test_items_of_lists_may_have_several_lines():
         ),
         ("Item", "New shelves."),
     ]
+
+
+def test_lists_within_items_are_indented():
+    lines = (
+        line("1. Plots that are not worked are given notice.", 10, 200),
+        line("2. Half plots are offered in this order:", 10, 214),
+        line("• people who have waited,", 26, 228),
+        line("• schools.", 26, 242),
+        line("3. The list is put on the board.", 10, 256),
+    )
+    beside = line("• Another column begins with a list.", 300, 150)
+    written = markdown([page(TEXT, lines, (beside,))])
+    marks = [each[:6] for each in written.splitlines() if "." in each[-1:]]
+    assert marks[1:] == ["1. Plo", "    - ", "3. The", "- Anot"]
+    assert "\n2. Half plots are offered in this order:\n    - people who" in written
+
+
+def test_a_bold_line_with_a_number_is_a_heading_and_with_a_bullet_an_item():
+    lines = line("3. Bonfires", 10, 150, weight=15), line("None were seen.", 10, 170)
+    assert texts(page(TEXT, lines))[1][0] == "Heading1"
+    lines = line("• Bonfires", 10, 150, weight=15), line("None were seen.", 10, 170)
+    assert texts(page(TEXT, lines))[1][0] == "Item"
+
+
+def test_headings_that_look_alike_are_of_one_level_be_they_large_or_only_bold():
+    """Some of one look are measured just large enough to be headings by their size."""
+    found = page(
+        (line("Minutes of the committee", 10, 20, 15, weight=21, size=15),),
+        (line("2. Waiting list", 10, 60, size=12.4, weight=16.6),),
+        TEXT,
+        (line("3. Bonfires", 10, 150, size=11.3, weight=17.9),),
+    )
+    names = [name for name, _ in texts(found) if name != "Paragraph"]
+    assert names == ["Heading1", "Heading2", "Heading2"]
+
+
+def test_a_short_section_is_not_of_the_level_of_the_title():
+    """Though the capitals of its few letters make it seem nearly as large."""
+    found = page(
+        (line("The well at the upper gate and its lives", 10, 20, size=17, weight=22),),
+        (line("Am Tor", 10, 60, size=16, weight=16.5),),
+        TEXT,
+        (line("In the school yard", 10, 150, size=13, weight=17),),
+        (line("The well in the yard is dry since the year of the storm", 10, 170),),
+    )
+    names = [name for name, _ in texts(found) if name != "Paragraph"]
+    assert names == ["Heading1", "Heading2", "Heading2"]
 
 
 def test_pages_without_words_have_no_parts():

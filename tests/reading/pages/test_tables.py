@@ -7,7 +7,8 @@ from PIL import Image, ImageDraw
 from vit_str.reading.pages.layout import arranged
 from vit_str.reading.pages.page import Word
 from vit_str.reading.pages.rules import find_rules, grids
-from vit_str.reading.pages.tables import Row, Table, find_tables, is_mark
+from vit_str.reading.pages.tables import Grid, Row, Table, find_tables, is_mark
+from vit_str.runtime.boxes import Box
 
 HEIGHT = 10.0
 LETTER = 6.0
@@ -281,10 +282,20 @@ def test_a_merged_cell_has_its_words_in_the_first_of_its_places():
         *words("26", 610, 400),
     ]
     assert texts(grid.table(inside)) == [
-        ["Line", "Passengers sold", ""],
-        ["", "May", "June"],
-        ["7 Night bus", "18", "26"],
+        ["Line", "Passengers sold", "", ""],
+        ["", "May", "June", ""],
+        ["7 Night bus", "18", "26", ""],
+        ["", "", "", ""],
     ]
+
+
+def test_cells_to_write_in_stay_and_what_is_too_narrow_for_it_does_not():
+    """Double rules leave narrow columns, and merged cells may leave none of their own."""
+    box = Box(0, 0, 400, 90)
+    columns = 0, 200, 210, 300, 400
+    one = ((0, 0), (0, 1), (0, 2), (0, 2)), ((1, 0), (1, 1), (1, 2), (1, 2))
+    grid = Grid(box, columns, (0, 40, 80, 90), (*one, ((2, 0), (2, 1), (2, 2), (2, 2))))
+    assert texts(grid.table(words("Age", 20, 10))) == [["Age", ""], ["", ""]]
 
 
 def test_white_parts_a_merged_cell_into_columns():
@@ -293,4 +304,4 @@ def test_white_parts_a_merged_cell_into_columns():
     table = grid.table(
         [*words("Sold", 410, 308), *words("Left", 610, 308), *words("x", 210, 400)]
     )
-    assert texts(table)[0] == ["", "Sold", "Left"]
+    assert texts(table)[0] == ["", "Sold", "Left", ""]

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -144,7 +145,22 @@ def test_a_column_has_one_size_that_joins_its_parts():
         assert abs(other / lines[0] - 1) > 0.05
 
 
-def test_justified_lines_of_a_column_keep_its_size():
+def turned_by(lines, slope):
+    """Lines and the corners of their words, a little to the left."""
+    return tuple(
+        tuple(
+            replace(
+                word,
+                polygon=tuple((x + slope * y, y - slope * x) for x, y in word.polygon),
+            )
+            for word in line
+        )
+        for line in lines
+    )
+
+
+@pytest.mark.parametrize("slope", [0, 0.0043])
+def test_justified_lines_of_a_column_keep_its_size(slope):
     """White between their words is none between cells."""
 
     def with_wide_spaces(line):
@@ -154,12 +170,13 @@ def test_justified_lines_of_a_column_keep_its_size():
             right -= 0.4 * (right - first[0])
             corners = first, (right, top), (right, fourth[1]), fourth
             narrow.append(Word(word.text, 1.0, corners, size=word.size))
-        return (*narrow, line[-1])
+        return (*narrow, replace(line[-1], text="gap"))  # not all stands on the line
 
     page = article()
     title, left, right, number = page.blocks
     spread = tuple(map(with_wide_spaces, left))
-    _, found = boxes_of(Page(page.width, page.height, (title, spread, right, number)))
+    blocks = title, turned_by(spread, slope), turned_by(right, slope), number
+    _, found = boxes_of(Page(page.width, page.height, blocks))
     assert len({size_of(*each[1:]) for each in found[1:-1]}) == 1
 
 
@@ -339,6 +356,16 @@ def test_words_beside_empty_cells_alone_are_set_wider():
     assert wider == {"weir", "6.14", "boat", "6.40", "7.40", "lake"}
 
 
+def test_what_stands_below_a_column_does_not_make_its_last_line_a_row_of_a_table():
+    last = set_line("end", RIGHT, 300), set_line("of it", (600, 700), 300 + PITCH)
+    below = [set_line("a box", (102, 202), 400), set_line("its text", (112, 580), 427)]
+    page = Page(1160, 1400, (last, *((line,) for line in below)))
+    widths = [
+        [word.box for word in each.words] for each in (page, TextLayer(page).page)
+    ]
+    assert widths[0] == widths[1]
+
+
 @needs_pdftotext
 def test_lines_of_a_cell_are_set_where_they_are(tmp_path):
     """Not on the first line of their row, where they would lie over each other."""
@@ -356,6 +383,39 @@ def test_lines_of_a_cell_are_set_where_they_are(tmp_path):
     }
     assert baselines["steel"] - baselines["bolts"] == pytest.approx(PITCH, abs=1)
     assert baselines["10.50"] == baselines["bolts"]
+
+
+@needs_pdftotext
+def test_rows_with_empty_cells_and_cells_of_several_lines_are_copied_row_by_row(
+    tmp_path,
+):
+    """What is below the first line of a row comes after it, and before the next row."""
+    first = (
+        ("8.15", "french", "", "history and"),
+        ("9.10", "", "english", "music"),
+        ("10.20", "sciences in", "", "sport"),
+        ("11.15", "latin", "drawing", ""),
+    )
+    below = ("", "", "", "geography"), (), ("", "the yard", "", ""), ()
+    lines = []
+    for n, (upper, lower) in enumerate(zip(first, below, strict=True)):
+        y = 300 + 90 * n
+        under = table_row(lower, y + PITCH) if lower else ()
+        in_cells = sorted(
+            (*table_row(upper, y), *under),
+            key=lambda word: (word.box.left, word.box.top),
+        )
+        lines.append(tuple(in_cells))
+    above = set_line("all that there is to see on this page", (100, 700), 200)
+    page = Page(1160, 1400, ((above,), tuple(lines)))
+    found = copied(page, tmp_path)
+    rows = (
+        "8.15 french history and geography",
+        "9.10 english music",
+        "10.20 sciences in sport the yard",
+        "11.15 latin drawing",
+    )
+    assert " ".join(found[9:]) == " ".join(rows)
 
 
 @needs_pdftotext
@@ -377,6 +437,23 @@ def test_a_justified_line_with_wide_spaces_stays_whole(tmp_path):
     last = set_line("return them at once", (100, 330), 300 + PITCH)
     page = Page(1160, 1400, ((wide, last),))
     assert copied(page, tmp_path) == words_of(page)
+
+
+@needs_pdftotext
+def test_bullets_are_copied_with_their_items(tmp_path):
+    """However far they are from the text."""
+    items = "at ten the hall", "at eight the council sits", "bicycles"
+    lines = tuple(
+        (
+            *set_line("-", (100, 107), 300 + n * PITCH),
+            *set_line(text, (135, 400), 300 + n * PITCH),
+        )
+        for n, text in enumerate(items)
+    )
+    page = Page(1160, 1400, (lines,))
+    assert copied(page, tmp_path) == words_of(page)
+    marks = [word for word in TextLayer(page).page.words if word.text == "-"]
+    assert all(107 < mark.box.right < 135 for mark in marks)
 
 
 @needs_pdftotext

@@ -19,6 +19,7 @@ _LONGEST = 50_000  # pixels of a side
 # As PDFium has one at the end of a line, without a sign that it ends there
 _SOFT_HYPHEN = 2
 _REGULAR = 400  # weight of a font
+_ITALIC = 1 << 6  # flag of a slanted font (PDF 32000-1, table 123)
 _BOLD = 700
 _BOLD_NAMES = (b"bold", b"black", b"heavy", b"semib", b"demib")
 _LONGEST_NAME = 200  # bytes of the name of a font
@@ -136,7 +137,8 @@ def _lines(
 def _weight(characters: Any, index: int) -> int:
     """How bold the font of a character is: what its name says, or else what it says itself.
 
-    Office programs say that all fonts are regular but in their names.
+    Office programs say that all fonts are regular but in their names. What browsers say of slanted
+    fonts, the width of a letter I, is wider than its strokes.
     """
     import ctypes
 
@@ -151,6 +153,8 @@ def _weight(characters: Any, index: int) -> int:
     is_bold = any(each in name.value.lower() for each in _BOLD_NAMES)
     if is_bold:
         return max(_BOLD, int(weight))
+    if flags.value & _ITALIC:
+        return _REGULAR
     return int(weight) if weight > 0 else _REGULAR
 
 

@@ -14,16 +14,31 @@ BoxArray = np.ndarray
 _COLUMN_GAP = 1.0  # white between two columns, over the height of a line
 _ROW_GAP = 0.9  # white between two blocks, over the height of a line
 _FIRST_GAP = 0.5  # white below lines that are above all columns, over the same
-_MOST_FIRST = 3  # such lines
+_MOST_FIRST = 3  # such lines,
+_MOST_FIRST_ROWS = 2  # or such rows, of
+_MOST_IN_ROWS = 6  # lines
 _SET_RIGHT = 3.0  # white before such lines that are set to the right, over the same
 _GAP_BELOW_RIGHT = 0.3  # white below these, over the same
 _UNEVEN = 1.5  # difference of the tops of the columns below these, over the same
 _TEXT_WIDTH = 6.0  # a column of text has lines at least so wide, over their height
 _LEAST_BESIDE = 0.5  # share of the lines of a column beside those of the next one
+# Addresses beside each other at the top of a page: they look like a table of two columns, which
+# has more white between its rows, less between its columns, or a title above it.
+_ADDRESS_GAP = 5.0  # white between them, over the height of a line
+_LINES_OF_ADDRESS = range(3, 9)
+_MOST_ABOVE = 2  # lines above them
+_PITCH = 1.5  # from the top of a line to that of the next one, over the same, at most
+_SAME_START = (
+    0.5  # by which the places where lines begin differ, over the same, at most
+)
+_ADDRESS_WIDTH = (
+    4.0  # of most lines, over their height, at least: numbers are less wide
+)
 _SAME_ROW = 0.5  # share of the lower one of two lines that is beside the other
 _OPEN_ROWS = 3  # the last rows that a box may still belong to
 _MOST_ACROSS = 0.25  # of the lines may lie across columns
 _EDGE_GAP = 1.5  # white between running text and the page, over the height of a line
+_HEAD_GAP = 1.2  # white above a heading of lines across columns, over the same; less is below it
 
 Word = TypeVar("Word")
 
@@ -164,9 +179,36 @@ def _columns(sides: np.ndarray, chosen: np.ndarray, gap: float) -> list[np.ndarr
             break
         columns = _cut(sides, chosen[~across[index]], 0, gap)
         if _are_of_text(sides, columns):
-            first, columns = _without_first(sides, columns, gap / _COLUMN_GAP)
-            return _in_bands(sides, columns, np.r_[chosen[across[index]], first])
-    return [chosen]
+            height = gap / _COLUMN_GAP
+            first, columns = _without_first(sides, columns, height)
+            others = chosen[across[index]]
+            heads = _heads_of(sides, others, columns, _HEAD_GAP * height)
+            columns = [np.setdiff1d(column, heads) for column in columns]
+            return _in_bands(sides, columns, np.r_[others, first, heads])
+    return _addresses(sides, chosen, gap / _COLUMN_GAP)
+
+
+def _addresses(
+    sides: np.ndarray, chosen: np.ndarray, height: float
+) -> list[np.ndarray]:
+    """Two addresses beside each other at the top of a page; lines that are none in one part."""
+    parts = _cut(sides, chosen, 0, _ADDRESS_GAP * height)
+    above = int((sides[:, 3] < sides[chosen, 1].min()).sum())
+    are_two = len(parts) == 2 and above <= _MOST_ABOVE
+    are_addresses = are_two and all(_is_address(sides[part], height) for part in parts)
+    return parts if are_addresses else [chosen]
+
+
+def _is_address(sides: np.ndarray, height: float) -> bool:
+    """Whether some lines are close below each other, and begin at one place."""
+    lefts, tops = sides[:, 0], np.sort(sides[:, 1])
+    return (
+        len(sides) in _LINES_OF_ADDRESS
+        and bool(np.ptp(lefts) < _SAME_START * height)
+        and bool(np.diff(tops).min() > _SAME_ROW * height)
+        and float(np.median(np.diff(tops))) < _PITCH * height
+        and float(np.median(_flatness(sides))) > _ADDRESS_WIDTH
+    )
 
 
 def _without_first(
@@ -178,8 +220,10 @@ def _without_first(
     """
     lines = np.concatenate(columns)
     lines = lines[np.argsort(sides[lines, 1], kind="stable")]
-    for count in range(1, _MOST_FIRST + 1):
+    for count in range(1, _MOST_IN_ROWS + 1):
         first = lines[:count]
+        if count > _MOST_FIRST and len(_rows(sides, first)) > _MOST_FIRST_ROWS:
+            break
         rest = [np.setdiff1d(column, first) for column in columns]
         tops = [float(sides[column, 1].min(initial=np.inf)) for column in rest]
         is_right = _are_set_right(sides, first, columns, _SET_RIGHT * height)
@@ -202,18 +246,40 @@ def _are_set_right(
     return all(sides[line, 0] - starts[int(line)] > white for line in first)
 
 
+def _heads_of(
+    sides: np.ndarray, across: np.ndarray, columns: list[np.ndarray], gap: float
+) -> np.ndarray:
+    """Lines within a column that head lines across columns, as that of a box below all of them.
+
+    They begin where those begin, but for an indent, and are nearer to them than to any column.
+    """
+    lines = np.concatenate(columns)
+    middles = sides[:, 1] + sides[:, 3]
+    heads = [lines[:0]]
+    for line in across:
+        parts = _cut(sides, lines[middles[lines] < middles[line]], 1, gap)
+        if len(parts) < 2 or len(parts[-1]) > 1:
+            continue
+        (head,) = sides[parts[-1]]
+        indent = sides[line, 0] - head[0]
+        if sides[line, 1] - head[3] < gap and -gap < indent < 2 * gap:
+            heads.append(parts[-1])
+    return np.unique(np.concatenate(heads))
+
+
 def _in_bands(
     sides: np.ndarray, columns: list[np.ndarray], across: np.ndarray
 ) -> list[np.ndarray]:
-    """Parts of columns above, between and below the lines across them, and those, from the top."""
+    """Parts of columns above, between and below the rows across them, and those, from the top."""
     middles = sides[:, 1] + sides[:, 3]
-    across = across[np.argsort(middles[across], kind="stable")]
-    parts = []
-    for band in range(len(across) + 1):
-        for column in columns:
-            band_of_line = np.searchsorted(middles[across], middles[column])
-            parts.append(column[band_of_line == band])
-        parts.append(across[band : band + 1])
+    rows = list(map(np.array, _rows(sides, across)))
+    ends = np.maximum.accumulate([middles[row].mean() for row in rows])
+    bands = [np.searchsorted(ends, middles[column]) for column in columns]
+    parts: list[np.ndarray] = []
+    for number in range(len(rows) + 1):
+        of_columns = zip(columns, bands, strict=True)
+        parts += (column[band == number] for column, band in of_columns)
+        parts += rows[number : number + 1]
     return [part for part in parts if len(part)]
 
 

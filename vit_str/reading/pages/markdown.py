@@ -14,6 +14,10 @@ from vit_str.reading.pages.structure import (
 )
 from vit_str.reading.pages.tables import Row, Table
 
+_LINE_BREAK = "  \n"  # which all kinds of Markdown know; some take a backslash for text
+_NESTING = "    "  # before an item that is in another one, also in one of numbers
+_MARKED = re.compile(r"[#+]|[-=]+$")  # what Markdown takes for the mark of a line
+
 
 def markdown(pages: Sequence[Page]) -> str:
     """The text of pages, which are set apart by a rule, without what runs above and below it."""
@@ -39,9 +43,11 @@ def _marked(part: Heading | Item | Paragraph | Table) -> str:
     if isinstance(part, Heading):
         return f"{'#' * part.level} {_joined(part.rows)}"
     if isinstance(part, Item):
-        return f"{_mark(part.mark)} {_joined(part.rows)}"
+        return f"{part.depth * _NESTING}{_mark(part.mark)} {_joined(part.rows)}"
     if isinstance(part, Table):
         return _table(part)
+    if part.keeps_lines:
+        return _LINE_BREAK.join(_joined([row]) for row in part.rows)
     return _joined(part.rows)
 
 
@@ -61,7 +67,7 @@ def _joined(rows: Sequence[Row]) -> str:
             text = text[:-1] + added
         else:
             text = f"{text} {added}" if text else added
-    return f"\\{text}" if text[:1] in ("#", "+") else text
+    return f"\\{text}" if _MARKED.match(text) else text
 
 
 def _table(table: Table) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from vit_str.reading.pages.bullets import with_bullets
 from vit_str.reading.pages.layout import arranged
 from vit_str.reading.pages.page import Page, Point, Word
 from vit_str.reading.pages.rules import find_rules, grids
@@ -171,9 +172,10 @@ def _picture_of(
 
 def page_of_text(picture: Image.Image) -> Page | None:
     """The page that a file has as text, in reading order; None for a page without text."""
-    lines = [_words_of_text(line) for line in picture.info.get("lines", ())]
-    if not lines:
+    given = [_words_of_text(line) for line in picture.info.get("lines", ())]
+    if not given:
         return None
+    lines = with_bullets(picture, given)
     rules = find_rules(picture)
     word_boxes = [[np.array(word.box) for word in line] for line in lines]
     line_boxes = [

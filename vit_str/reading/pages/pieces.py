@@ -148,7 +148,7 @@ def words_on_page(reads: Sequence[Read]) -> list[Word]:
         word = Word(
             text=reading.text,
             confidence=reading.confidence,
-            polygon=_polygon(polygon),
+            polygon=polygon_of(polygon),
             characters=tuple(characters),
             size=type_.size,
             weight=type_.weight,
@@ -157,7 +157,8 @@ def words_on_page(reads: Sequence[Read]) -> list[Word]:
     return words
 
 
-def _polygon(corners: "Float[np.ndarray, '4 2']") -> Polygon:
+def polygon_of(corners: "Float[np.ndarray, '4 2']") -> Polygon:
+    """The corners of a word as a page has them."""
     (x1, y1), (x2, y2), (x3, y3), (x4, y4) = corners.tolist()
     return (x1, y1), (x2, y2), (x3, y3), (x4, y4)
 

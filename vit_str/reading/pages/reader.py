@@ -12,7 +12,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from vit_str.reading.pages.detection import LineDetector, RapidDetector
+from vit_str.reading.pages.bullets import with_bullets
+from vit_str.reading.pages.detection import (
+    LineDetector,
+    RapidDetector,
+    find_lines,
+)
 from vit_str.reading.pages.elisions import with_elisions
 from vit_str.reading.pages.geometry import (
     Quadrilateral,
@@ -151,7 +156,7 @@ class PageReader:
         """
         path = source_name(source) if isinstance(source, str | os.PathLike) else None
         image = next(load_pages(path)) if path else load_image(source)
-        found = self.detector.lines(image)
+        found = find_lines(self.detector, image)
         is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
         speck = _SPECK * image.height
         if is_flat and all(max(side_lengths(line)) < speck for line in found):
@@ -164,7 +169,7 @@ class PageReader:
         lines = self._look_again(lines, boxes)
         lines = self._sure([self._in_one_script(line) for line in lines])
         rules = find_rules(image)
-        blocks = self._arrange(lines, direction, rules, max(image.size))
+        blocks = self._arrange(lines, direction, rules, image)
         return Page(image.width, image.height, blocks, path, rules)
 
     def _read_lines(
@@ -333,9 +338,9 @@ class PageReader:
         lines: Sequence[_Line],
         direction: int,
         rules: Sequence[Rule],
-        longer_side: int,
+        image: Image.Image,
     ) -> tuple[tuple[tuple[Word, ...], ...], ...]:
-        """Words of the lines in reading order."""
+        """Words of the lines in reading order, with bullets before them."""
         lines = [line for line in lines if line.words]
         quadrilaterals = [line.quadrilateral for line in lines]
         turned = [upright(turn_points(each, -direction)) for each in quadrilaterals]
@@ -349,13 +354,15 @@ class PageReader:
             return list(np.concatenate([corners.min(1), corners.max(1)], 1))
 
         words = [words_on_page(line.words) for line in lines]
+        if _is_print(lines):  # lists are in print, and photographs full of spots
+            words = with_bullets(image, words)
         word_boxes = list(map(boxes_of, words))
         sides = [tuple(box) for box in chain.from_iterable(word_boxes)]
         blocks = arranged(
             lines=words,
             line_boxes=[_box_of(points @ level) for points in turned],
             word_boxes=word_boxes,
-            grids=grids([leveled(rule) for rule in rules], longer_side, sides),
+            grids=grids([leveled(rule) for rule in rules], max(image.size), sides),
         )
         return tuple(map(self._with_marks, blocks))
 

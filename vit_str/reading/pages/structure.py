@@ -5,8 +5,8 @@ far apart, and whether the next word would still have had room.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from math import prod
 
@@ -22,11 +22,9 @@ _HEADING = 1.15  # size of a heading over that of the text
 _HEAVIER = 1.1  # weight of a heading over that of the text
 _BOLD = 1.22  # weight of a bold line over that of the text
 _LEAST_OF_BOLD = 0.93  # size of a bold heading over that of the text
-# Share of the size of the largest heading of a level that all of it have
-_SAME_LEVEL = 0.9
-# The same of headings whose strokes are as wide: these are told better
-_LEAST_OF_LEVEL = 0.85
-_SAME_STROKES = 0.95
+# Share of the look of a heading that the next smaller one of its level has, at least: on printed
+# and scanned pages 0.91 and more within a level, 0.83 and less between title and sections.
+_SAME_LEVEL = 0.87
 _LOWEST_LEVEL = 6
 _LONGEST_HEADING = 16  # words of a line
 _SHORTEST_HEADING = 3  # letters
@@ -38,6 +36,8 @@ _OTHER_SIZE = 0.86  # share of the size of a row that the next of its paragraph 
 _OTHER_SIZE_IN_DOUBT = 0.7
 _FEW_LETTERS = 8
 _PARAGRAPH_GAP = 0.3  # more white between paragraphs than between most lines
+_NESTED = 0.8  # by which a list within another one begins farther right, at least
+_FARTHEST_NESTED = 6.0  # and at most
 _INDENT = 3.0  # that the first line of a paragraph may have
 _NARROW = 0.8  # share of the width of most of the text that other blocks of it have
 # By how much lines that are set to the right begin at other places, at least
@@ -64,17 +64,32 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Lines that belong together."""
+    """Lines that belong together.
+
+    Attributes:
+        rows: the lines.
+        keeps_lines: whether somebody ended them where they end, as those of an address.
+    """
 
     rows: tuple[Row, ...]
+    keeps_lines: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item of a list, without its mark."""
+    """An item of a list, without its mark.
+
+    Attributes:
+        mark: a bullet, a dash, a number or a letter.
+        rows: the lines.
+        left: where the mark begins.
+        depth: in how many items of other lists it is.
+    """
 
     mark: str
     rows: tuple[Row, ...]
+    left: float
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +116,62 @@ def parts_of(pages: Sequence[Page]) -> list[list[Part]]:
     sheets = [_sheet(as_read(page)) for page in pages]
     rows = chain.from_iterable(sheet.rows for sheet in sheets)
     type_ = _Type.of(list(rows))
-    return [list(_parts(sheet, type_)) for sheet in sheets]
+    return _with_levels([list(_nested(_parts(sheet, type_))) for sheet in sheets])
+
+
+def _with_levels(pages: Sequence[Sequence[Part]]) -> list[list[Part]]:
+    """Parts with headings of one level where they look alike on all pages of a document."""
+    headings = [
+        part for part in chain.from_iterable(pages) if isinstance(part, Heading)
+    ]
+    looks = sorted((_look_of_all(part.rows) for part in headings), reverse=True)
+    largest = looks[:1]  # of each level
+    for before, look in pairwise(looks):
+        if look < _SAME_LEVEL * before:
+            largest.append(look)
+
+    def leveled(part: Part) -> Part:
+        if not isinstance(part, Heading):
+            return part
+        look = _look_of_all(part.rows)
+        level = sum(look <= each for each in largest)
+        return replace(part, level=min(_LOWEST_LEVEL, level))
+
+    return [list(map(leveled, parts)) for parts in pages]
+
+
+def _look(row: Row) -> float:
+    """The size and weight of a row: of few letters, their mean is told better than either."""
+    return (row.size * row.weight) ** 0.5 if row.weight else row.size
+
+
+def _look_of_all(rows: Sequence[Row]) -> float:
+    """That of the lines of a heading, which count by their letters."""
+    return float(np.average(list(map(_look, rows)), weights=list(map(_letters, rows))))
+
+
+def _nested(parts: Iterable[Part]) -> Iterator[Part]:
+    """Parts with the depths of items: a list that begins farther right is within the item above."""
+    lists: list[float] = []  # where the marks of the lists begin that are open
+    top = 0.0
+    for part in parts:
+        if not isinstance(part, Item):
+            lists = []
+            yield part
+            continue
+        first = part.rows[0]
+        room = _NESTED * first.height
+        while lists and part.left < lists[-1] - room:
+            lists.pop()
+        deeper = part.left - lists[-1] if lists else 0.0
+        if (
+            first.top < top or deeper > _FARTHEST_NESTED * first.height
+        ):  # another column
+            lists = []
+        if not lists or deeper > room:
+            lists.append(part.left)
+        top = first.top
+        yield replace(part, depth=len(lists) - 1)
 
 
 def _sheet(page: Page) -> _Sheet:
@@ -122,13 +192,11 @@ class _Type:
         height: of its rows, in pixels.
         size: of its letters.
         weight: of its strokes.
-        levels: the size and weight of the largest heading of each level, the largest first.
     """
 
     height: float
     size: float
     weight: float
-    levels: tuple[tuple[float, float], ...] = ()
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> "_Type":
@@ -137,14 +205,7 @@ class _Type:
         if not sum(counts):
             return cls(1.0, 1.0, 0.0)
         values = np.array([(row.height, row.size, row.weight) for row in rows])
-        height, size, weight = np.median(np.repeat(values, counts, 0), 0).tolist()
-        text = cls(height, size, weight)
-        larger = filter(text.is_larger, rows)
-        levels: list[tuple[float, float]] = []
-        for row in sorted(larger, key=lambda row: row.size, reverse=True):
-            if not levels or not _is_of_level(row, *levels[-1]):
-                levels.append((row.size, row.weight))
-        return cls(height, size, weight, tuple(levels))
+        return cls(*np.median(np.repeat(values, counts, 0), 0).tolist())
 
     def is_larger(self, row: Row) -> bool:
         """Whether the size of a row makes it a heading; strokes grow with the letters."""
@@ -158,20 +219,6 @@ class _Type:
             and _LEAST_OF_BOLD * self.size < row.size
             and _may_head(row)
         )
-
-    def level(self, row: Row) -> int:
-        """Of a heading that is larger than the text; 0 for all others."""
-        if not self.is_larger(row):
-            return 0
-        levels = enumerate(self.levels, 1)
-        return next(n for n, type_ in levels if _is_of_level(row, *type_))
-
-
-def _is_of_level(row: Row, size: float, weight: float) -> bool:
-    """Whether a heading is of the level whose largest heading has a size and a weight."""
-    has_same_strokes = min(row.weight, weight) > _SAME_STROKES * max(row.weight, weight)
-    least = _LEAST_OF_LEVEL if has_same_strokes else _SAME_LEVEL
-    return row.size >= least * size
 
 
 def _letters(row: Row) -> int:
@@ -338,15 +385,56 @@ def _texts(
         apart: white between most lines.
         edges: where the text of each block begins and ends.
     """
-    rows = sheet.rows
-    group: list[int] = []
+    groups: list[list[int]] = []
     for place in places:
-        if group and _begins_part(sheet, group[-1], place, text, apart, edges):
-            yield _text_part([rows[each] for each in group], text)
-            group = []
-        group.append(place)
-    if group:
-        yield _text_part([rows[each] for each in group], text)
+        last = groups[-1][-1] if groups else None
+        if last is None or _begins_part(sheet, last, place, text, apart, edges):
+            groups.append([])
+        groups[-1].append(place)
+    ended: list[int] = []  # lines below each other, where somebody ended them
+    for group in groups:
+        part = _text_part([sheet.rows[each] for each in group], text)
+        is_line = isinstance(part, Paragraph) and _are_ended(part.rows, bool(ended))
+        if ended and not (
+            is_line and _goes_on(sheet, ended[-1], group[0], text, apart)
+        ):
+            yield Paragraph(tuple(sheet.rows[each] for each in ended), keeps_lines=True)
+            ended = []
+            is_line = is_line and _are_ended(part.rows, False)
+        if is_line:
+            ended += group
+        else:
+            yield part
+    if ended:
+        yield Paragraph(tuple(sheet.rows[each] for each in ended), keeps_lines=True)
+
+
+def _are_ended(rows: Sequence[Row], is_within: bool) -> bool:
+    """Whether the lines of a paragraph are such as those of an address.
+
+    Args:
+        rows: the lines.
+        is_within: there are such lines above them; then the longest of all may be among them,
+            behind which the next word would not have fitted.
+    """
+    if len(rows) == 1:
+        return True
+    return is_within and len(rows) == 2 and not _goes_on_with(*rows)
+
+
+def _goes_on(sheet: _Sheet, last: int, place: int, text: _Type, apart: float) -> bool:
+    """Whether a line is as far below the one before as lines are, and begins or ends with it."""
+    before = sheet.rows[last]
+    row = sheet.rows[place]
+    middles = (before.left + before.right) / 2, (row.left + row.right) / 2
+    sides = (before.left, row.left), (before.right, row.right), middles
+    return (
+        sheet.blocks[place] == sheet.blocks[last]
+        and before.top < row.top <= before.bottom + apart + _PARAGRAPH_GAP * text.height
+        and any(abs(one - other) < _RAGGED * text.height for one, other in sides)
+        and _are_alike(before, row)
+        and not _is_caption(row)
+    )
 
 
 def _usual_distance(sheet: _Sheet, in_tables: set[int], text: _Type) -> float:
@@ -372,12 +460,14 @@ def _begins_part(
     rows = sheet.rows
     before = rows[last]
     row = rows[place]
-    level = text.level(row)
-    if level != text.level(before) or text.is_bold(row) != text.is_bold(before):
+    is_larger = text.is_larger(row)
+    if is_larger != text.is_larger(before) or text.is_bold(row) != text.is_bold(before):
         return True
     distance = row.top - before.bottom
-    if level:
-        return distance > row.height or row.top < before.top
+    if is_larger:
+        looks = _look(before), _look(row)
+        is_other = min(looks) < _SAME_LEVEL * max(looks)
+        return is_other or distance > row.height or row.top < before.top
     left, right = edges[sheet.blocks[last]]
     if _goes_on_in_next_column(before, row):
         return not _are_alike(before, row) or _would_fit(before, row.words[0], right)
@@ -445,12 +535,19 @@ def _is_caption(row: Row) -> bool:
 
 
 def _text_part(rows: Sequence[Row], text: _Type) -> Heading | Paragraph | Item:
-    level = text.level(rows[0])
-    if level:
-        return Heading(min(_LOWEST_LEVEL, level), tuple(rows))
-    if _begins_item(rows[0]):
-        mark, *words = rows[0].words
-        return Item(mark.text, (Row.of(words), *rows[1:]))
-    if len(rows) == 1 and text.is_bold(rows[0]):
-        return Heading(min(_LOWEST_LEVEL, len(text.levels) + 1), tuple(rows))
+    """A part of lines; headings have no level yet, which all of the document tell."""
+    first = rows[0]
+    is_item = _begins_item(first)
+    # Sections have numbers, and no bullets
+    is_bold = len(rows) == 1 and text.is_bold(first)
+    if text.is_larger(first) or (is_bold and not (is_item and _has_bullet(first))):
+        return Heading(1, tuple(rows))
+    if is_item:
+        mark, *words = first.words
+        return Item(mark.text, (Row.of(words), *rows[1:]), mark.box.left)
     return Paragraph(tuple(rows))
+
+
+def _has_bullet(row: Row) -> bool:
+    """Whether a row begins with a mark that is no number or letter."""
+    return not any(map(str.isalnum, row.words[0].text))

@@ -30,6 +30,7 @@ _TIGHT = 0.45  # white between the lines of one cell, at most
 # Times the white between rows: other columns below that are another table
 _OTHER_TABLE = 1.5
 _WIDER = 1.8  # times the white between words of a cell is that between columns
+_ROOM_TO_WRITE = 1.0  # least width and height of a cell that is there to be filled in
 _WHITE_IN_CELL = 1.2  # between two words of a cell that covers several columns, at most
 _ROOM = 0.3  # white before a word that a line had no room for
 _TEXT = 3  # words of a line that the next one of its cell goes on with, at least
@@ -333,14 +334,41 @@ class Grid:
         return row, column
 
     def table(self, words: Sequence[Word]) -> Table:
-        """Words in their cells; columns in which no row has any are left out."""
-        places = self.cells([word.box for word in words])
-        columns = [n for n in range(len(places[0])) if any(row[n] for row in places)]
-        rows = []
-        for row in filter(any, places):
-            cells = [[words[index] for index in row[column]] for column in columns]
-            rows.append(tuple(map(tuple, cells)))
-        return Table(tuple(rows))
+        """Words in their cells.
+
+        Rows and columns without words are left out where nobody could write: so narrow, or parts
+        of merged cells only.
+        """
+        boxes = [word.box for word in words]
+        places = self.cells(boxes)
+        heights = [box.bottom - box.top for box in boxes]
+        room = _ROOM_TO_WRITE * median(heights) if heights else 0.0
+        rows = [
+            number
+            for number, (top, bottom) in enumerate(pairwise(self.rows))
+            if any(places[number]) or (bottom - top > room and self._begins(row=number))
+        ]
+        columns = [
+            number
+            for number, (left, right) in enumerate(pairwise(self.columns))
+            if any(row[number] for row in places)
+            or (right - left > room and self._begins(column=number))
+        ]
+        cells = (
+            tuple(
+                tuple(words[index] for index in places[row][column])
+                for column in columns
+            )
+            for row in rows
+        )
+        return Table(tuple(cells))
+
+    def _begins(self, row: int | None = None, column: int | None = None) -> bool:
+        """Whether a cell begins in a row or a column, and is no part of one that began before."""
+        return not self.merged or any(
+            (row is None or first == row) and (column is None or start == column)
+            for first, start in chain.from_iterable(self.merged)
+        )
 
 
 def _middle(box: Sides) -> tuple[float, float]:

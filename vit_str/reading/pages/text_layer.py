@@ -96,6 +96,16 @@ class _Column:
         )
         return cls(left, right, tuple(inside))
 
+    def holds(self, line: _Line) -> bool:
+        """Whether a line is one of its lines, also where its words are set wider than printed."""
+        left, right = line.level
+        return any(
+            abs(each.baseline - line.baseline) < _ONE_LINE * line.size
+            and left < each.level[1]
+            and each.level[0] < right
+            for each in self.lines
+        )
+
     @property
     def bottom(self) -> float:
         """The lowest baseline."""
@@ -175,7 +185,7 @@ class TextLayer:
         usual, common = self._column_sizes
         if not usual:
             return line.size
-        if any(line in column.lines for column in self._columns):
+        if any(column.holds(line) for column in self._columns):
             is_alike = _CAPTION < line.size / usual < _HEADING
             return common if is_alike else line.size
         ratio = line.size / common

@@ -3,7 +3,8 @@
 White between two words may be so wide that programs see columns there, see `text_layer`: in a
 justified line, and where cells of a row of a table are empty. The words before it are then set so
 wide that their row stays whole. Rows of a table that lie close to each other would become blocks of
-columns: they are set in a smaller font.
+columns: they are set in a smaller font. Of a row whose cells have several lines, the line with most
+cells is set so; what is below it is copied after it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ from itertools import chain, islice, pairwise
 from vit_str.reading.pages.frame import text_quarters
 from vit_str.reading.pages.output import baseline, printed_lines
 from vit_str.reading.pages.page import Word
+from vit_str.reading.pages.tables import is_mark
 
 Line = tuple[Word, ...]
 Span = tuple[float, float]
@@ -21,6 +23,7 @@ Span = tuple[float, float]
 # Over the size of a font
 _SPACE = 0.6  # white that keeps two words on one line
 _LEAST_SPACE = 0.46  # between two words of one letter
+_MARK_WHITE = 2.5  # most between the mark of an item and its text
 _CELL = 1.05  # white from which on they are in two cells
 _NEAR = 5.0  # most between the baselines of two rows of a table
 _OTHER_ROW = 0.5  # least between them
@@ -62,10 +65,16 @@ class _Row:
         """Where it begins and ends."""
         return self.cells[0][0], self.cells[-1][1]
 
+    def distance(self, other: "_Row") -> float:
+        """From the last baseline of the upper one of two rows to the first of the lower one."""
+        below = other.baseline - self.last_baseline
+        above = self.baseline - other.last_baseline
+        return max(below, above)
+
     def is_near(self, other: "_Row") -> bool:
         """Whether both may be of one table."""
         size = max(self.size, other.size)
-        return _OTHER_ROW * size < abs(self.baseline - other.baseline) < _NEAR * size
+        return _OTHER_ROW * size < self.distance(other) < _NEAR * size
 
     def has_within(self, white: Span) -> bool:
         """Whether one of its cells lies within some white."""
@@ -100,11 +109,7 @@ def _font(row: _Row, near: Sequence[_Row], next_to_it: Sequence[_Row]) -> float:
     """The size in which a row is set: a row of cells is in no block with those next to it."""
     if not row.has_cells or _is_justified(row, near):
         return row.size
-    distances = (
-        max(other.baseline - row.last_baseline, row.baseline - other.last_baseline)
-        for other in next_to_it
-        if other.has_cells
-    )
+    distances = (row.distance(other) for other in next_to_it if other.has_cells)
     close = [each for each in distances if each > _OTHER_ROW * row.size]
     return min([row.size, *(each / _BLOCK for each in close)])
 
@@ -143,23 +148,55 @@ def _whole(
 ) -> tuple[Line, ...]:
     """The lines of a row beside others of its table."""
     first, *others = row.lines
-    if others or text_quarters(first):
+    if text_quarters(first):
         return row.lines
     ends = _with_empty_cells(row, near)
-    if (
-        ends == row.ends
-        and not _has_empty_cells(row, near)
-        and not _is_justified(row, near)
-    ):
+    has_empty = ends != row.ends or _has_empty_cells(row, near)
+    if not has_empty and not _is_justified(row, near):
         return row.lines
-    return (_without_white(first, ends, font, slope),)
+    if others:
+        first, *others = _fullest_first(row, slope)
+    return _without_white(first, ends, font, slope), *others
+
+
+def _fullest_first(row: _Row, slope: float) -> list[Line]:
+    """The lines of a row, those of one baseline joined; first the one with words in most cells."""
+    joined: list[tuple[float, Line]] = []
+    for line in row.lines:
+        _, (x, y) = baseline(line)
+        y -= slope * x
+        beside = (
+            n
+            for n, (other, _) in enumerate(joined)
+            if abs(other - y) < _OTHER_ROW * row.size
+        )
+        place = next(beside, None)
+        if place is None:
+            joined.append((y, line))
+        else:
+            other, words = joined[place]
+            joined[place] = other, tuple(sorted((*words, *line), key=_span))
+    lines = [line for _, line in joined]
+    return sorted(
+        lines, key=lambda line: -_filled(row, line)
+    )  # which keeps others in order
+
+
+def _filled(row: _Row, line: Line) -> int:
+    """In how many cells of its row a line has words."""
+    spans = list(map(_span, line))
+    return sum(
+        any(left <= start and end <= right for start, end in spans)
+        for left, right in row.cells
+    )
 
 
 def _with_empty_cells(row: _Row, near: Sequence[_Row]) -> Span:
     """The ends of a row with its empty cells at both of them."""
     left, right = row.ends
-    first = min((other.cells[0][0] for other in near), default=left)
-    last = max((other.cells[-1][1] for other in near), default=right)
+    of_table = [other for other in near if other.has_cells]
+    first = min((other.cells[0][0] for other in of_table), default=left)
+    last = max((other.cells[-1][1] for other in of_table), default=right)
     if _is_empty_cell((first, left), near):
         left = first
     if _is_empty_cell((right, last), near):
@@ -175,7 +212,8 @@ def _has_empty_cells(row: _Row, near: Sequence[_Row]) -> bool:
 
 def _is_empty_cell(white: Span, near: Sequence[_Row]) -> bool:
     """Whether other rows of a table have something where a row has only white."""
-    return sum(other.has_within(white) for other in near) >= _SHOWN
+    shown = (other.has_cells and other.has_within(white) for other in near)
+    return sum(shown) >= _SHOWN
 
 
 def _is_justified(row: _Row, near: Sequence[_Row]) -> bool:
@@ -201,8 +239,17 @@ def _without_white(line: Line, ends: Span, font: float, slope: float) -> Line:
 
 
 def _with_spaces(line: Line, font: float, slope: float) -> Line:
-    """A line without white so narrow that programs take words of one letter for one word."""
+    """A line without white so narrow that programs take words of one letter for one word.
+
+    Nor so wide that they part the mark of an item from its text.
+    """
     words = []
+    first, *others = line
+    if others and is_mark(first.text):
+        left, right = _span(first)
+        end = others[0].box.left - _SPACE * font
+        if right < end < right + _MARK_WHITE * font:
+            line = _set(first, (left, end), slope), *others
     for word, following in zip(line, (*line[1:], None), strict=True):
         if following and len(word.text) == len(following.text) == 1:
             left, right = _span(word)

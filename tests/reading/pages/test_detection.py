@@ -1,0 +1,76 @@
+"""Finding lines on pages that lie on their side."""
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+
+from vit_str.reading.pages.detection import find_lines
+from vit_str.reading.pages.geometry import Quadrilateral, rectangle, upright
+
+TURNS = Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_270
+
+
+def table(numbers: int, pitch: int = 20) -> Image.Image:
+    """Twenty bars for names, and two columns of others for numbers beside some of them."""
+    page = Image.new("RGB", (400, 600), "white")
+    pen = ImageDraw.Draw(page)
+    for n in range(20):
+        pen.rectangle((40, 40 + pitch * n, 140, 54 + pitch * n), "black")
+        if n < numbers:
+            pen.rectangle((240, 40 + pitch * n, 270, 54 + pitch * n), "black")
+            pen.rectangle((300, 40 + pitch * n, 330, 54 + pitch * n), "black")
+    return page
+
+
+class Bars:
+    """Finds bars, with margins; of a page on its side only two thirds of the short ones."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def lines(self, image: Image.Image) -> list[Quadrilateral]:
+        """See `LineDetector`."""
+        self.looks += 1
+        cv2 = pytest.importorskip("cv2")
+        dark = (np.asarray(image.convert("L")) < 128).astype(np.uint8)
+        _, _, boxes, _ = cv2.connectedComponentsWithStats(dark)
+        found = [
+            upright(rectangle(x - 4, y - 4, x + w + 4, y + h + 4))
+            for x, y, w, h, _ in boxes[1:]
+        ]
+        if image.width < image.height:
+            return found
+        is_short = [np.ptp(line, axis=0).max() < 60 for line in found]
+        return [
+            line
+            for number, (line, short) in enumerate(zip(found, is_short, strict=True))
+            if not short or number % 3
+        ]
+
+
+@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize(
+    ("numbers", "pitch", "looks"), [(20, 20, 2), (20, 26, 1), (3, 20, 1), (0, 20, 1)]
+)
+def test_a_tight_table_on_its_side_is_looked_at_from_its_side(
+    turn, numbers, pitch, looks
+):
+    """A table whose rows are apart is not, nor an article, whose lines are long."""
+    detector = Bars()
+    page = table(numbers, pitch).transpose(turn)
+    found = find_lines(detector, page)
+    assert detector.looks == looks
+    assert (len(found) == 20 + 2 * numbers) == (looks == 2 or not numbers)
+    pixels = np.asarray(page.convert("L"))
+    for line in found:
+        left, top = line[0].astype(int) + 4
+        right, bottom = line[2].astype(int) - 4
+        assert left < right
+        assert top < bottom
+        assert (pixels[top:bottom, left:right] == 0).all()
+
+
+def test_an_upright_page_is_looked_at_once():
+    detector = Bars()
+    assert len(find_lines(detector, table(20))) == 60
+    assert detector.looks == 1

@@ -1,0 +1,114 @@
+"""Bullets before lines: detectors often leave them out, and browsers draw them as circles."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from vit_str.reading.pages.geometry import Strip
+from vit_str.reading.pages.page import Word
+from vit_str.reading.pages.pieces import polygon_of
+from vit_str.reading.pages.tables import is_mark
+
+if TYPE_CHECKING:
+    from vit_str.reading.pages.ink import Ink
+
+BULLET = "•"
+
+# Over the height of a word, by eye on lists of browsers and office programs
+_REACH = 2.8  # white before a line in which its bullet may be
+_LETTERS = 2.0  # of the line, beside which a bullet is as dark
+_SMALLEST, _LARGEST = 0.15, 0.6  # width and height of a bullet
+_LEAST_WHITE = 0.25  # between a bullet and its line, and before it
+_HIGHEST, _LOWEST = 0.3, 0.75  # where its middle is, from the top of the line
+_SAME_PLACE = 0.5  # by which the places of the bullets of a list differ, at most
+
+_LONGEST = 1.6  # times the shorter side of a bullet is its longer one, at most
+_FULL = 0.35  # share of its box that is ink: a disc has 0.79, a circle half of that
+_INKED = 128  # of 255, ink from which on a pixel is dark
+_FEWEST = 2  # bullets below each other: one alone may be a speck
+
+
+def with_bullets(
+    image: Image.Image, lines: Sequence[Sequence[Word]]
+) -> list[list[Word]]:
+    """Lines of a page with the bullets before them; none where only one is at a place."""
+    bullets = {}
+    for number, line in enumerate(lines):
+        found = None if is_mark(line[0].text) else _bullet(image, line)
+        if found and not any(_lies_on(found, word) for word in chain(*lines)):
+            bullets[number] = found
+    if len(bullets) < _FEWEST:
+        return list(map(list, lines))
+    along = np.mean([_along(lines[number]) for number in bullets], 0)
+    starts = [float(along @ np.array(bullet.polygon[0])) for bullet in bullets.values()]
+    renewed = list(map(list, lines))
+    for (number, bullet), start in zip(bullets.items(), starts, strict=True):
+        room = _SAME_PLACE * _height(bullet)
+        if sum(abs(start - other) < room for other in starts) >= _FEWEST:
+            renewed[number].insert(0, bullet)
+    return renewed
+
+
+def _along(line: Sequence[Word]) -> np.ndarray:
+    """The direction in which a line runs, of length 1."""
+    start, end = np.array(line[0].polygon[0]), np.array(line[-1].polygon[1])
+    return (end - start) / max(1e-9, float(np.linalg.norm(end - start)))
+
+
+def _height(word: Word) -> float:
+    top, bottom = np.array(word.polygon[0]), np.array(word.polygon[3])
+    return float(np.linalg.norm(bottom - top))
+
+
+def _bullet(image: Image.Image, line: Sequence[Word]) -> Word | None:
+    """The bullet before a line, as high as it."""
+    first = line[0]
+    height = _height(first)
+    if height < 1:
+        return None
+    start = np.array([first.polygon[0], *first.polygon[:1], *first.polygon[3:] * 2])
+    reach = np.array([-_REACH, _LETTERS, _LETTERS, -_REACH]) * height
+    strip = Strip(image, start + reach[:, None] * _along(line))
+    before = round(strip.image.width * _REACH / (_REACH + _LETTERS))
+    sides = _spot(strip.ink, before)
+    if sides is None:
+        return None
+    box = np.array([[sides[0], 0, sides[1], strip.image.height]], float)
+    polygon = polygon_of(strip.polygons(box)[0])
+    return replace(first, text=BULLET, confidence=1.0, characters=(), polygon=polygon)
+
+
+def _spot(ink: "Ink", before: int) -> tuple[int, int] | None:
+    """Where the last ink in the columns before a line begins and ends, if it is of a bullet."""
+    height = len(ink)
+    white = _LEAST_WHITE * height
+    dark = ink[:, :before] > _INKED
+    columns = np.flatnonzero(dark.any(0))
+    if not len(columns):
+        return None
+    *others, last = np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1)
+    left, right = int(last[0]), int(last[-1]) + 1
+    rows = np.flatnonzero(dark[:, left:right].any(1))
+    top, bottom = int(rows[0]), int(rows[-1]) + 1
+    sides = right - left, bottom - top
+    is_bullet = (
+        left > 0
+        and before - right >= white
+        and (not others or left - others[-1][-1] > white)
+        and min(sides) >= _SMALLEST * height
+        and max(sides) <= min(_LARGEST * height, _LONGEST * min(sides))
+        and _HIGHEST * height <= (top + bottom) / 2 <= _LOWEST * height
+        and dark[top:bottom, left:right].mean() >= _FULL
+    )
+    return (left, right) if is_bullet else None
+
+
+def _lies_on(spot: Word, word: Word) -> bool:
+    """Whether the middle of a spot is within a word: then it is a letter that was read."""
+    box, other = spot.box, word.box
+    x, y = (box.left + box.right) / 2, (box.top + box.bottom) / 2
+    return other.left <= x <= other.right and other.top <= y <= other.bottom
