@@ -37,10 +37,11 @@ def costs(
 ) -> dict[str, dict[str, Any]]:
     """Name of a model -> its costs.
 
-    Reading goes from pixels to text, training takes one step of the model's own loss for each
-    batch, without other losses and without drawing the words; both 32 at a time, on one CPU thread
-    or on the device, medians of rounds in which the models take turns. Arithmetic is that of
-    reading, as counted in products of matrices and convolutions: two operations per multiplication.
+    Reading goes from pixels to text at one look, training takes one step of the model's own loss
+    for each batch, without other losses and without drawing the words; both 32 at a time, on one
+    CPU thread or on the device, medians of rounds in which the models take turns. Arithmetic is
+    that of reading, as counted in products of matrices and convolutions: two operations per
+    multiplication.
 
     Args:
         weights: name -> weights file.
@@ -49,7 +50,8 @@ def costs(
     """
     pin()
     readers = {
-        name: load(path, device, backend="torch") for name, path in weights.items()
+        name: load(path, device, backend="torch").at_one_look()
+        for name, path in weights.items()
     }
     crops = FolderReader(folder).files()
     pixels = {
