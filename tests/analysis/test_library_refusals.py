@@ -18,16 +18,18 @@ REASONS = {
     "efficientvit_b0": "linear",
     "efficientvit_m0": "one after another",
     "levit_128s": "queries are pooled",
-    "hiera_tiny_224": "order of mask units",
     "cait_xxs24_224": "mixed after the softmax",
-    "maxvit_tiny_tf_224": "grids of far tokens",
-    "fastvit_ma36": "only some of its blocks",
+    "maxvit_tiny_pm_256": "windows and grids of far tokens side by side",
+    "fastvit_t8": "no self-attention",
+    "poolformer_s12": "no self-attention",
+    "efficientformerv2_s0": "mixed after the softmax",
+    "nextvit_small": "runs of tokens",
     "mvitv2_base_cls": "a class token among pooled tokens",
     "tnt_s_legacy_patch16_224": "pixels of a token",
     "naflexvit_base_patch16_gap": "patches together with their places",
     "vit_dwee_patch16_reg1_gap_256": "subtracts one softmax",
     "pit_ti_224": "pooled between stages",
-    "mobilenetv4_hybrid_medium": "only some of its blocks",
+    "mobilenetv4_hybrid_medium": "share one key",
     "mobilenetv3_small_050": "no self-attention",
 }
 MEASURED = (
@@ -50,6 +52,9 @@ MEASURED = (
     ),
     "tiny_vit_5m_224",
     "swinv2_cr_tiny_ns_224",
+    *("maxvit_rmlp_pico_rw_256", "coatnet_pico_rw_224", "efficientformer_l1"),
+    *("caformer_s18", "fastvit_sa12", "visformer_tiny"),
+    *("hiera_tiny_224", "nest_tiny"),
 )
 
 
@@ -83,7 +88,10 @@ def test_weights_of_a_model_that_is_measured_are_fetched(name, hub):
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("resnet18", "no self-attention"), ("maxvit_t", "grids of far tokens")],
+    [
+        ("resnet18", "no self-attention"),
+        ("convnext_tiny", "no self-attention"),
+    ],
 )
 def test_a_model_of_torchvision_is_refused_before_its_weights_are_fetched(
     name, why, hub

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -31,6 +32,8 @@ from vit_str.models import (
     TransformerDecoder,
     VisionTransformer,
 )
+from vit_str.torch_runtime import engine
+from vit_str.torch_runtime.engine import generate
 from vit_str.training.module import RecognizerTraining
 
 # Copies of modules look at where their values would be.
@@ -152,6 +155,41 @@ def test_losses_are_float32_and_products_bfloat16(
             assert loss.dtype == torch.float32
             assert loss.device == GPU
         assert types == {torch.bfloat16}
+
+
+READERS = [
+    *((encoder, "transformer") for encoder in ENCODERS),
+    *(("columns", decoder) for decoder in DECODERS if decoder != "transformer"),
+]
+
+
+@pytest.mark.parametrize(("encoder", "decoder"), READERS)
+def test_texts_are_written_under_autocast(
+    encoder: str, decoder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As validation does during training."""
+    if decoder in RECURRENT and not has_fake_gru_cell():
+        pytest.skip("this torch has no fake GRU cell")
+    scored: list[Tensor] = []
+
+    def made_up(scores: Tensor) -> np.ndarray:
+        scored.append(scores)
+        return np.zeros(tuple(scores.shape), np.float32)
+
+    monkeypatch.setattr(engine, "_array", made_up)
+    with FakeTensorMode():
+        with GPU:
+            eyes = ENCODERS[encoder]()
+            recognizer = Recognizer(eyes, DECODERS[decoder](eyes)).eval()
+            images = torch.empty(BATCH, 3, *eyes.image_size)
+        types = product_types(recognizer)
+        with autocast():
+            written = generate(recognizer.decoder, recognizer.encode(images))
+        assert written.labels.device == GPU
+        assert len(written.labels) == BATCH
+        assert scored
+        assert all(scores.device == GPU for scores in scored)
+    assert types == {torch.bfloat16}
 
 
 def product_types(model: nn.Module) -> set[torch.dtype]:

@@ -123,7 +123,7 @@ class TokenGrid:
 class Windows:
     """The windows of a layer whose tokens attend to tokens of their own window only.
 
-    Of a layer with keys of their own places the image is one window.
+    Windows lie side by side, or each evenly over the image.
     """
 
     grid: TokenGrid  # of the tokens of one window
@@ -154,10 +154,37 @@ class Windows:
         return cls(of_window, allowed=tokens[:, :, None] == tokens[:, None])
 
     @classmethod
-    def of_pooled(cls, grid: TokenGrid, keys: TokenGrid) -> "Windows":
-        """The whole image, in which queries attend to all keys of other places."""
-        every = torch.ones(1, len(grid), len(keys), dtype=torch.bool)
-        return cls(grid, every, keys)
+    def of_spread(cls, grid: TokenGrid, window: tuple[int, int]) -> "Windows":
+        """Windows of so many rows and columns of tokens that lie evenly over the whole image."""
+        rows, columns = window
+        height, width = grid.patch_size
+        of_window = TokenGrid(
+            rows,
+            columns,
+            (grid.rows // rows * height, grid.columns // columns * width),
+        )
+        tokens = len(of_window)
+        every = torch.ones(len(grid) // tokens, tokens, tokens, dtype=torch.bool)
+        return cls(of_window, every)
+
+    @classmethod
+    def of_pooled(
+        cls,
+        grid: TokenGrid,
+        keys: TokenGrid,
+        window: tuple[int, int] | None = None,
+    ) -> "Windows":
+        """Queries attend to all keys of other places: of the image, or of windows.
+
+        These have so many rows and columns of queries.
+        """
+        rows, columns = window or (grid.rows, grid.columns)
+        down = grid.rows // rows
+        across = grid.columns // columns
+        of_window = replace(grid, rows=rows, columns=columns)
+        pooled = replace(keys, rows=keys.rows // down, columns=keys.columns // across)
+        every = torch.ones(down * across, len(of_window), len(pooled), dtype=torch.bool)
+        return cls(of_window, every, pooled)
 
     @property
     def keys(self) -> TokenGrid:

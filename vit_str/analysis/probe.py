@@ -68,14 +68,24 @@ _EXPLICIT = re.compile(
     r"|timm\.models\.tiny_vit\.Attention"
     r"|timm\.models\.(pvt_v2\.Attention|mvitv2\.MultiScaleAttention)"
     r"|timm\.models\.twins\.(LocallyGrouped|GlobalSubSample)Attn"
+    r"|timm\.models\.(efficientformer|fastvit|metaformer|visformer)\.Attention"
+    r"|timm\.models\.(maxxvit\.Attention(Cl|2d)|hiera\.MaskUnitAttention|nest\.Attention)"
+    r"|torchvision\.models\.maxvit\.RelativePositionalMultiHeadAttention"
     r"|torchvision\.models\.swin_transformer\.ShiftedWindowAttention(V2)?"
     r"|transformers\.models\.(vit|deit|dinov2|dinov2_with_registers|dinov3_vit|vit_mae|ijepa|beit"
     r"|clip|siglip|swin|swinv2|donut|trocr|mbart|llama|mistral|qwen2|qwen2_vl|gemma"
     r"|pvt_v2|segformer|glpn)\.\w+Attention"
 )
 
-# Modules whose queries and keys are of batch, window, head, token, head_dim.
-_OF_WINDOWS = re.compile(r"timm\.models\.twins\.LocallyGroupedAttn")
+# Modules whose queries and keys are of batch, window, head, token, head_dim, and with heads before
+# windows.
+_OF_WINDOWS = re.compile(
+    r"timm\.models\.twins\.LocallyGroupedAttn"
+    r"|torchvision\.models\.maxvit\.RelativePositionalMultiHeadAttention"
+)
+_HEADS_BEFORE_WINDOWS = re.compile(
+    r"timm\.models\.(hiera\.MaskUnitAttention|nest\.Attention)"
+)
 
 
 def register_attention(module_type: type[nn.Module]) -> Callable[[Inputs], Inputs]:
@@ -291,9 +301,16 @@ def _is(classes: re.Pattern[str], module: nn.Module) -> bool:
 
 def _without_windows(module: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Tensors of a softmax with windows in the batch, image by image."""
-    if not _is(_OF_WINDOWS, module):
+    heads_first = _is(_HEADS_BEFORE_WINDOWS, module)
+    if not heads_first and not _is(_OF_WINDOWS, module):
         return inputs
-    return tuple(x.flatten(0, 1) if isinstance(x, Tensor) else x for x in inputs)
+
+    def joined(x: Any) -> Any:
+        if not isinstance(x, Tensor) or x.ndim != 5:
+            return x
+        return (x.transpose(1, 2) if heads_first else x).flatten(0, 1)
+
+    return tuple(map(joined, inputs))
 
 
 def _fused(

@@ -27,8 +27,16 @@ _OF_FAMILIES = {
         "pvt_v2_b0",
         "twins_svt_small",
         "mvitv2_tiny",
+        "hiera_tiny_224",
+        "nest_tiny",
+        "maxvit_rmlp_pico_rw_256",
+        "coatnet_pico_rw_224",
+        "caformer_s18",
+        "fastvit_sa12",
+        "visformer_tiny",
+        "efficientformer_l1",
     ),
-    "torchvision": ("vit_b_16", "swin_t", "swin_v2_t"),
+    "torchvision": ("vit_b_16", "swin_t", "swin_v2_t", "maxvit_t"),
 }
 
 

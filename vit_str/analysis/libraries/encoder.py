@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from einops import rearrange
-from jaxtyping import Float, UInt8
+from jaxtyping import Float, Int64, UInt8
 from PIL import Image
 from torch import Tensor, nn
 
@@ -19,7 +19,7 @@ from vit_str.runtime.images import Preprocessing
 Forward = Callable[[Float[Tensor, "batch channel height width"]], Tensor]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """A layer with attention."""
 
@@ -32,6 +32,14 @@ class Block:
     shift: tuple[int, int] = (0, 0)
     # If tokens attend to pooled ones, in the same pixels as ``grid``
     keys: TokenGrid | None = None
+    # Whether a window holds tokens that lie evenly over the whole image
+    spread: bool = False
+    # Whether the module puts out channels before rows and columns
+    channels_first: bool = False
+    # Where the tokens of the image stand in what the module puts out, if not row by row
+    order: Int64[Tensor, " token"] | None = None
+    # The same of queries and of keys in their attention, inside of one window
+    inside: tuple[Int64[Tensor, " query"], Int64[Tensor, " key"]] | None = None
 
     def __post_init__(self) -> None:
         rows, columns = self.window or (1, 1)
@@ -44,10 +52,30 @@ class Block:
     def windows(self) -> Windows:
         """Which tokens attend to each other: those of one window, or all."""
         if self.keys is not None:
-            return Windows.of_pooled(self.grid, self.keys)
+            return Windows.of_pooled(self.grid, self.keys, self.window)
+        if self.spread and self.window:
+            return Windows.of_spread(self.grid, self.window)
         return Windows.of(
             self.grid, self.window or (self.grid.rows, self.grid.columns), self.shift
         )
+
+    def row_by_row(
+        self,
+        queries: Queries,
+        keys: Keys,
+        mask: Tensor | None,
+        values: Values | None,
+    ) -> tuple[Queries, Keys, Tensor | None, Values | None]:
+        """What goes into the softmax, queries and keys of a window row by row."""
+        if self.inside is None:
+            return queries, keys, mask, values
+        of_queries, of_keys = (order.to(queries.device) for order in self.inside)
+        if mask is not None:
+            mask = mask.expand(*mask.shape[:-2], len(of_queries), len(of_keys))
+            mask = mask[..., of_queries, :][..., of_keys]
+        if values is not None:
+            values = values[..., of_keys, :]
+        return queries[..., of_queries, :], keys[..., of_keys, :], mask, values
 
 
 class LibraryEncoder(Encoder):
@@ -104,7 +132,7 @@ class LibraryEncoder(Encoder):
         made: dict[Hashable, Windows] = {}  # one for all layers that are alike
         windows = {}
         for name, block in zip(self.block_names, self.blocks, strict=True):
-            kind = block.grid, block.window, block.shift, block.keys
+            kind = block.grid, block.window, block.shift, block.keys, block.spread
             if kind not in made:
                 made[kind] = block.windows()
             windows[name] = made[kind]
@@ -116,11 +144,18 @@ class LibraryEncoder(Encoder):
 
     def as_map(self, layer: int, output: Any) -> Float[Tensor, "batch dim row column"]:
         """See `Encoder`; some layers of transformers put out more than features."""
-        grid = self.blocks[layer].grid
+        block = self.blocks[layer]
+        grid = block.grid
         output = output[0] if isinstance(output, tuple) else output
-        if output.ndim == 4:
+        if output.ndim == 4 and block.channels_first:
+            return output  # type: ignore[no-any-return]
+        if output.ndim == 4 and block.order is None:
             return rearrange(output, "b row col d -> b d row col")
-        tokens = output[:, output.shape[1] - len(grid) :]
+        if block.order is not None:
+            tokens = output.reshape(len(output), len(grid), -1)
+            tokens = tokens[:, block.order.to(output.device)]
+        else:
+            tokens = output[:, output.shape[1] - len(grid) :]
         return rearrange(
             tokens, "b (row col) d -> b d row col", row=grid.rows, col=grid.columns
         )
@@ -165,6 +200,7 @@ def probe_layers(
             yield
         return
     calls = dict.fromkeys(encoder.block_names, 0)
+    by_name = dict(zip(encoder.block_names, encoder.blocks, strict=True))
 
     def pass_on(
         name: str,
@@ -176,10 +212,11 @@ def probe_layers(
         for block in calls:
             if name == block or name.startswith(f"{block}."):
                 calls[block] += 1
+                attended = by_name[block].row_by_row(queries, keys, mask, values)
                 for callback in callbacks:
-                    callback(block, queries, keys, mask)
+                    callback(block, *attended[:3])
                 for value_callback in with_values:
-                    value_callback(block, queries, keys, mask, values)
+                    value_callback(block, *attended)
 
     with probe(encoder, with_values=[pass_on]):
         yield

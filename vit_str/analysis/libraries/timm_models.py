@@ -18,6 +18,8 @@ from vit_str.analysis.libraries.encoder import (
 )
 from vit_str.analysis.libraries.pooled_keys import first_grid
 from vit_str.analysis.libraries.refusals import check_softmax, why_not
+from vit_str.analysis.libraries.timm_blockwise import BLOCKWISE, blockwise_layers
+from vit_str.analysis.libraries.timm_hybrids import HYBRIDS, hybrid_blocks
 from vit_str.analysis.libraries.timm_pooled import POOLED, image_size_of, pooled_blocks
 
 PLAIN = (
@@ -33,7 +35,7 @@ PLAIN = (
 SWIN = ("SwinTransformer", "SwinTransformerV2", "SwinTransformerV2Cr")
 WINDOWS = "TinyVit"
 # Modules of timm whose models take images of any size without being told.
-_ANY_SIZE = ["pvt_v2", "tiny_vit"]
+_ANY_SIZE = ["fastvit", "metaformer", "pvt_v2", "tiny_vit"]
 
 
 def create(
@@ -82,13 +84,18 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
     kind = type(model).__name__
     if kind == "Qwen3VitClassifier":
         return encoder(model.encoder, image_size)
-    known = (*PLAIN, *SWIN, WINDOWS, *POOLED)
+    known = (*PLAIN, *SWIN, WINDOWS, *POOLED, *HYBRIDS, *BLOCKWISE)
     if kind not in known:
         raise ValueError(f"timm's {kind} is not supported: {why_not(model, known)}")
     check_softmax(model)
     if kind in POOLED:
         blocks = pooled_blocks(model, image_size or image_size_of(model))
         return LibraryEncoder(model, blocks, model.forward_features)
+    if kind in BLOCKWISE:
+        return LibraryEncoder(model, blockwise_layers(model), model.forward_features)
+    if kind in HYBRIDS:
+        size = getattr(model, "img_size", None) or image_size or image_size_of(model)
+        return LibraryEncoder(model, hybrid_blocks(model, size), model.forward_features)
     if kind == WINDOWS:
         blocks = _tiny(model, image_size or image_size_of(model))
         return LibraryEncoder(model, blocks, model.forward_features)

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from PIL import Image
-from torch import Tensor
+from torch import Tensor, nn
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.checkpoint import fill, read_weights
@@ -17,7 +17,7 @@ from vit_str.analysis.libraries.encoder import (
 )
 from vit_str.analysis.libraries.refusals import why_not
 
-KNOWN = ("VisionTransformer", "SwinTransformer")
+KNOWN = ("VisionTransformer", "SwinTransformer", "MaxVit")
 
 
 def create(
@@ -61,13 +61,16 @@ def create(
 
 
 def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
-    """An instantiated ``VisionTransformer``, or a ``SwinTransformer`` with its image size."""
+    """An instantiated model; a ``SwinTransformer`` needs the size of its images."""
     _check_supported(model)
     if type(model).__name__ == "VisionTransformer":
         side = model.image_size // model.patch_size
         grid = TokenGrid(side, side, (model.patch_size, model.patch_size))
         blocks = [Block(block, grid) for block in model.encoder.layers]
         return LibraryEncoder(model, blocks, partial(_features, model), ["class"])
+    if type(model).__name__ == "MaxVit":
+        layers = nn.Sequential(model.stem, *model.blocks)
+        return LibraryEncoder(model, _maxvit(model), layers)
     if image_size is None:
         raise ValueError(
             "a SwinTransformer of torchvision reads images of any size: name one"
@@ -98,6 +101,29 @@ def _swin(model: Any, image_size: tuple[int, int]) -> list[Block]:
             blocks += [_block(block, grid) for block in stage]
         elif number:
             grid = grid.merged()
+    return blocks
+
+
+def _maxvit(model: Any) -> list[Block]:
+    """MaxViT attends in windows, then among tokens that lie evenly over the image."""
+    blocks = []
+    side = 2  # pixels between two tokens behind the stem
+    for stage in model.blocks:
+        side *= 2
+        grid = TokenGrid(*stage.grid_size, (side, side))
+        for layer in stage.layers:
+            for module in list(layer.layers)[1:]:
+                is_spread = module.partition_type == "grid"
+                rows = module.g if is_spread else module.p
+                blocks.append(
+                    Block(
+                        module,
+                        grid,
+                        (rows, rows),
+                        spread=is_spread,
+                        channels_first=True,
+                    )
+                )
     return blocks
 
 

@@ -82,6 +82,8 @@ def _fields_of_windows(encoder: LibraryEncoder) -> list[ReceptiveField]:
             starts = range(0, cells * merged, merged)
             spans = [_joined(spans[start : start + merged]) for start in starts]
             window = (block.window or (cells, cells))[axis]
+            if block.spread:
+                window = cells
             shift = block.shift[axis]
             # Cells before the first window have come round from the other end, behind a mask.
             windows: dict[tuple[int, bool], list[int]] = {}
