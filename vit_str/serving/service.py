@@ -19,7 +19,7 @@ from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.alphabets import ALPHABETS
 from vit_str.runtime.engine import open_engine
 from vit_str.runtime.image_decoding import DecodedImage, decode, decode_apart
-from vit_str.runtime.images import LARGE, UnreadableImage, is_costly, pixels_of
+from vit_str.runtime.images import UnreadableImage, announced, is_costly
 from vit_str.runtime.limited_process import ProcessLimits
 from vit_str.runtime.machine import install_hint
 from vit_str.runtime.readings import error_row, reading_row
@@ -263,23 +263,23 @@ class ReadingService:
             return await self._large_decoders.do(client, decode_apart, *job)
 
     def _decode_unless_large(self, upload: Upload) -> DecodedImage | None:
-        is_large = self._check_pixels(upload) > LARGE
+        is_large = self._is_large(upload)
         return None if is_large else decode(upload.data, self.reader.preprocessing)
 
     def _is_costly(self, upload: Upload) -> bool:
         """Whether a page is left to a process with limits."""
-        self._check_pixels(upload)
+        self._is_large(upload)
         return upload.data.startswith(_PDF) or is_costly(upload.data)
 
-    def _check_pixels(self, upload: Upload) -> int:
-        """The number of pixels, 0 where only decoding can tell."""
-        pixels = pixels_of(upload.data)
+    def _is_large(self, upload: Upload) -> bool:
+        """Whether a process with limits decodes it; refuses what has too many pixels."""
+        pixels, is_large = announced(upload.data)
         if pixels > self.limits.pixels:
             most = f"larger than {self.limits.pixels:,} pixels"
             raise Refusal(
                 422, f"{upload.name}: {most}; scale it down or cut out what to read"
             )
-        return pixels
+        return is_large
 
     def _read_searching(
         self, images: Sequence[DecodedImage], options: ReadOptions
