@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import lru_cache, partial
 from importlib.util import find_spec
@@ -46,6 +47,8 @@ _DRAWERS = 2  # processes that draw pages of PDF files, or decode large ones
 _FORMS = 2  # threads that take forms apart
 _OTHERS = 4  # engines with weights of other scripts that are kept
 _KNOWN_SEARCHES = 16  # whose lexicons and masks are kept
+# Of the deadline, that a page may be read for while other clients wait
+_TURN = 1 / 3
 _CLIENTS = 4  # with full queues of their own, before there is no room for others
 _PDF = b"%PDF"
 
@@ -74,16 +77,17 @@ class PageOfUpload(NamedTuple):
 
 
 class _Interruptible(Reader):
-    """A reader that looks before every batch whether anybody waits for it."""
+    """A reader that asks before every batch whether to go on."""
 
-    def __init__(self, over: Event, *arguments: Any, **options: Any) -> None:
+    def __init__(
+        self, check: Callable[[], None], *arguments: Any, **options: Any
+    ) -> None:
         super().__init__(*arguments, **options)
-        self._over = over
+        self._check = check
 
     def encode(self, pixels: np.ndarray) -> Any:
-        """See `Reader`; raises if nobody waits."""
-        if self._over.is_set():
-            raise ClientDisconnected
+        """See `Reader`; raises what the check raises."""
+        self._check()
         return super().encode(pixels)
 
 
@@ -328,13 +332,13 @@ class ReadingService:
         self,
         path: str | Path,
         search: Search,
-        over: Event,
+        check: Callable[[], None],
     ) -> PageReaders:
-        """What reads pages with some weights, as long as somebody waits."""
+        """What reads pages with some weights, as long as a check lets it."""
         from vit_str.reading.pages.reader import PageReaders
 
         engine = self._engine(path)
-        reader = _Interruptible(over, engine, effort=self._effort, search=search)
+        reader = _Interruptible(check, engine, effort=self._effort, search=search)
         if reader.reads_lines:
             return PageReaders(reader, None)
         _, lines = self._page_parts() or (None, None)
@@ -342,7 +346,7 @@ class ReadingService:
             engine = lines.engine
         else:
             engine = self._other_engine(lines_of(path))
-        return PageReaders(_Interruptible(over, engine), reader)
+        return PageReaders(_Interruptible(check, engine), reader)
 
     def _read_page(
         self,
@@ -357,13 +361,14 @@ class ReadingService:
         search = wanted.search
         picture = picture or self._picture(upload, wanted.number, over)
         detector, _ = self._page_parts() or (None, None)
+        check = partial(self._check_turn, over, time.monotonic())
         with refused():
             chosen = self._chosen(search)
-            own = self._page_readers(chosen.first, search, over)
+            own = self._page_readers(chosen.first, search, check)
         reader = own.words or own.lines
         other = None
         if chosen.other is not None:
-            other = partial(self._page_readers, chosen.other, search, over)
+            other = partial(self._page_readers, chosen.other, search, check)
         page_reader = PageReader(reader, detector, own.lines, other=other)
         page = page_reader.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
@@ -373,6 +378,19 @@ class ReadingService:
         if wanted.picture:
             row["picture"] = data_url(picture)
         return row
+
+    def _check_turn(self, over: Event, began: float) -> None:
+        """Raise if nobody waits for a page, or others have waited long enough for its end."""
+        if over.is_set():
+            raise ClientDisconnected
+        turn = self.limits.deadline * _TURN
+        if time.monotonic() - began > turn and self._page_reader.others_wait():
+            raise Refusal(
+                503,
+                f"others wait, and this page takes over {turn:g} seconds to read; send "
+                "it again later, or parts of it",
+                retry_after=round(self.limits.deadline),
+            )
 
     def _picture(self, upload: Upload, number: int, over: Event) -> Image.Image:
         """A page of a file."""
