@@ -18,7 +18,12 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from vit_str.runtime.machine import install_hint
-from vit_str.serving.server import STARTING, BoundedConnection, _announce
+from vit_str.serving.server import (
+    STARTING,
+    BoundedConnection,
+    _allow_open_files,
+    _announce,
+)
 
 _LARGE = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n"  # 1.4 MB
 
@@ -201,6 +206,19 @@ def test_connections_without_a_request_are_closed(word):
                             break
                 assert 0.5 < time.monotonic() - started < 10
         assert server.read(word("a")).status_code == 200
+
+
+def test_as_many_files_may_be_open_as_connections_need():
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for now, after in ((256, 1000), (1000, 1000)):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (now, before[1]))
+        try:
+            _allow_open_files()
+            found = resource.getrlimit(resource.RLIMIT_NOFILE)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        assert found == (after, before[1])
 
 
 def test_short_chunks_are_taken_a_few_at_a_time():

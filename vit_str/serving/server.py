@@ -41,6 +41,9 @@ STARTING = 60
 _SETTINGS = "VIT_STR_SERVE"
 _FINISHING = 6  # seconds for requests in progress when the server stops
 _CONNECTIONS = 500  # open at once, in a process
+# Beside connections, pipes and files; where fewer may be open, as 256 on macOS, three addresses
+# could hold all that there are
+_OPEN_FILES = 2 * _CONNECTIONS
 _CONNECTIONS_OF_ONE = 100  # of them, from one address that is no proxy
 # Lines in what comes at once, which is up to 256 kB: chunks of a body have two each, and take time
 _MOST_LINES = 500
@@ -236,6 +239,7 @@ def create() -> FastAPI:
     proxies = (ip_network(proxy, strict=False) for proxy in settings.proxies)
     BoundedConnection.proxies = tuple(proxies)
     _end_with_parent()
+    _allow_open_files()
     service = ReadingService(
         _load(settings), settings.limits, Metrics(), settings.effort, settings.model
     )
@@ -264,6 +268,19 @@ def _end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=wait, daemon=True).start()
+
+
+def _allow_open_files() -> None:
+    """Raise the limit of open files of this process, as far as the system lets it."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _OPEN_FILES
+        if most != resource.RLIM_INFINITY:
+            wanted = min(wanted, most)
+        if now != resource.RLIM_INFINITY and now < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def _load(settings: Settings) -> Reader:
