@@ -1,6 +1,7 @@
 """Damaged images, pages, weights, data sets and patterns through the public functions: what breaks?
 
---scans and --frames are files that are sound, small, and would take hours to decode; --names are
+--scans and --frames are files that are sound, small, and would take hours to decode, --parts such
+that would take gigabytes; --names are
 files whose names would do something to a terminal, or are as long as names may be; --lists are
 lists of words.
 
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hostile_files import gif_of_frames, jpeg_of_scans
+from hostile_files import gif_of_frames, jp2_of_parts, jpeg_of_scans, tiff_of_tile
 from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
@@ -181,6 +182,19 @@ def frames(folder: Path) -> Run:
         count = draw.choice((2, 50, 5000))
         path.write_bytes(gif_of_frames(side, count))
         read_apart(path, str(draw.choice((1, 2, 40, 1000))), draw)
+
+    return run
+
+
+def parts(folder: Path) -> Run:
+    """What decodes JPEG 2000 in tiny parts, and TIFF files of one tile that is larger than they."""
+    path = folder / "parts.image"
+    files = [jp2_of_parts(side) for side in (60, 1400)]
+    files += [tiff_of_tile(100, side) for side in (112, 40_000)]
+
+    def run(draw: random.Random) -> None:
+        path.write_bytes(draw.choice(files))
+        read_apart(path, "1-", draw)
 
     return run
 
@@ -400,7 +414,7 @@ def _size(name: str) -> int:
     return int(status.partition(f"{name}:")[2].split()[0]) << 10
 
 
-_TARGETS = (images, scans, frames, names, lists, pages, patterns, weights, data)
+_TARGETS = (images, scans, frames, parts, names, lists, pages, patterns, weights, data)
 
 
 def child(target: Any, numbers: range, seed: int, results: Path) -> None:

@@ -1,10 +1,14 @@
-"""Files that are small and take long to decode: a JPEG of many scans, a GIF of many frames, PDFs.
+"""Files that are small and take long to decode, or much memory.
+
+A JPEG of many scans, a GIF of many frames, a JPEG 2000 of many parts, a TIFF of one tile, PDFs.
 
 None takes long to make. The benchmarks that look for faults and the tests share them.
 """
 
 import io
 import re
+import struct
+import zlib
 
 from PIL import Image
 
@@ -51,6 +55,39 @@ def gif_of_frames(side: int, frames: int) -> bytes:
     """A GIF whose frames are 1 x 1 pixel each, on a square screen."""
     edge = side.to_bytes(2, "little")
     return _SCREEN % (edge, edge) + frames * _FRAME + b"\x3b"
+
+
+def jp2_of_parts(side: int) -> bytes:
+    """A white JPEG 2000 that is said to be coded in parts of 2 x 2 pixels (precincts)."""
+    file = io.BytesIO()
+    Image.new("RGB", (side, side), "white").save(file, "JPEG2000", no_jp2=True)
+    data = bytearray(file.getvalue())
+    coding = data.index(b"\xff\x52")
+    (length,) = struct.unpack_from(">H", data, coding + 2)
+    sizes = bytes([0x11]) * (data[coding + 9] + 1)  # 2^1 x 2^1, of each level
+    struct.pack_into(">H", data, coding + 2, length + len(sizes))
+    data[coding + 4] |= 1  # sizes of parts follow
+    data[coding + 2 + length : coding + 2 + length] = sizes
+    tile = data.index(b"\xff\x90")
+    struct.pack_into(">I", data, tile + 6, 0)  # which goes on to the end
+    return bytes(data)
+
+
+def tiff_of_tile(side: int, tile: int) -> bytes:
+    """A small gray TIFF whose only tile is much larger than it."""
+    # Of megabytes of zeros, each a block that stands alone
+    megabytes = -(-tile * tile >> 20)
+    packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    block = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    checksum = ((megabytes << 20) % 65521 << 16 | 1).to_bytes(4)
+    content = b"\x78\xda" + megabytes * block + b"\x03\x00" + checksum
+    entries = {256: side, 257: side, 258: 8, 259: 8, 262: 1, 277: 1}
+    entries |= {322: tile, 323: tile, 324: 0, 325: len(content)}
+    entries[324] = 8 + 2 + 12 * len(entries) + 4
+    head = struct.pack("<2sHIH", b"II", 42, 8, len(entries))
+    for tag, value in entries.items():
+        head += struct.pack("<HHII", tag, 4, 1, value)
+    return head + bytes(4) + content
 
 
 def pdf_of_strokes() -> bytes:

@@ -4,7 +4,8 @@
 
 A third of the requests is broken, empty, huge in bytes or in pixels, cut off in the middle, slow to
 send, never begun, left by its client, never taken, a PDF file that is never drawn, a JPEG of
-endless scans, a GIF of endless frames, a form in a codec that takes minutes, of a web page of
+endless scans, a GIF of endless frames, a picture that takes gigabytes, a body in chunks of a byte,
+a mix of languages that nobody else asks for, a form in a codec that takes minutes, of a web page of
 elsewhere, of an address that opens all connections, or is one of many of a greedy client. All
 others have to be answered with what reading alone gives. Then one client asks for hard pages only,
 and another has to have its own drawn all the same. At the end the server is stopped while it is
@@ -23,7 +24,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
-from hostile_files import gif_of_frames, jpeg_of_scans, pdf_of_strokes
+from hostile_files import (
+    gif_of_frames,
+    jp2_of_parts,
+    jpeg_of_scans,
+    pdf_of_strokes,
+    tiff_of_tile,
+)
 from http_load import ServerProcess, receive, send
 from measuring import REPOSITORY, described_parser
 from PIL import Image, ImageDraw, ImageFont
@@ -63,6 +70,7 @@ class Run:
             jpeg_of_scans((side, side), 95_000) for side in (1400, 6284, 7070)
         ]
         self._frames = gif_of_frames(7000, 5000)
+        self._gigabytes = [jp2_of_parts(1400), tiff_of_tile(100, 40_000)]
 
     async def all(self, count: int) -> None:
         """A third of them bad, some at a time."""
@@ -101,6 +109,14 @@ class Run:
             "page of scans": lambda: self._ask(self._scans[2], _PAGES, "/v1/page"),
             "endless frames": lambda: self._ask(
                 self._frames, _PAGES, "/v1/page?page=1000"
+            ),
+            "gigabytes": lambda: self._ask(random.choice(self._gigabytes), {200, 504}),
+            "page of gigabytes": lambda: self._ask(
+                random.choice(self._gigabytes), _PAGES, "/v1/page"
+            ),
+            "short chunks": self._chunks,
+            "languages": lambda: self._ask(
+                word, {200, 429, 503}, f"{_PATH}?language={_languages()}"
             ),
             "slow codec": lambda: self._form("punycode"),
             "no codec": lambda: self._form("undefined"),
@@ -182,6 +198,18 @@ class Run:
         body = b"\r\n".join([begin + words, begin + files, b"--b--\r\n"])
         kind = f"Content-Type: multipart/form-data; boundary=b; charset={charset}\r\n"
         return await self._ask(body, {200, 422, 429, 503}, headers=kind)
+
+    async def _chunks(self) -> int:
+        """A picture byte by byte, as fast as the server takes it."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+        head = f"POST {_PATH} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n"
+        chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in 20 * self.words[0])
+        writer.write(f"{head}\r\n".encode() + chunks + b"0\r\n\r\n")
+        status, answer = await asyncio.wait_for(receive(reader), timeout=60)
+        writer.close()
+        if status not in {200, 408}:
+            self.wrong.append(f"{status} for short chunks: {answer[:200]!r}")
+        return status
 
     async def _hold_connections(self) -> int:
         """Half a head over each of more connections than an address may have, until they close."""
@@ -333,6 +361,11 @@ def main() -> int:
         print(f"stopped with exit code {code} in {seconds:.1f} s")
     print("\n".join(["", *run.wrong[:20]]) if run.wrong else "nothing was wrong")
     return int(bool(run.wrong))
+
+
+def _languages() -> str:
+    """As many languages as a request may name, with shares that nobody else asks for."""
+    return "%2B".join(f"en*{random.randint(1, 9999)}" for _ in range(25))
 
 
 def _word(text: str) -> bytes:

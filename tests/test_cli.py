@@ -98,6 +98,34 @@ def test_a_full_disk():
     assert answer.stderr == b"vit-str: No space left on device\n"
 
 
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="needs a device that is full"
+)
+def test_work_goes_on_where_warnings_cannot_be_printed():
+    """As into a log on a full disk: a missing file must not end the reading of others."""
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "vit_str", "read", "missing.png"]
+        answer = subprocess.run(
+            [*command, "data/samples/images/word-01.png"],
+            stdout=subprocess.PIPE,
+            stderr=full,
+            check=False,
+            cwd=ROOT,
+        )
+    assert answer.returncode == 1
+    assert b"word-01.png\tMuseum\t" in answer.stdout
+
+
+def test_too_little_memory_is_told_in_a_line(monkeypatch, run):
+    def too_large(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(cli, "_run", too_large)
+    code, _, err = run("read", "a.png")
+    assert (code, err.count("\n")) == (1, 1)
+    assert "not enough memory" in err
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
 def test_nobody_reads_the_output():
     reading_end, writing_end = os.pipe()

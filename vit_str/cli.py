@@ -91,13 +91,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         hint = install_hint(COMMANDS[name].extra or "")
         return _fail(name, f"needs {error.name}, run: {hint}", 2)
-    except ValueError as error:
-        return _fail(name, str(error), 2)
-    except OSError as error:
-        if error.filename is None:  # perhaps of standard output
-            console.drop_output()
-        where = f"{error.filename}: " if error.filename else ""
-        return _fail(name, f"{where}{error.strerror or error}", 1)
+    except (ValueError, MemoryError, OSError) as error:
+        return _fail(name, *_reason(error))
+
+
+def _reason(error: Exception) -> tuple[str, int]:
+    """Why a command ends, and its exit code."""
+    if isinstance(error, ValueError):
+        return str(error), 2
+    if not isinstance(error, OSError):
+        return "not enough memory; close other programs, or work on less at once", 1
+    if error.filename is None:  # perhaps of standard output
+        console.drop_output()
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}", 1
 
 
 class _Ending:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 Item = TypeVar("Item")
 
@@ -37,9 +37,13 @@ def write(line: str) -> None:
 
 def drop_output() -> None:
     """Forget what could not be written, which Python would raise at its end."""
+    _drop(sys.stdout)
+
+
+def _drop(stream: TextIO | None) -> None:
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    # Standard output is no file or closed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # type: ignore[union-attr]
+    # It is no file, or closed
     except (OSError, ValueError, AttributeError):
         return
 
@@ -63,15 +67,19 @@ def reason_of(error: BaseException) -> str:
 def warn(line: str, command: str | None = None) -> None:
     """Print a line to standard error, after the name of the program or of one of its commands.
 
-    Control characters, which may come from a file, are escaped, and a long line is cut.
+    Control characters, which may come from a file, are escaped, and a long line is cut. Where
+    nothing can be printed, on a full disk or into a pipe that is closed, work goes on.
     """
     line = one_line(line)
     if len(line) > _LONGEST:
         line = f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 :]}"
     if sys.stderr is not None:
         program = f"vit-str {command}" if command else "vit-str"
-        sys.stderr.write(f"{program}: {line}\n")
-        sys.stderr.flush()
+        try:
+            sys.stderr.write(f"{program}: {line}\n")
+            sys.stderr.flush()
+        except OSError:
+            _drop(sys.stderr)
 
 
 class Progress:

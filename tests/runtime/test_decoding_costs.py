@@ -8,17 +8,25 @@ import pytest
 from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from hostile_files import gif_of_frames, jpeg_of_scans
+from hostile_files import gif_of_frames, jp2_of_parts, jpeg_of_scans, tiff_of_tile
 
-from vit_str.runtime import decoding_costs, images
+from vit_str.runtime import decoding_costs, image_decoding, images
 from vit_str.runtime.decoding_costs import MOST_SCANS, has_many_scans
-from vit_str.runtime.images import UnreadableImage, load_image, load_pages, pixels_of
+from vit_str.runtime.image_decoding import decode_batches
+from vit_str.runtime.images import (
+    Preprocessing,
+    UnreadableImage,
+    announced,
+    is_costly,
+    load_image,
+    load_pages,
+)
 
 
 def test_a_jpeg_of_endless_scans_is_refused_before_it_is_decoded(tmp_path):
     path = tmp_path / "scans.jpg"
     path.write_bytes(jpeg_of_scans((7070, 7070), 95_000))
-    assert pixels_of(path) == 7070 * 7070
+    assert announced(path) == (7070 * 7070, True)
     for source in (path, path.read_bytes()):
         with pytest.raises(
             UnreadableImage, match="a JPEG of over 100 scans; save it again"
@@ -63,6 +71,32 @@ def test_frames_are_bounded_only_where_there_are_any(monkeypatch):
     with pytest.raises(UnreadableImage, match="page 6: the frames"):
         list(load_pages(gif_of_frames(40, 6)))
     assert decoding_costs.MOST_COMPOSED > 20 * images.MAX_PIXELS
+
+
+def test_what_may_take_much_memory_is_left_to_a_process_with_limits():
+    """200 bytes of JPEG 2000 took 3.2 GB, a TIFF file of 100 x 100 pixels all that it said."""
+    assert announced(jp2_of_parts(1400)) == (1400 * 1400, True)
+    assert announced(tiff_of_tile(100, 20_000)) == (100 * 100, True)
+    assert is_costly(tiff_of_tile(100, 20_000))
+    file = BytesIO()
+    for form in ("TIFF", "JPEG2000"):
+        file.seek(0)
+        Image.new("L", (200, 50)).save(file, form)
+        assert announced(file.getvalue()) == (200 * 50, False)
+
+
+def test_what_may_take_much_memory_is_decoded_apart(monkeypatch):
+    apart = []
+
+    def refuse(source, *_):
+        apart.append(source)
+        raise UnreadableImage("image data", "takes over 2 GB of memory to decode")
+
+    monkeypatch.setattr(image_decoding, "decode_apart", refuse)
+    sources = [jp2_of_parts(1400), tiff_of_tile(100, 112), jp2_of_parts(100)]
+    ((*_, (_, small)),) = decode_batches(sources, Preprocessing(), 3, 1)
+    assert apart == sources[:2]
+    assert small.size == (100, 100)
 
 
 def test_only_pages_that_are_wanted_are_decoded():

@@ -7,13 +7,14 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from vit_str.runtime import image_decoding
+from vit_str.runtime import image_decoding, limited_process
 from vit_str.runtime.image_decoding import decode, decode_apart, decode_batches
 from vit_str.runtime.images import Preprocessing, UnreadableImage
 from vit_str.runtime.limited_process import ProcessEnded, ProcessLimits, answers
@@ -74,12 +75,31 @@ def test_time_on_the_clock_ends_but_not_while_answers_are_used(program):
     assert found.value.reason("draw") == "takes over 1 seconds to draw"
 
 
+def test_the_time_for_which_the_program_that_asks_was_stopped_does_not_count(
+    program, monkeypatch
+):
+    """As with Ctrl-Z, after which both go on."""
+    jumps = iter([0.0, 0.0])
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + next(jumps, 1000.0))
+    monkeypatch.setattr(limited_process, "time", clock)
+    path = program("time.sleep(1)\nanswer({'n': 1})")
+    assert [answer.header["n"] for answer in answers(path, {})] == [1]
+
+
 @posix
 def test_memory_ends(program):
     limits = ProcessLimits(memory=1 << 30)
     expected = "takes over 1 GB of memory to draw, or breaks the program that draws it"
     assert reason(program("bytearray(1 << 31)"), limits) == expected
     assert reason(program("os.abort()"), limits) == expected
+
+
+def test_an_answer_that_is_cut_short_is_none(program):
+    """A process that is killed amid a long header, such as the text of a page."""
+    cut = """sys.stdout.write('{"lines": [1,'); sys.stdout.flush(); os._exit(1)"""
+    assert "breaks the program" in reason(
+        program(f"import sys\n{cut}"), ProcessLimits()
+    )
 
 
 def test_it_ends_when_nobody_waits(program):

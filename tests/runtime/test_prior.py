@@ -103,6 +103,18 @@ def test_languages_have_their_shares():
     )
 
 
+def test_a_language_that_is_named_often_is_kept_once():
+    """Requests may mix languages in any number of ways, each of which is kept for a while."""
+    texts = ["Flughafen", "school"]
+    often = prior("+".join(30 * ["en", "de"]))
+    np.testing.assert_array_equal(
+        often.log_weights(texts), prior("en+de").log_weights(texts)
+    )
+    assert len(often._languages) == 2
+    other = prior("en*7+fr")
+    assert often._languages[0]._zipf is other._languages[0]._zipf
+
+
 def test_the_model_says_whose_words_it_knows():
     assert prior_of(None, None) is None
     assert prior_of(None, "ko+xx") is None

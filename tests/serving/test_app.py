@@ -636,6 +636,40 @@ class TestPage:
 
         here.run(ask)
 
+    def test_a_page_that_takes_long_makes_room_for_others(
+        self, site, word, monkeypatch
+    ):
+        """Else a client with hard pages has all the time that others could be read in."""
+        here, wait = site(), threading.Event()
+        encode = service_module._Interruptible.encode
+
+        def slow(reader, pixels):
+            assert wait.wait(20)
+            return encode(reader, pixels)
+
+        monkeypatch.setattr(service_module, "_TURN", 0.0)
+        monkeypatch.setattr(service_module._Interruptible, "encode", slow)
+
+        async def ask(polite):
+            transport = httpx.ASGITransport(here.app, client=("10.0.0.1", 1))
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://test"
+            ) as greedy:
+                hard = asyncio.ensure_future(greedy.post("/v1/page", content=word("a")))
+                await asyncio.sleep(0.3)
+                other = asyncio.ensure_future(
+                    polite.post("/v1/page", content=word("Hallo", (300, 60)))
+                )
+                await asyncio.sleep(0.3)
+                wait.set()
+                assert (await other).status_code == 200
+                return await hard
+
+        answer = here.run(ask)
+        assert answer.status_code == 503
+        assert "others wait, and this page takes over 0 seconds" in error_of(answer)
+        assert answer.headers["retry-after"] == "30"
+
     def test_pages_that_nobody_waits_for_end(self, site, slow, word, monkeypatch):
         here, engine = site(slow, deadline=0.5), type(slow.engine)
         encode = engine.encode

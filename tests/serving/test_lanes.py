@@ -68,6 +68,27 @@ def test_work_is_told_that_nobody_waits():
     lane.close()
 
 
+def test_it_knows_whether_others_wait():
+    lane, go = Lane(1), threading.Event()
+
+    async def ask():
+        first = asyncio.ensure_future(lane.do("a", go.wait, 20))
+        own = asyncio.ensure_future(lane.do("a", go.wait, 20))
+        await asyncio.sleep(0.2)
+        assert not lane.others_wait()
+        other = asyncio.ensure_future(lane.do("b", go.wait, 20))
+        await asyncio.sleep(0.2)
+        assert lane.others_wait()
+        other.cancel()
+        await asyncio.sleep(0.2)
+        assert not lane.others_wait()
+        go.set()
+        await asyncio.gather(first, own)
+
+    asyncio.run(ask())
+    lane.close()
+
+
 @pytest.mark.parametrize(
     ("address", "site"),
     [

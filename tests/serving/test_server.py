@@ -1,3 +1,4 @@
+import asyncio
 import io
 import os
 import random
@@ -13,9 +14,16 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 from vit_str.runtime.machine import install_hint
-from vit_str.serving.server import STARTING, _announce
+from vit_str.serving.server import (
+    STARTING,
+    BoundedConnection,
+    _allow_open_files,
+    _announce,
+)
 
 _LARGE = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n"  # 1.4 MB
 
@@ -198,6 +206,54 @@ def test_connections_without_a_request_are_closed(word):
                             break
                 assert 0.5 < time.monotonic() - started < 10
         assert server.read(word("a")).status_code == 200
+
+
+def test_as_many_files_may_be_open_as_connections_need():
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for now, after in ((256, 1000), (1000, 1000)):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (now, before[1]))
+        try:
+            _allow_open_files()
+            found = resource.getrlimit(resource.RLIMIT_NOFILE)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        assert found == (after, before[1])
+
+
+def test_short_chunks_are_taken_a_few_at_a_time():
+    """Each takes a while, and a client may fill a hundred connections with them."""
+    count = 20_000
+    taken = []
+
+    async def app(scope, receive, send):
+        is_more = True
+        while is_more:
+            message = await receive()
+            taken.append(len(message["body"]))
+            is_more = message["more_body"]
+        await send({"type": "http.response.start", "status": 200})
+        await send({"type": "http.response.body", "body": b"all"})
+
+    async def ask():
+        config = uvicorn.Config(app, log_config=None, lifespan="off")
+        config.load()
+        server = await asyncio.get_running_loop().create_server(
+            lambda: BoundedConnection(config, ServerState(), {}), "127.0.0.1", 0
+        )
+        port = server.sockets[0].getsockname()[1]
+        async with server:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n")
+            writer.write(b"Transfer-Encoding: chunked\r\n\r\n")
+            writer.write(count * b"1\r\na\r\n" + b"0\r\n\r\n")
+            answer = await asyncio.wait_for(reader.read(), 60)
+            writer.close()
+        return answer
+
+    assert asyncio.run(ask()).endswith(b"all\r\n0\r\n\r\n")
+    assert sum(taken) == count
+    assert max(taken) < 1000
 
 
 def test_who_does_not_take_answers_is_left():

@@ -1,6 +1,12 @@
-"""What decoding a file would take, told from how it is built: few bytes may stand for hours."""
+"""What decoding a file would take, told from how it is built.
 
+Few bytes may stand for hours, and few pixels for gigabytes.
+"""
+
+import math
 import re
+
+from PIL import Image
 
 MOST_SCANS = 100
 """Scans of a JPEG; encoders write about ten. Each takes as long as the picture is large."""
@@ -15,6 +21,19 @@ _START = 0xD8
 _END = 0xD9
 _START_OF_SCAN = 0xDA
 _WITHOUT_LENGTH = 0x01
+_MOST_OF_JPEG2000 = 20_000  # pixels, of a word or a short line
+_TILE_WIDTH = 322  # tag of TIFF
+
+
+def may_take_more(image: Image.Image) -> bool:
+    """Whether decoding may take far more memory than the pixels of a picture do.
+
+    The tiles of a TIFF file may be larger than the picture. JPEG 2000 may divide every two pixels
+    from others, and keeps a kilobyte for each such part.
+    """
+    if image.format == "JPEG2000":
+        return math.prod(image.size) > _MOST_OF_JPEG2000
+    return image.format == "TIFF" and _TILE_WIDTH in getattr(image, "tag_v2", ())
 
 
 def has_many_scans(data: bytes) -> bool:

@@ -16,14 +16,13 @@ from PIL import Image
 
 from vit_str.runtime.images import (
     IN_FLIGHT,
-    LARGE,
     MAX_PIXELS,
     BinaryFile,
     Preprocessing,
     UnreadableImage,
+    announced,
     file_bytes,
     load_sized_image,
-    pixels_of,
     reported_in_one_line,
     source_name,
 )
@@ -171,11 +170,12 @@ def _decode_within_limits(source: Source, preprocessing: Preprocessing) -> Decod
     name = source_name(source)
     if isinstance(source, BinaryFile):
         source = file_bytes(source, name)
-    pixels = pixels_of(source) if isinstance(source, str | Path | bytes) else 0
     try:
-        if pixels <= LARGE:
+        if not isinstance(source, str | Path | bytes):
             return decode(source, preprocessing)
-        assert isinstance(source, str | Path | bytes)
+        pixels, is_large = announced(source)
+        if not is_large:
+            return decode(source, preprocessing)
         with IN_FLIGHT.reserve(min(pixels, MAX_PIXELS)):
             return decode_apart(source, preprocessing)
     except UnreadableImage as error:

@@ -21,7 +21,7 @@ from importlib import import_module
 from io import BufferedReader, BytesIO
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
@@ -31,6 +31,7 @@ from vit_str.runtime.decoding_costs import (
     MOST_COMPOSED,
     MOST_SCANS,
     has_many_scans,
+    may_take_more,
 )
 
 if TYPE_CHECKING:
@@ -147,6 +148,14 @@ class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
         return f"{one_line(self.name)}: {self.reason}"
 
 
+class Announced(NamedTuple):
+    """What the header of an image file says of it."""
+
+    pixels: int = 0  # 0 where only decoding can tell
+    # Whether it is decoded in a process with limits, see `decode_apart`
+    is_large: bool = False
+
+
 def load_image(source: ImageSource) -> Image.Image:
     """Read one image, upright and in RGB.
 
@@ -247,10 +256,16 @@ def page_numbers(ranges: Sequence[tuple[int, int | None]]) -> Iterator[int]:
     return filter(is_wanted, every)
 
 
-def pixels_of(source: Path | str | bytes) -> int:
-    """Pixels that the header of an image file announces; 0 where only decoding can tell."""
+def announced(source: Path | str | bytes) -> Announced:
+    """What the header of an image file says of it; nothing where only decoding can tell."""
     with open_header(source) as image:
-        return math.prod(image.size) if image else 0
+        if image is None:
+            return Announced()
+        return Announced(math.prod(image.size), _is_large(image))
+
+
+def _is_large(image: ImageFile.ImageFile) -> bool:
+    return math.prod(image.size) > LARGE or may_take_more(image)
 
 
 def upright_size(source: Path | str | bytes) -> ImageSize | None:
@@ -272,7 +287,7 @@ def is_costly(source: Path | str | bytes) -> bool:
             return False
         is_paged = image.format in _PAGED_FORMATS
         has_pages = is_paged and getattr(image, "is_animated", False)
-        return has_pages or math.prod(image.size) > LARGE
+        return has_pages or _is_large(image)
 
 
 @contextmanager

@@ -21,6 +21,9 @@ from subprocess import DEVNULL, PIPE, Popen
 from typing import Any, NamedTuple
 
 _INTERVAL = 0.1  # seconds between looks at the clock and at whether anybody waits
+# Of the seconds between two looks, at most, that count: a process that was stopped, as with
+# Ctrl-Z, comes back much later
+_MOST_BETWEEN = 1.0
 # Each reserves memory
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
@@ -130,7 +133,7 @@ def _next_answer(process: Popen[bytes]) -> Answer | None:
     """None when the program has ended, also amid an answer."""
     assert process.stdout
     line = process.stdout.readline()
-    if not line:
+    if not line.endswith(b"\n"):
         return None
     header = json.loads(line)
     data = process.stdout.read(header["bytes"])
@@ -155,27 +158,32 @@ class _Watch:
         self._process = process
         self._seconds = seconds
         self._stop = stop
-        self._end: float | None = None  # on the clock; None while the answer is used
+        self._is_counting = False  # not while the answer is used
+        self._waited = 0.0  # seconds on the clock
         self._is_over = threading.Event()
         threading.Thread(target=self._run, daemon=True).start()
 
     @contextmanager
     def clock(self) -> Iterator[None]:
         """While the block runs, time counts."""
-        self._end = time.monotonic() + self._seconds
+        self._waited = 0.0
+        self._is_counting = True
         try:
             yield
         finally:
-            self._end = None
+            self._is_counting = False
 
     def end(self) -> None:
         """Watch no more."""
         self._is_over.set()
 
     def _run(self) -> None:
+        before = time.monotonic()
         while not self._is_over.wait(_INTERVAL):
-            end = self._end
-            self.timed_out = end is not None and time.monotonic() > end
+            now = time.monotonic()
+            self._waited += min(now - before, _MOST_BETWEEN)
+            before = now
+            self.timed_out = self._is_counting and self._waited > self._seconds
             if self.timed_out or (self._stop is not None and self._stop.is_set()):
                 self._process.kill()
                 return

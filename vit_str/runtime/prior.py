@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,7 +60,8 @@ class WordFrequencies:
         share: float,
     ) -> None:
         self._hashes = hashes
-        self._frequencies = share * 10.0**zipf
+        self._zipf = zipf
+        self._share = share
 
     def lookup(
         self, hashes: UInt32[np.ndarray, " query"]
@@ -69,7 +70,8 @@ class WordFrequencies:
         places = np.minimum(
             np.searchsorted(self._hashes, hashes), len(self._hashes) - 1
         )
-        return np.where(self._hashes[places] == hashes, self._frequencies[places], 0.0)
+        frequencies = self._share * 10.0 ** self._zipf[places]
+        return np.where(self._hashes[places] == hashes, frequencies, 0.0)
 
 
 class WordPrior:
@@ -155,19 +157,27 @@ def _bundled(parts: tuple[tuple[str, float], ...]) -> WordPrior:
 
 
 def _read_table(parts: Sequence[tuple[str, float]]) -> list[WordFrequencies]:
+    """The lists of languages with weights; one that is named twice counts twice."""
+    weights: defaultdict[str, float] = defaultdict(float)
+    for code, weight in parts:
+        weights[code] += weight
+    total = sum(weights.values())
+    return [
+        WordFrequencies(*_list_of(code), weight / total)
+        for code, weight in weights.items()
+    ]
+
+
+@cache  # as many as there are languages; requests mix them in any number of ways
+def _list_of(
+    code: str,
+) -> tuple[UInt32[np.ndarray, " word"], Float[np.ndarray, " word"]]:
+    """Hashes of the words of a language, and how frequent they are."""
     from safetensors import safe_open
 
-    total = sum(weight for _, weight in parts)
-    languages = []
     with safe_open(TABLE, "numpy") as table:
-        for code, weight in parts:
-            frequencies = WordFrequencies(
-                hashes=_hashes(table.get_tensor(f"{code}.hashes")),
-                zipf=table.get_tensor(f"{code}.zipf") / _STEPS,
-                share=weight / total,
-            )
-            languages.append(frequencies)
-    return languages
+        hashes = _hashes(table.get_tensor(f"{code}.hashes"))
+        return hashes, table.get_tensor(f"{code}.zipf") / _STEPS
 
 
 def _hashes(planes: UInt8[np.ndarray, "4 word"]) -> UInt32[np.ndarray, " word"]:

@@ -28,6 +28,7 @@ class Lane:
         self._each = each
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._began: dict[object, float] = {}
+        self._queued: set[object] = set()  # jobs that wait for a thread
 
     async def do(
         self,
@@ -40,6 +41,7 @@ class Lane:
         job = object()
 
         def work() -> Result:
+            self._queued.discard(job)
             self._began[job] = time.monotonic()
             try:
                 return function(*waiting.pop())
@@ -48,12 +50,14 @@ class Lane:
 
         turn = self._turns.setdefault(client, asyncio.Semaphore(self._each))
         async with turn:
+            self._queued.add(job)
             try:
                 return await asyncio.get_running_loop().run_in_executor(
                     self._pool, work
                 )
             finally:
                 waiting.clear()
+                self._queued.discard(job)
 
     def prepare(self, function: Callable[[], object]) -> None:
         """Do something before all else."""
@@ -63,6 +67,13 @@ class Lane:
         """Seconds that the longest job in progress has taken; 0 if there is none."""
         began = min(list(self._began.values()), default=None)
         return 0.0 if began is None else time.monotonic() - began
+
+    def others_wait(self) -> bool:
+        """Whether clients wait for a thread whose jobs are not among those in progress.
+
+        That is, where a client has one thread at a time.
+        """
+        return bool(self._queued)
 
     def close(self) -> None:
         """Begin nothing more, and wait for what is in progress."""

@@ -41,7 +41,13 @@ STARTING = 60
 _SETTINGS = "VIT_STR_SERVE"
 _FINISHING = 6  # seconds for requests in progress when the server stops
 _CONNECTIONS = 500  # open at once, in a process
+# Beside connections, pipes and files; where fewer may be open, as 256 on macOS, three addresses
+# could hold all that there are
+_OPEN_FILES = 2 * _CONNECTIONS
 _CONNECTIONS_OF_ONE = 100  # of them, from one address that is no proxy
+# Lines in what comes at once, which is up to 256 kB: chunks of a body have two each, and take time
+_MOST_LINES = 500
+_PART = 1 << 10  # bytes of more lines that are handed on in a turn
 # Bytes of an answer that a client takes in the time that its request may take, or all of it
 _LEAST_TAKEN = 1 << 16
 _TOO_MANY = (
@@ -70,7 +76,8 @@ class BoundedConnection(H11Protocol):
 
     Uvicorn closes what is silent after an answer, and the application what does not send its body;
     nobody else waits for the first request, or for a head that comes byte by byte. So is one whose
-    client does not take its answers. One address has a share of the connections, but for a proxy,
+    client does not take its answers. Of many short chunks little is handed on in a turn, so that
+    they do not hold up all others. One address has a share of the connections, but for a proxy,
     which brings those of others.
     """
 
@@ -82,6 +89,8 @@ class BoundedConnection(H11Protocol):
         self._closing: asyncio.TimerHandle | None = None
         self._looking: asyncio.TimerHandle | None = None
         self._was_taken = False  # much of an answer, since the last look
+        self._rest = bytearray()  # of what came, that is not handed on yet
+        self._turn: asyncio.Handle | None = None
         self.site: str | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -94,8 +103,11 @@ class BoundedConnection(H11Protocol):
             transport.close()
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._watch()
+        self._rest += data
+        if self._turn is None:
+            self._hand_on()
+        else:
+            self.transport.pause_reading()
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -103,9 +115,28 @@ class BoundedConnection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_watching()
-        if self._looking is not None:
-            self._looking.cancel()
+        for handle in (self._looking, self._turn):
+            if handle is not None:
+                handle.cancel()
         super().connection_lost(exc)
+
+    def _hand_on(self) -> None:
+        """Hand on what came; of many short chunks a part, and the rest in the next turn."""
+        self._turn = None
+        if self.transport.is_closing():
+            self._rest.clear()
+            return
+        is_long = self._rest.count(b"\r\n") > _MOST_LINES
+        most = _PART if is_long else len(self._rest)
+        part = bytes(self._rest[:most])
+        del self._rest[:most]
+        super().data_received(part)
+        self._watch()
+        if self._rest:
+            self.transport.pause_reading()
+            self._turn = self.loop.call_soon(self._hand_on)
+        elif not self.flow.read_paused:
+            self.transport.resume_reading()
 
     def _is_one_too_many(self) -> bool:
         if self.client is None or self._is_proxy(self.client[0]):
@@ -208,6 +239,7 @@ def create() -> FastAPI:
     proxies = (ip_network(proxy, strict=False) for proxy in settings.proxies)
     BoundedConnection.proxies = tuple(proxies)
     _end_with_parent()
+    _allow_open_files()
     service = ReadingService(
         _load(settings), settings.limits, Metrics(), settings.effort, settings.model
     )
@@ -236,6 +268,19 @@ def _end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=wait, daemon=True).start()
+
+
+def _allow_open_files() -> None:
+    """Raise the limit of open files of this process, as far as the system lets it."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _OPEN_FILES
+        if most != resource.RLIM_INFINITY:
+            wanted = min(wanted, most)
+        if now != resource.RLIM_INFINITY and now < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def _load(settings: Settings) -> Reader:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import lru_cache, partial
 from importlib.util import find_spec
@@ -19,7 +20,7 @@ from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.alphabets import ALPHABETS
 from vit_str.runtime.engine import open_engine
 from vit_str.runtime.image_decoding import DecodedImage, decode, decode_apart
-from vit_str.runtime.images import LARGE, UnreadableImage, is_costly, pixels_of
+from vit_str.runtime.images import UnreadableImage, announced, is_costly
 from vit_str.runtime.limited_process import ProcessLimits
 from vit_str.runtime.machine import install_hint
 from vit_str.runtime.readings import error_row, reading_row
@@ -46,6 +47,8 @@ _DRAWERS = 2  # processes that draw pages of PDF files, or decode large ones
 _FORMS = 2  # threads that take forms apart
 _OTHERS = 4  # engines with weights of other scripts that are kept
 _KNOWN_SEARCHES = 16  # whose lexicons and masks are kept
+# Of the deadline, that a page may be read for while other clients wait
+_TURN = 1 / 3
 _CLIENTS = 4  # with full queues of their own, before there is no room for others
 _PDF = b"%PDF"
 
@@ -74,16 +77,17 @@ class PageOfUpload(NamedTuple):
 
 
 class _Interruptible(Reader):
-    """A reader that looks before every batch whether anybody waits for it."""
+    """A reader that asks before every batch whether to go on."""
 
-    def __init__(self, over: Event, *arguments: Any, **options: Any) -> None:
+    def __init__(
+        self, check: Callable[[], None], *arguments: Any, **options: Any
+    ) -> None:
         super().__init__(*arguments, **options)
-        self._over = over
+        self._check = check
 
     def encode(self, pixels: np.ndarray) -> Any:
-        """See `Reader`; raises if nobody waits."""
-        if self._over.is_set():
-            raise ClientDisconnected
+        """See `Reader`; raises what the check raises."""
+        self._check()
         return super().encode(pixels)
 
 
@@ -263,23 +267,23 @@ class ReadingService:
             return await self._large_decoders.do(client, decode_apart, *job)
 
     def _decode_unless_large(self, upload: Upload) -> DecodedImage | None:
-        is_large = self._check_pixels(upload) > LARGE
+        is_large = self._is_large(upload)
         return None if is_large else decode(upload.data, self.reader.preprocessing)
 
     def _is_costly(self, upload: Upload) -> bool:
         """Whether a page is left to a process with limits."""
-        self._check_pixels(upload)
+        self._is_large(upload)
         return upload.data.startswith(_PDF) or is_costly(upload.data)
 
-    def _check_pixels(self, upload: Upload) -> int:
-        """The number of pixels, 0 where only decoding can tell."""
-        pixels = pixels_of(upload.data)
+    def _is_large(self, upload: Upload) -> bool:
+        """Whether a process with limits decodes it; refuses what has too many pixels."""
+        pixels, is_large = announced(upload.data)
         if pixels > self.limits.pixels:
             most = f"larger than {self.limits.pixels:,} pixels"
             raise Refusal(
                 422, f"{upload.name}: {most}; scale it down or cut out what to read"
             )
-        return pixels
+        return is_large
 
     def _read_searching(
         self, images: Sequence[DecodedImage], options: ReadOptions
@@ -328,13 +332,13 @@ class ReadingService:
         self,
         path: str | Path,
         search: Search,
-        over: Event,
+        check: Callable[[], None],
     ) -> PageReaders:
-        """What reads pages with some weights, as long as somebody waits."""
+        """What reads pages with some weights, as long as a check lets it."""
         from vit_str.reading.pages.reader import PageReaders
 
         engine = self._engine(path)
-        reader = _Interruptible(over, engine, effort=self._effort, search=search)
+        reader = _Interruptible(check, engine, effort=self._effort, search=search)
         if reader.reads_lines:
             return PageReaders(reader, None)
         _, lines = self._page_parts() or (None, None)
@@ -342,7 +346,7 @@ class ReadingService:
             engine = lines.engine
         else:
             engine = self._other_engine(lines_of(path))
-        return PageReaders(_Interruptible(over, engine), reader)
+        return PageReaders(_Interruptible(check, engine), reader)
 
     def _read_page(
         self,
@@ -357,13 +361,14 @@ class ReadingService:
         search = wanted.search
         picture = picture or self._picture(upload, wanted.number, over)
         detector, _ = self._page_parts() or (None, None)
+        check = partial(self._check_turn, over, time.monotonic())
         with refused():
             chosen = self._chosen(search)
-            own = self._page_readers(chosen.first, search, over)
+            own = self._page_readers(chosen.first, search, check)
         reader = own.words or own.lines
         other = None
         if chosen.other is not None:
-            other = partial(self._page_readers, chosen.other, search, over)
+            other = partial(self._page_readers, chosen.other, search, check)
         page_reader = PageReader(reader, detector, own.lines, other=other)
         page = page_reader.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
@@ -373,6 +378,19 @@ class ReadingService:
         if wanted.picture:
             row["picture"] = data_url(picture)
         return row
+
+    def _check_turn(self, over: Event, began: float) -> None:
+        """Raise if nobody waits for a page, or others have waited long enough for its end."""
+        if over.is_set():
+            raise ClientDisconnected
+        turn = self.limits.deadline * _TURN
+        if time.monotonic() - began > turn and self._page_reader.others_wait():
+            raise Refusal(
+                503,
+                f"others wait, and this page takes over {turn:g} seconds to read; send "
+                "it again later, or parts of it",
+                retry_after=round(self.limits.deadline),
+            )
 
     def _picture(self, upload: Upload, number: int, over: Event) -> Image.Image:
         """A page of a file."""

@@ -96,6 +96,16 @@ def test_pages_whose_image_cannot_be_drawn_are_told(picture, run):
     )
 
 
+def test_a_file_that_says_it_has_very_many_pages_does_not_fill_the_screen(picture, run):
+    pytest.importorskip("pypdfium2")
+    path = picture.with_name("scan.pdf")
+    scan = pdf_of_image(b"JPXDecode", b"garbage")
+    path.write_bytes(scan.replace(b"/Count 1/Kids", b"/Count 60/Kids"))
+    code, out, err = run("read", "--page", path)
+    assert (code, out, err.count("\n")) == (1, "", 21)
+    assert err.endswith(f"{path}: 40 more pages cannot be read\n")
+
+
 def test_hocr_is_well_formed_and_has_the_words(picture, run):
     code, text, _ = run("read", "--page", picture, "--format", "hocr")
     root = ElementTree.fromstring(text.partition("?>")[2].partition(">")[2])  # noqa: S314 (ours)

@@ -38,6 +38,7 @@ FORMATS = {
 }
 """What pages can be written as, and how the names of such files end."""
 
+_MOST_ERRORS = 20  # of a file, that are told one by one
 _OF_ALL_FILES = (
     errno.ENOSPC,
     errno.EDQUOT,
@@ -286,7 +287,8 @@ class _Run:
             progress.note(f"page {number}" if number > 1 else "")
             if isinstance(picture, UnreadableImage):
                 errors += 1
-                progress.warn(str(picture))
+                if errors <= _MOST_ERRORS:
+                    progress.warn(str(picture))
                 continue
             left_out = picture.info.get("left_out", 0)
             if left_out:
@@ -298,6 +300,9 @@ class _Run:
             pages[number] = page
             if self._overlays:
                 _write_overlay(self._overlays, path, number, picture, page)
+        untold = errors - _MOST_ERRORS
+        if untold > 0:  # a damaged PDF file may say that it has a million pages
+            progress.warn(f"{one_line(path)}: {untold:,} more pages cannot be read")
         words = sum(len(page.words) for page in pages.values())
         if pages:
             target = self._texts.target(path) if self._texts else None
