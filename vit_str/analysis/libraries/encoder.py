@@ -148,7 +148,7 @@ class LibraryEncoder(Encoder):
         grid = block.grid
         output = output[0] if isinstance(output, tuple) else output
         if output.ndim == 4 and block.channels_first:
-            return output  # type: ignore[no-any-return]
+            return output
         if output.ndim == 4 and block.order is None:
             return rearrange(output, "b row col d -> b d row col")
         if block.order is not None:

@@ -110,16 +110,17 @@ def _maxvit(model: Any) -> list[Block]:
     side = 2  # pixels between two tokens behind the stem
     for stage in model.blocks:
         side *= 2
-        grid = TokenGrid(*stage.grid_size, (side, side))
+        rows, columns = stage.grid_size
+        grid = TokenGrid(rows, columns, (side, side))
         for layer in stage.layers:
             for module in list(layer.layers)[1:]:
                 is_spread = module.partition_type == "grid"
-                rows = module.g if is_spread else module.p
+                width = module.g if is_spread else module.p
                 blocks.append(
                     Block(
                         module,
                         grid,
-                        (rows, rows),
+                        (width, width),
                         spread=is_spread,
                         channels_first=True,
                     )
