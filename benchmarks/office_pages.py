@@ -5,6 +5,7 @@ figures, notes, and what runs above and below a page. ``<html class="sheet">`` i
 """
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -156,8 +157,10 @@ class _Document:
         notes = self.running["notes"]
         if notes is None:
             return None
-        texts = (self.inline(each).partition(". ") for each in notes)
-        return next((text for mark, _, text in texts if mark == number), None)
+        texts = (self.inline(each).partition(" ") for each in notes)
+        return next(
+            (text for mark, _, text in texts if mark.rstrip(".") == number), None
+        )
 
     def _fonts(self) -> str:
         return "".join(
@@ -221,6 +224,7 @@ class _Text(_Document):
             "ol": self._list,
             "table": self._table,
             "div": self._division,
+            "blockquote": self._division,
             "figure": self._figure,
         }
         return makers.get(element.tag, self._paragraph)(element)
@@ -239,12 +243,19 @@ class _Text(_Document):
         )
 
     def _list(self, element: Element) -> str:
-        items = (
-            f"<text:list-item>{paragraph('Item', self.inline(item))}</text:list-item>"
-            for item in element
-        )
+        items = "".join(map(self._item, element))
         style = "Numbers" if element.tag == "ol" else "Bullets"
-        return f'<text:list text:style-name="{style}">{"".join(items)}</text:list>'
+        return f'<text:list text:style-name="{style}">{items}</text:list>'
+
+    def _item(self, element: Element) -> str:
+        """An item of a list; lists within it come last."""
+        inner = [each for each in element if each.tag in ("ul", "ol")]
+        own = copy(element)
+        for each in inner:
+            own.remove(each)
+        lists = "".join(map(self._list, inner))
+        text = paragraph("Item", self.inline(own))
+        return f"<text:list-item>{text}{lists}</text:list-item>"
 
     def _division(self, element: Element) -> str:
         inside = "".join(map(self._block, element))
