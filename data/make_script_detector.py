@@ -45,10 +45,23 @@ KEPT = 0.1  # share of the words that training does not see
 
 
 def main() -> None:
+    """Make one, or say in one line why that cannot be."""
+    try:
+        make()
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"make_script_detector.py: {error}") from None
+
+
+def make() -> None:
     """Draw, train, say how well it does, write."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--fonts", type=Path, nargs="+", help="instead of the system's")
-    parser.add_argument("--words", type=int, default=16_000, help="of each (16000)")
+    parser.add_argument(
+        "--words",
+        type=console.positive,
+        default=16_000,
+        help="in Latin, and in other letters (16000)",
+    )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     torch.manual_seed(options.seed)

@@ -16,6 +16,7 @@ from vit_str.runtime.readings import Reading, reading_of
 if TYPE_CHECKING:
     from jaxtyping import UInt8
 
+    from vit_str.runtime.boxes import Place
     from vit_str.runtime.hypotheses import Candidates
     from vit_str.runtime.image_decoding import DecodedImage
     from vit_str.runtime.interface import Engine
@@ -97,17 +98,14 @@ class BatchReader:
         kept = _surer_way_up(found, turned, len(images))
         found = self.rereader.reread(pixels, encoded, found, kept)
         charset = self.engine.model.charset
+        places: Sequence[Sequence[Place] | None] = [None] * len(found)
         if boxes or attention:
             labels = padded([candidates.best.ids for candidates in found])
             size = (pixels.shape[2], pixels.shape[3])
             places = locate_characters(
                 self.engine, encoded, labels, frames, size, attention
             )
-            readings = [
-                reading_of(found[index], charset, places[index]) for index in kept
-            ]
-        else:
-            readings = [reading_of(found[index], charset) for index in kept]
+        readings = [reading_of(found[index], charset, places[index]) for index in kept]
         return self._with_scripts(readings, encoded, kept)
 
     def _with_scripts(

@@ -1,8 +1,8 @@
 """Whether an image shows letters of a script that its reader does not know.
 
 A small network over the scores that the encoder drafts (`vit_str.models.decoders.ctc.CtcHead`):
-letters of another script leave traces among the scores of those that look like them. It costs a
-fiftieth of reading the image by other weights. ``data/make_script_detector.py`` trains it.
+letters of another script leave traces among the scores of those that look like them. It takes less
+than a hundredth of the time of the encoder. ``data/make_script_detector.py`` trains it.
 """
 
 from __future__ import annotations

@@ -21,9 +21,11 @@ BULLET = "•"
 # Over the height of a word, by eye on lists of browsers and office programs
 _REACH = 2.8  # white before a line in which its bullet may be
 _LETTERS = 2.0  # of the line, beside which a bullet is as dark
-_SMALLEST, _LARGEST = 0.15, 0.6  # width and height of a bullet
+_SMALLEST = 0.15  # width and height of a bullet, at least
+_LARGEST = 0.6  # and at most
 _LEAST_WHITE = 0.25  # between a bullet and its line, and before it
-_HIGHEST, _LOWEST = 0.3, 0.75  # where its middle is, from the top of the line
+_HIGHEST = 0.3  # where its middle is, from the top of the line, at least
+_LOWEST = 0.75  # and at most
 _SAME_PLACE = 0.5  # by which the places of the bullets of a list differ, at most
 
 _LONGEST = 1.6  # times the shorter side of a bullet is its longer one, at most
@@ -36,10 +38,13 @@ def with_bullets(
     image: Image.Image, lines: Sequence[Sequence[Word]]
 ) -> list[list[Word]]:
     """Lines of a page with the bullets before them; none where only one is at a place."""
-    bullets = {}
+    words = list(chain.from_iterable(lines))
+    bullets: dict[int, Word] = {}
     for number, line in enumerate(lines):
-        found = None if is_mark(line[0].text) else _bullet(image, line)
-        if found and not any(_lies_on(found, word) for word in chain(*lines)):
+        if is_mark(line[0].text):
+            continue
+        found = _bullet(image, line)
+        if found and not any(_lies_on(found, word) for word in words):
             bullets[number] = found
     if len(bullets) < _FEWEST:
         return list(map(list, lines))
@@ -55,12 +60,14 @@ def with_bullets(
 
 def _along(line: Sequence[Word]) -> np.ndarray:
     """The direction in which a line runs, of length 1."""
-    start, end = np.array(line[0].polygon[0]), np.array(line[-1].polygon[1])
+    start = np.array(line[0].polygon[0])
+    end = np.array(line[-1].polygon[1])
     return (end - start) / max(1e-9, float(np.linalg.norm(end - start)))
 
 
 def _height(word: Word) -> float:
-    top, bottom = np.array(word.polygon[0]), np.array(word.polygon[3])
+    top = np.array(word.polygon[0])
+    bottom = np.array(word.polygon[3])
     return float(np.linalg.norm(bottom - top))
 
 
@@ -70,7 +77,8 @@ def _bullet(image: Image.Image, line: Sequence[Word]) -> Word | None:
     height = _height(first)
     if height < 1:
         return None
-    start = np.array([first.polygon[0], *first.polygon[:1], *first.polygon[3:] * 2])
+    top, *_, bottom = first.polygon  # at its left side
+    start = np.array([top, top, bottom, bottom])
     reach = np.array([-_REACH, _LETTERS, _LETTERS, -_REACH]) * height
     strip = Strip(image, start + reach[:, None] * _along(line))
     before = round(strip.image.width * _REACH / (_REACH + _LETTERS))
@@ -91,10 +99,12 @@ def _spot(ink: "Ink", before: int) -> tuple[int, int] | None:
     if not len(columns):
         return None
     *others, last = np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1)
-    left, right = int(last[0]), int(last[-1]) + 1
+    left = int(last[0])
+    right = int(last[-1]) + 1
     rows = np.flatnonzero(dark[:, left:right].any(1))
-    top, bottom = int(rows[0]), int(rows[-1]) + 1
-    sides = right - left, bottom - top
+    top = int(rows[0])
+    bottom = int(rows[-1]) + 1
+    sides = (right - left, bottom - top)
     is_bullet = (
         left > 0
         and before - right >= white
@@ -109,6 +119,8 @@ def _spot(ink: "Ink", before: int) -> tuple[int, int] | None:
 
 def _lies_on(spot: Word, word: Word) -> bool:
     """Whether the middle of a spot is within a word: then it is a letter that was read."""
-    box, other = spot.box, word.box
-    x, y = (box.left + box.right) / 2, (box.top + box.bottom) / 2
+    box = spot.box
+    other = word.box
+    x = (box.left + box.right) / 2
+    y = (box.top + box.bottom) / 2
     return other.left <= x <= other.right and other.top <= y <= other.bottom

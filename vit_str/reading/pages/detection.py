@@ -47,7 +47,7 @@ def find_lines(detector: LineDetector, image: Image.Image) -> list[Quadrilateral
     if not _are_on_their_side(found):
         return found
     turned = detector.lines(image.transpose(Image.Transpose.ROTATE_90))
-    corner = image.width, 0
+    corner = (image.width, 0)
     return [upright(turn_points(line, 1) + corner) for line in turned]
 
 
@@ -61,10 +61,10 @@ def _are_on_their_side(lines: Sequence[Quadrilateral]) -> bool:
     starts = np.array([line.min(0) for line in lines])
     ends = np.array([line.max(0) for line in lines])
     reach = starts[:, None] < ends[None]
-    touching = (reach & reach.transpose(1, 0, 2)).all(2).sum(
-        1
-    ) > 1  # others than themselves
-    return bool(heights > widths and (is_short & touching).mean() > _TIGHT)
+    meet = (reach & reach.transpose(1, 0, 2)).all(2)
+    touches_others = meet.sum(1) > 1  # and not only itself
+    is_tight = (is_short & touches_others).mean() > _TIGHT
+    return bool(heights > widths and is_tight)
 
 
 class RapidDetector:

@@ -28,12 +28,10 @@ _ADDRESS_GAP = 5.0  # white between them, over the height of a line
 _LINES_OF_ADDRESS = range(3, 9)
 _MOST_ABOVE = 2  # lines above them
 _PITCH = 1.5  # from the top of a line to that of the next one, over the same, at most
-_SAME_START = (
-    0.5  # by which the places where lines begin differ, over the same, at most
-)
-_ADDRESS_WIDTH = (
-    4.0  # of most lines, over their height, at least: numbers are less wide
-)
+# By which the places where lines begin differ, over the same, at most
+_SAME_START = 0.5
+# Of most lines, over their height, at least: numbers are less wide
+_ADDRESS_WIDTH = 4.0
 _SAME_ROW = 0.5  # share of the lower one of two lines that is beside the other
 _OPEN_ROWS = 3  # the last rows that a box may still belong to
 _MOST_ACROSS = 0.25  # of the lines may lie across columns
@@ -201,7 +199,8 @@ def _addresses(
 
 def _is_address(sides: np.ndarray, height: float) -> bool:
     """Whether some lines are close below each other, and begin at one place."""
-    lefts, tops = sides[:, 0], np.sort(sides[:, 1])
+    lefts = sides[:, 0]
+    tops = np.sort(sides[:, 1])
     return (
         len(sides) in _LINES_OF_ADDRESS
         and bool(np.ptp(lefts) < _SAME_START * height)

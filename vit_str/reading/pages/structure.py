@@ -164,9 +164,8 @@ def _nested(parts: Iterable[Part]) -> Iterator[Part]:
         while lists and part.left < lists[-1] - room:
             lists.pop()
         deeper = part.left - lists[-1] if lists else 0.0
-        if (
-            first.top < top or deeper > _FARTHEST_NESTED * first.height
-        ):  # another column
+        is_above = first.top < top
+        if is_above or deeper > _FARTHEST_NESTED * first.height:  # another column
             lists = []
         if not lists or deeper > room:
             lists.append(part.left)
@@ -395,18 +394,26 @@ def _texts(
     for group in groups:
         part = _text_part([sheet.rows[each] for each in group], text)
         is_line = isinstance(part, Paragraph) and _are_ended(part.rows, bool(ended))
-        if ended and not (
-            is_line and _goes_on(sheet, ended[-1], group[0], text, apart)
-        ):
-            yield Paragraph(tuple(sheet.rows[each] for each in ended), keeps_lines=True)
+        goes_on = (
+            is_line
+            and bool(ended)
+            and _goes_on(sheet, ended[-1], group[0], text, apart)
+        )
+        if ended and not goes_on:
+            yield _ended_lines(sheet, ended)
             ended = []
-            is_line = is_line and _are_ended(part.rows, False)
+            is_line = is_line and _are_ended(part.rows, is_within=False)
         if is_line:
             ended += group
         else:
             yield part
     if ended:
-        yield Paragraph(tuple(sheet.rows[each] for each in ended), keeps_lines=True)
+        yield _ended_lines(sheet, ended)
+
+
+def _ended_lines(sheet: _Sheet, places: Sequence[int]) -> Paragraph:
+    """A paragraph whose lines stay lines."""
+    return Paragraph(tuple(sheet.rows[each] for each in places), keeps_lines=True)
 
 
 def _are_ended(rows: Sequence[Row], is_within: bool) -> bool:
