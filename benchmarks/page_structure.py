@@ -104,7 +104,8 @@ def main() -> None:
         or {each.name, each.name.rpartition("-")[0]} & {*options.only}
     ]
     if not documents:
-        raise SystemExit("page_structure.py: no document has such a name")
+        source = options.documents or default
+        raise SystemExit(f"page_structure.py: no such document in {source}")
     results: dict[str, dict[str, Any]] = {}
     for name, system in systems().items():
         if options.systems and name not in options.systems:
