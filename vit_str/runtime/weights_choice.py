@@ -50,7 +50,7 @@ HOPELESS = 0.3
 """The same confidence, below which an image is too bad for any weights."""
 CERTAIN = 0.99
 """The same confidence, from which a known word is what an image says."""
-POSSIBLE = 0.25
+POSSIBLE = 0.35
 """Probability of another script, from which other weights look at what is no known word."""
 LIKELY = 0.9
 """The same probability, from which other weights look at known words too.
