@@ -97,7 +97,7 @@ def test_words_with_accents_are_drawn_four_times_as_often():
 
 
 def test_unwritable_ingredients_are_left_out():
-    printed = {"typography", "currencies"}
+    printed = {"typography", "currencies", "signs"}
     assert set(Lexicon(Charset()).ingredients) == set(WEIGHTS) - {
         "phrases",
         "nothing",
@@ -113,7 +113,25 @@ def test_unwritable_ingredients_are_left_out():
 
 def test_without_words_strings_are_contextless():
     ingredients = Lexicon(Charset("\u05d0\u05d1\u05d2"), language="en").ingredients
-    assert set(ingredients) == {"contextless", "repeated"}
+    assert set(ingredients) == {"contextless", "repeated", "single"}
+
+
+def test_single_characters_are_digits_and_letters_in_equal_shares():
+    lexicon = Lexicon(charset_of("latin"), weights={"single": 1})
+    counts = Counter(lexicon.sample(4_000, 1))
+    assert set(counts) == set(ALPHANUMERIC + ALPHANUMERIC.upper())
+    digits = sum(counts[digit] for digit in "0123456789")
+    assert 0.45 < digits / 4_000 < 0.55
+    assert set(Lexicon(Charset("abc"), weights={"single": 1}).sample(99, 1)) == {*"abc"}
+
+
+def test_letters_alone_are_more_frequent_than_signs_that_look_like_them():
+    lexicon = Lexicon(charset_of("latin"), "en*4+es+pt", weights=WEIGHTS)
+    counts = Counter(lexicon.sample(60_000, 1))
+    assert not counts["ª"]
+    assert not counts["º"]
+    for letter, sign in ("A□", "0○", "1↓", "I–"):
+        assert counts[letter] > 2 * counts[sign]
 
 
 def test_own_words_keep_their_case(tmp_path):

@@ -43,11 +43,14 @@ WEIGHTS: Mapping[str, float] = {
     "typography": 0.07,
     "currencies": 0.01,
     "contextless": 0.19,
+    "single": 0.03,
+    "signs": 0.005,
     "nothing": 0.0,
 }
 """Every ingredient and its usual share; those that a charset cannot write are left out.
 
-``nothing`` is the empty string: a crop without text."""
+``single`` is one letter or digit, ``signs`` one sign of print; ``nothing`` is the empty string: a
+crop without text."""
 
 CASES: Mapping[str, float] = {
     "listed": 0.27,
@@ -69,11 +72,13 @@ _REPEATS = (2, 6)  # how often a character is repeated
 _REPEATED_IN_WORD = 0.6  # share of repeated characters within a word
 _CAPITAL_SHARP_S = 0.3  # of the words with ß in capitals; the others have SS
 _FEWEST_WORDS = 100  # that a charset must write, or the language is left out
+_DIGITS_ALONE = 0.5  # of single characters; by photographed words
 _PROBES = 20  # strings that show whether a charset can write an ingredient
 
 
 _BLOCK = 128  # characters
-_SIGNS_LIKE_LETTERS = "ªºµ"
+# Lists have them as words too; alone they would be taken for letters
+_SIGNS_LIKE_LETTERS = frozenset("ªºµ")
 # Among random characters they look like others: ‚ like a comma, º like °.
 _TOLD_BY_PLACE = frozenset("‚′″ªº·°")
 
@@ -201,7 +206,11 @@ class Lexicon:
         shares: list[float] = []
         for counts, weight in lists:
             short = [word for word in counts if len(word) <= self.maximum_length]
-            usable = [word for word in short if self._fit(word)]
+            usable = [
+                word
+                for word in short
+                if self._fit(word) and word not in _SIGNS_LIKE_LETTERS
+            ]
             words += usable
             drawn = word_shares(usable, [counts[word] for word in usable])
             shares += [weight * share for share in favor_accents(usable, drawn)]
@@ -317,6 +326,18 @@ class Lexicon:
                 strings.append(rng.choice(self._characters) * times)
         return strings
 
+    def _single(self, rng: random.Random, count: int) -> list[str]:
+        """One letter, or one digit if the charset has any; all letters and digits as likely."""
+        plain = "".join(self._plain)
+        digits = "".join(filter(str.isdecimal, plain))
+        letters = "".join(filter(str.isalpha, plain))
+        if not digits or not letters:
+            return rng.choices(plain, k=count)
+        kinds = rng.choices(
+            [digits, letters], [_DIGITS_ALONE, 1 - _DIGITS_ALONE], k=count
+        )
+        return [rng.choice(kind) for kind in kinds]
+
     def _contextless(self, rng: random.Random, count: int) -> list[str]:
         """Random strings, half of them from all characters, half from letters and digits.
 
@@ -357,6 +378,7 @@ _FREE_INGREDIENTS: Mapping[str, Callable[[Lexicon, random.Random, int], list[str
     "long": Lexicon._long,
     "repeated": Lexicon._repeated,
     "contextless": Lexicon._contextless,
+    "single": Lexicon._single,
 }
 
 

@@ -12,30 +12,31 @@ _BLOCKS = {
     """,
     "typography": """
         „{cased}“ „{Word} „{cased}“, “{cased}” “{cased}” “{Word} {cased}” {word},”
-        {word}.” ‘{cased}’ ‘{word} {cased}’ ‚{word}‘ ‚{Word}‘ ‚{WORD}‘ ‚{Word}
-        «{cased}» «{Word} {word}» »{cased}« »{word} ‹{cased}› ‹{word}› ›{cased}‹
-        {word}’s {Word}’s {WORD}’S {Word}s’ {Word}’ ’{two} ’{two}s {a}’{word}
-        {A}’{Word} {word}’{a} {cased}… …{word} {word}… …{word}… … {cased}– –{word}
-        {Word}–{Word} {year}–{year} {two}–{two} –{natural} – {cased}— —{cased}
-        {word}—{word} {word}— — •{cased} •{Word} • ·{Word} {Word}·{Word}
-        {word}·{word} {cased}† †{cased} †{year} {cased}‡ ‡{word} ‡ † §{two} §{digit}
-        §§{two} {digit}§ ¶{two} ¶{word} ¶ {digit}° {two}° {two}°C {two}°F
-        {digit}°{two}′ {two}°{two}′ {two}°{two}′{two}″ {two}′{A} {digit}′{two}″
-        {digit}″ {two}″ {cased}{raised} {word}{raised} {word}{raised}
-        {Word},{raised} {word}.{raised} {word}){raised} {A}{raised} {two}{raised}
-        10{raised} {raised}{raised} {raised}{Word} {fraction} {fraction}
-        {digit}{fraction} {digit}{fraction} {two}{fraction} {two}{fraction}
-        {digit}{fraction}″ m² m³ cm² {two}m² №{two} №{natural} № {digit}ª {digit}º
-        {A}ª Nº{two} n.º {two}µm {digit}µg µ{A} {two}µ {two}‰ {digit}.{digit}‰
-        {digit}‰ {Word}™ {WORD}™ {Word}® {WORD}® ©{year} ©{Word} © ® ™ {two}×{two}
-        {digit}×{digit} {two}÷{digit} {digit}÷{digit} ±{two} ±{digit}% {two}±{digit}
-        ≤{two} ≥{two} ≈{two} ≤{digit} {A}≠{A} {digit}≤{a} {a}≥{digit}
-        ≈{digit}.{digit} {digit}≠{digit} ∞ -∞ √{digit} √{two} √{a} {A}→{A} →{word}
-        {Word}→ → ← {word}← ←{Word} ↑{two}% ↓{two}% ↑ ↓ {two}↑ {two}↓ ■{cased}
-        ■{word} □{cased} □{word} ■ □ ▪{cased} ▪{Word} ▪ ●{cased} ●{Word} ● ○{cased}
-        ○{word} ○ ★★★★★ ★★★★☆ ★★★☆☆ {cased}★ ★{cased} ☆{cased} ✓{cased} ✓{word} ✓
-        ✗{cased} ✗{word} ✗ ▶{cased} ▶{Word} ▶ ▲{two}% ▲{cased} ▼{two}% ▼{cased} ▲ ▼
-        ¡{Word}! ¿{Word}? ¡{WORD}! ¿{WORD}? ¿{word}
+        {word}.” ‘{cased}’ ‘{word} {cased}’ ‚{word}‘ ‚{Word}‘ ‚{WORD}‘ ‚{Word} «{cased}»
+        «{Word} {word}» »{cased}« »{word} ‹{cased}› ‹{word}› ›{cased}‹ {word}’s {Word}’s
+        {WORD}’S {Word}s’ {Word}’ ’{two} ’{two}s {a}’{word} {A}’{Word} {word}’{a}
+        {cased}… …{word} {word}… …{word}… {cased}– –{word} {Word}–{Word} {year}–{year}
+        {two}–{two} –{natural} {cased}— —{cased} {word}—{word} {word}— •{cased} •{Word}
+        ·{Word} {Word}·{Word} {word}·{word} {cased}† †{cased} †{year} {cased}‡ ‡{word}
+        §{two} §{digit} §§{two} {digit}§ ¶{two} ¶{word} {digit}° {two}° {two}°C {two}°F
+        {digit}°{two}′ {two}°{two}′ {two}°{two}′{two}″ {two}′{A} {digit}′{two}″ {digit}″
+        {two}″ {cased}{raised} {word}{raised} {word}{raised} {Word},{raised}
+        {word}.{raised} {word}){raised} {A}{raised} {two}{raised} 10{raised}
+        {raised}{raised} {raised}{Word} {fraction} {fraction} {digit}{fraction}
+        {digit}{fraction} {two}{fraction} {two}{fraction} {digit}{fraction}″ m² m³ cm²
+        {two}m² №{two} №{natural} {digit}ª {digit}º {A}ª Nº{two} n.º {two}µm {digit}µg
+        µ{A} {two}µ {two}‰ {digit}.{digit}‰ {digit}‰ {Word}™ {WORD}™ {Word}® {WORD}®
+        ©{year} ©{Word} {two}×{two} {digit}×{digit} {two}÷{digit} {digit}÷{digit} ±{two}
+        ±{digit}% {two}±{digit} ≤{two} ≥{two} ≈{two} ≤{digit} {A}≠{A} {digit}≤{a}
+        {a}≥{digit} ≈{digit}.{digit} {digit}≠{digit} -∞ √{digit} √{two} √{a} {A}→{A}
+        →{word} {Word}→ {word}← ←{Word} ↑{two}% ↓{two}% {two}↑ {two}↓ ■{cased} ■{word}
+        □{cased} □{word} ▪{cased} ▪{Word} ●{cased} ●{Word} ○{cased} ○{word} ★★★★★ ★★★★☆
+        ★★★☆☆ {cased}★ ★{cased} ☆{cased} ✓{cased} ✓{word} ✗{cased} ✗{word} ▶{cased}
+        ▶{Word} ▲{two}% ▲{cased} ▼{two}% ▼{cased} ¡{Word}! ¿{Word}? ¡{WORD}! ¿{WORD}?
+        ¿{word}
+    """,
+    "signs": """
+        … – — • ‡ † ¶ № © ® ™ ∞ → ← ↑ ↓ ■ □ ▪ ● ○ ✓ ✗ ▶ ▲ ▼
     """,
     "currencies": """
         €{natural} €{natural},{two} {natural}€ {natural},{two}€ £{natural}
