@@ -36,6 +36,8 @@ _LATIN_SIGNS = re.compile(
     r"[^\w.]*X([^\w.]+[XI]+)?[^\w.]*|\W*C(\+\+|#)\W*|[\W\d]*°C\W*"
 )
 _UNIT = re.compile(r"[kкκMМΜmмGnp]?Ω|[μµ][A-ZΑ-ΩА-Я][^\W\d_]?")  # kΩ, μA, μPa
+_LETTER_THREE = "З"  # which is Cyrillic, and looks like the digit
+_ORDINAL = re.compile(_LETTER_THREE + r"-[^\W\d_]{1,3}")  # 3-й, 3-го
 _ALIKE = frozenset().union(*SAME_SHAPES.values())
 _SIMILAR = frozenset().union(*SIMILAR_SHAPES.values())
 
@@ -48,8 +50,9 @@ def one_script(line: str, language: str | None = None) -> str:
     script, then the line, then the language, and else stays of the script that most of its letters
     have. It becomes Cyrillic or Greek only if the languages that have the other letters of the line
     have these too: Russian has no twin of the I in ``IT``.
-    Roman numerals and units such as ``kΩ`` are Latin. Capitals among digits, as in ``X5``, stay of
-    the script that most of them have in a line that is not Latin.
+    Roman numerals and units such as ``kΩ`` are Latin. A Cyrillic ``З`` is the digit where no letter
+    can stand: among digits, in ordinals, or alone behind a word in small letters. Capitals among
+    digits, as in ``X5``, stay of the script that most of them have in a line that is not Latin.
 
     >>> one_script("Mocквa"), one_script("COP на TOM"), one_script("Кока-COLA")
     ('Москва', 'СОР на ТОМ', 'Кока-COLA')
@@ -79,7 +82,7 @@ def one_script(line: str, language: str | None = None) -> str:
     characters = list(line)
     for part in parts:
         characters[part.start : part.start + len(part.text)] = part.text
-    return "".join(characters)
+    return _with_threes("".join(characters))
 
 
 def with_one_script(
@@ -103,6 +106,34 @@ def with_one_script(
         start += len(reading.text) + 1
         changed.append(reading if charset.unknown(text) else _with_text(reading, text))
     return changed
+
+
+def _with_threes(line: str) -> str:
+    """A line with digits where a letter that looks like one cannot stand."""
+    words = line.split(" ")
+    for place, word in enumerate(words):
+        before = words[place - 1].rstrip(",") if place else ""
+        if _LETTER_THREE in word and _is_number(word, before):
+            words[place] = word.replace(_LETTER_THREE, "3")
+    return " ".join(words)
+
+
+def _is_number(word: str, before: str) -> bool:
+    """Whether a word with a Ze is a number: it has no other letters, or is an ordinal.
+
+    Args:
+        word: what stands between spaces.
+        before: the word before it; nothing at the beginning of a line.
+    """
+    if _ORDINAL.fullmatch(word):
+        return True
+    if set(filter(str.isalpha, word)) != {_LETTER_THREE}:
+        return False
+    if any(map(str.isdecimal, word)):
+        return True
+    is_alone = word.startswith(_LETTER_THREE) and word.count(_LETTER_THREE) == 1
+    is_initial = word.startswith(f"{_LETTER_THREE}.")
+    return is_alone and not is_initial and before[-1:].islower()
 
 
 @dataclass(slots=True)

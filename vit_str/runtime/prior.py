@@ -31,6 +31,7 @@ _STEPS = 25  # of the table for one of the Zipf frequency
 _WEIGHT = 0.4 * math.log(10)
 _UNKNOWN = 0.0  # of a word that no list holds
 _NO_WORD = 2.5  # of what holds digits or signs between letters
+_SIGNS = 0.0  # of signs without a letter or digit: crops of letters look like them
 _JOINED = 1.0  # what several words together lose beside the rarest of them
 # At most this and one for each letter: short strings are words by chance
 _SHORTEST = 1.0
@@ -106,7 +107,11 @@ class WordPrior:
         zipf = np.log10(np.maximum(frequencies, 10**_UNKNOWN))
         limited = np.minimum(zipf, _SHORTEST + lengths).tolist()
         known = dict(zip(words, limited, strict=True))
-        return _WEIGHT * np.array([_zipf(of_text, known) for of_text in parts])
+        frequent = [
+            _SIGNS if _is_of_signs(text) else _zipf(of_text, known)
+            for text, of_text in zip(texts, parts, strict=True)
+        ]
+        return _WEIGHT * np.array(frequent)
 
 
 def prior_of(language: str | None, trained_on: str | None) -> WordPrior | None:
@@ -223,6 +228,11 @@ def _folded(text: str) -> str:
     text = text.replace("İ", "i").replace("’", "'").casefold()
     text = without_accents(unicodedata.normalize("NFC", text))
     return re.sub(r"^[\W_]+|[\W_]+$", "", text)
+
+
+def _is_of_signs(text: str) -> bool:
+    """Whether a text has signs alone; raised letters such as ª count as signs."""
+    return bool(text) and re.search(r"[^\W_ªº]", text) is None
 
 
 def _words(text: str) -> list[str]:

@@ -58,3 +58,9 @@ def test_a_sign_that_slovak_has_is_an_article_beside_others():
     words = [read(text) for text in ("ľarbre", "qu'il", "ľouvre")]
     found = [word.text for word in with_elisions(words)]
     assert found == ["l'arbre", "qu'il", "l'ouvre"]
+
+
+def test_the_apostrophe_is_that_of_other_articles():
+    words = [read(text) for text in ("ľarbre", "qu’il", "d’un", "l'eau")]
+    found = [word.text for word in with_elisions(words)]
+    assert found == ["l’arbre", "qu’il", "d’un", "l'eau"]

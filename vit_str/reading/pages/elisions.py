@@ -1,6 +1,7 @@
 """Articles without their vowel, as in ``l'été``, whose letter readers take for another one."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,22 +17,25 @@ _CAPITAL = re.compile(
 # One sign for both. In Slovak, which has no apostrophes, ľ is never before some vowels.
 _CARON = re.compile(r"\W*(ľ)(?=[eéèêëiîïœàâ])")
 _CARON_BESIDE_OTHERS = re.compile(r"\W*(ľ)(?=[aàâæeéèêëiîïoôœuùûyh])")
-_ELISION = re.compile(r"\W*(?:[cdjlmnst]|qu)['’]\w", re.IGNORECASE)
+_ELISION = re.compile(r"\W*(?:[cdjlmnst]|qu)(['’])\w", re.IGNORECASE)
 _LETTER = 0.6  # of the width of both is that of the letter
 
 
 def with_elisions(words: Sequence[Word]) -> list[Word]:
     """Words of a paragraph with ``I'été`` and ``ľété`` as ``l'été``.
 
-    Where other words have lost a vowel too, so has ``ľarbre``; ``ľad`` may be Slovak elsewhere.
+    Where other words have lost a vowel too, so has ``ľarbre``; ``ľad`` may be Slovak elsewhere. The
+    apostrophe is that of most of them.
     """
-    is_beside_others = any(_ELISION.match(word.text) for word in words)
-    caron = _CARON_BESIDE_OTHERS if is_beside_others else _CARON
-    return [_with_elision(word, caron) for word in words]
+    others = Counter(found[1] for word in words if (found := _ELISION.match(word.text)))
+    apostrophe = max(others, key=others.__getitem__, default="'")
+    articles = [(_CAPITAL, "l")]
+    articles.append((_CARON_BESIDE_OTHERS if others else _CARON, f"l{apostrophe}"))
+    return [_with_elision(word, articles) for word in words]
 
 
-def _with_elision(word: Word, caron: re.Pattern[str]) -> Word:
-    for pattern, article in ((_CAPITAL, "l"), (caron, "l'")):
+def _with_elision(word: Word, articles: Sequence[tuple[re.Pattern[str], str]]) -> Word:
+    for pattern, article in articles:
         if found := pattern.match(word.text):
             return _with_article(word, found.start(1), article)
     return word

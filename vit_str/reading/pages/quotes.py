@@ -58,14 +58,14 @@ def _with_mark(word: Word, span: tuple[int, int], mark: str) -> Word:
     start, end = span
     characters = word.characters
     if len(characters) == len(word.text):
-        together = _joined(characters[start:end], mark)
+        together = one_character(characters[start:end], mark)
         characters = (*characters[:start], together, *characters[end:])
     text = word.text[:start] + mark + word.text[end:]
     return replace(word, text=text, characters=characters)
 
 
-def _joined(characters: Sequence[Character], mark: str) -> Character:
-    """One character where there were some."""
+def one_character(characters: Sequence[Character], mark: str) -> Character:
+    """One character where there were some: as sure as all of them, in the place of all."""
     confidence = prod(character.confidence for character in characters)
     boxes = [character.box for character in characters if character.box]
     if not boxes:

@@ -41,6 +41,7 @@ from vit_str.reading.pages.pieces import (
 )
 from vit_str.reading.pages.quotes import with_low_quotes
 from vit_str.reading.pages.rules import find_rules, grids
+from vit_str.reading.pages.settling import MarkStyle, settled, with_apostrophes
 from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.engine import open_engine
 from vit_str.runtime.images import load_image, load_pages, source_name
@@ -271,6 +272,9 @@ class PageReader:
         if _is_old_print(lines) and not self.reader.is_constrained:
             return renewed
         is_print = _is_print(lines)
+        style = MarkStyle()  # nothing told, where not every mark is allowed
+        if not self.reader.is_constrained:
+            style = MarkStyle.of(chain.from_iterable(line.readings for line in lines))
         for readers in dict.fromkeys(line.readers for line in lines):
             reader = readers.words
             if reader is None:
@@ -278,13 +282,13 @@ class PageReader:
             if is_print and reader.effort != "careful":
                 reader = reader.without_views()
             own = {n: line for n, line in enumerate(lines) if line.readers is readers}
-            again = self._words_again(reader, list(own.values()), boxes)
+            again = self._words_again(reader, list(own.values()), style, boxes)
             for place, line in zip(own, again, strict=True):
                 renewed[place] = line
         return renewed
 
     def _words_again(
-        self, reader: Reader, lines: Sequence[_Line], boxes: bool
+        self, reader: Reader, lines: Sequence[_Line], style: MarkStyle, boxes: bool
     ) -> list[_Line]:
         words = list(chain.from_iterable(line.words for line in lines))
         doubtful = [piece for piece, reading in words if _is_doubtful(reader, reading)]
@@ -294,8 +298,8 @@ class PageReader:
             surest = []
             for piece, reading in line.words:
                 if _is_doubtful(reader, reading):
-                    reading = _surer(reader, reading, next(again))
-                surest.append((piece, reading))
+                    reading = _surer(reader, reading, next(again), style)
+                surest.append((piece, with_apostrophes(reading, style)))
             renewed.append(replace(line, words=tuple(surest)))
         return renewed
 
@@ -421,11 +425,12 @@ def _is_mark_between(reading: Reading, is_sure: Sequence[bool], place: int) -> b
     return 0 < place < len(is_sure) - 1 and is_sure[place - 1] and is_sure[place + 1]
 
 
-def _surer(reader: Reader, first: Reading, second: Reading) -> Reading:
-    if reader.is_constrained or not first.text:
-        return second
-    better = _HEADSTART * per_character([second]) > per_character([first])
-    return second if better else first
+def _surer(reader: Reader, line: Reading, word: Reading, style: MarkStyle) -> Reading:
+    """What is read more surely: a word as a part of its line, or by itself."""
+    if reader.is_constrained or not line.text:
+        return word
+    is_better = _HEADSTART * per_character([word]) > per_character([line])
+    return settled(word if is_better else line, line, word, style)
 
 
 def _read_pieces(reader: Reader, pieces: Sequence[Piece], boxes: bool) -> list[Reading]:
