@@ -194,3 +194,21 @@ def test_what_reads_one_script_only_is_left_alone():
 )
 def test_a_ze_where_no_letter_can_stand_is_a_three(line, wanted):
     assert one_script(line) == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("check-in c 14:00; Wi-Fi, кофе", "check-in с 14:00; Wi-Fi, кофе"),
+        ("c ошибкой File not found: config", "с ошибкой File not found: config"),
+        ("o Windows и y Linux", "о Windows и у Linux"),
+        ("называет её а classic", "называет её a classic"),
+        ("Rust сложный, a Python простой", "Rust сложный, а Python простой"),
+        ("это a то", "это а то"),
+        ("from a to c in English", "from a to c in English"),
+        ("o χάρτης by Google Maps Inc", "ο χάρτης by Google Maps Inc"),
+        ("vitamin c: кофе и tea time", "vitamin c: кофе и tea time"),
+    ],
+)
+def test_single_small_letters_are_words_of_the_script_that_has_them(line, wanted):
+    assert one_script(line) == wanted

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from vit_str.runtime.alphabets import (
     ALPHABETS,
+    CYRILLIC,
     GREEK,
     LATIN,
     SAME_SHAPES,
@@ -38,6 +39,8 @@ _LATIN_SIGNS = re.compile(
 _UNIT = re.compile(r"[kкκMМΜmмGnp]?Ω|[μµ][A-ZΑ-ΩА-Я][^\W\d_]?")  # kΩ, μA, μPa
 _LETTER_THREE = "З"  # which is Cyrillic, and looks like the digit
 _ORDINAL = re.compile(_LETTER_THREE + r"-[^\W\d_]{1,3}")  # 3-й, 3-го
+# Small letters that are words there and hardly anywhere else, as Latin ones
+_WORDS_OF_ONE_LETTER = {CYRILLIC: "coy", GREEK: "o"}
 _ALIKE = frozenset().union(*SAME_SHAPES.values())
 _SIMILAR = frozenset().union(*SIMILAR_SHAPES.values())
 
@@ -46,7 +49,8 @@ def one_script(line: str, language: str | None = None) -> str:
     """A line of text, of which every word has the letters of one script.
 
     Letters that look alike follow the others of their word. A word of nothing else follows the
-    other parts of a word with hyphens, then the words before and after it if these are of one
+    other parts of a word with hyphens; a single small letter is a word of the script that has it;
+    others follow the words before and after it if these are of one
     script, then the line, then the language, and else stays of the script that most of its letters
     have. It becomes Cyrillic or Greek only if the languages that have the other letters of the line
     have these too: Russian has no twin of the I in ``IT``.
@@ -72,6 +76,7 @@ def one_script(line: str, language: str | None = None) -> str:
         of_word = list(group)
         wanted = (
             _of_word(of_word, words[place], of_line)
+            or _of_small_letter(of_word, parts, line)
             or _of_neighbors(of_word, parts)
             or of_line
             or of_language
@@ -192,6 +197,31 @@ def _of_word(parts: Sequence[_Part], word: str, of_line: str | None) -> str | No
     if is_code and of_line not in (None, LATIN):
         return _winner(Counter(filter(None, map(script_of, letters))))
     return None
+
+
+def _of_small_letter(
+    of_word: Sequence[_Part], parts: Sequence[_Part], line: str
+) -> str | None:
+    """The script of one small letter between spaces, if that is a word.
+
+    Russian has с, о and у, Greek has ο. English has a, which stands before an English word; the
+    Russian а does so behind a comma.
+    """
+    (part, *others) = of_word
+    end = part.start + len(part.text)
+    letter = _written(part.text, SAME_SHAPES[LATIN])
+    is_alone = not others and len(letter) == 1 and letter.islower()
+    if not is_alone or line[max(0, part.start - 1) : end + 1].strip() != part.text:
+        return None
+    telling = _telling(parts)
+    scripts = {each.script for each in telling}
+    for script, letters in _WORDS_OF_ONE_LETTER.items():
+        if letter in letters and script in scripts:
+            return script
+    after = [each.script for each in telling if each.start >= end]
+    is_behind_comma = line[: part.start].rstrip().endswith(",")
+    is_article = letter == "a" and after[:1] == [LATIN] and not is_behind_comma
+    return LATIN if is_article else None
 
 
 def _of_neighbors(of_word: Sequence[_Part], parts: Sequence[_Part]) -> str | None:
