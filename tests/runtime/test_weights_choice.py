@@ -20,6 +20,7 @@ from vit_str.runtime.weights_choice import (
     is_surer,
     lines_of,
     may_be_of_other_script,
+    sees_other_script,
 )
 from vit_str.runtime.weights_contents import BUNDLED
 from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
@@ -149,6 +150,17 @@ def test_the_other_reader_is_surer_only_of_its_own_letters():
     assert not is_surer(own, [reading("Москва", 0.6)], latin)
     assert not is_surer(own, [reading("Moscow", 0.9)], latin)
     assert not is_surer([Reading("", 0.9, ())], [reading("Москва", 0.6)], latin)
+
+
+def test_accents_tell_of_the_first_reader():
+    latin = charset_of("latin")
+    vietnamese = [reading("Vẫn còn bình chữa cháy", 0.95)]
+    plain = [reading("Van con binh сһйа chay", 0.97)]
+    assert not is_surer(vietnamese, plain, latin)
+    assert not sees_other_script(vietnamese, plain, latin)
+    mixed = [reading("PhotoDesk Pro закрывается", 0.97)]
+    assert sees_other_script([reading("PhotoDesk Pro záкphbaetcя", 0.9)], mixed, latin)
+    assert is_surer([reading("PhotoDesk Pro zaĸpuвaeтca", 0.7)], mixed, latin)
 
 
 class Fixed(Reader):

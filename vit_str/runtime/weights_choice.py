@@ -159,16 +159,21 @@ def may_be_of_other_script(reading: Reading, words: WordPrior | None) -> bool:
     return not words.holds(reading.text)
 
 
-def sees_other_script(readings: Sequence[Reading], known: Charset) -> bool:
+def sees_other_script(
+    own: Sequence[Reading], other: Sequence[Reading], known: Charset
+) -> bool:
     """Whether a reader of other scripts is sure, and sees letters that look like none of the first.
 
     Args:
-        readings: the words, or the whole, as the other reader reads it.
+        own: the words, or the whole, as the first reader reads it.
+        other: the same of the other reader.
         known: the characters of the first reader.
     """
-    letters = filter(str.isalpha, "".join(reading.text for reading in readings))
+    letters = filter(str.isalpha, _text_of(other))
     unlike = "".join(each for each in letters if each not in SAME_SHAPES[LATIN])
-    return bool(known.unknown(unlike)) and _sureness(readings) >= SURE
+    if not known.unknown(unlike) or _sureness(other) < SURE:
+        return False
+    return _tells_more(own, other, known)
 
 
 def are_mostly_unknown(readings: Sequence[Reading], words: WordPrior | None) -> bool:
@@ -198,7 +203,7 @@ def is_of_other_script(
         own_words: of the languages of the first reader; None without lists.
         other_words: of the languages of the other reader; None without lists.
     """
-    if sees_other_script([other], known):
+    if sees_other_script([own], [other], known):
         return True
     if _sureness([other]) < SURE or not has_own_letters([other], known):
         return False
@@ -215,13 +220,31 @@ def is_surer(own: Sequence[Reading], other: Sequence[Reading], known: Charset) -
         other: the same of the other reader.
         known: the characters of the first reader.
     """
-    return has_own_letters(other, known) and _sureness(other) > _sureness(own)
+    if not has_own_letters(other, known) or _sureness(other) <= _sureness(own):
+        return False
+    return _tells_more(own, other, known)
 
 
 def has_own_letters(readings: Sequence[Reading], known: Charset) -> bool:
     """Whether there are letters in what was read that another reader does not know."""
-    unknown = "".join(known.unknown(reading.text) for reading in readings)
-    return any(character.isalpha() for character in unknown)
+    return any(map(str.isalpha, known.unknown(_text_of(readings))))
+
+
+def _tells_more(
+    own: Sequence[Reading], other: Sequence[Reading], known: Charset
+) -> bool:
+    """Whether at least as many letters tell of the other scripts as of the first reader's.
+
+    All readers know ASCII: letters with accents tell of the first, such as those of Vietnamese,
+    which the other one leaves out, and is sure.
+    """
+    of_first = [each for each in _text_of(own) if each.isalpha() and not each.isascii()]
+    of_other = list(filter(str.isalpha, known.unknown(_text_of(other))))
+    return len(of_other) >= len(of_first)
+
+
+def _text_of(readings: Sequence[Reading]) -> str:
+    return "".join(reading.text for reading in readings)
 
 
 def _sureness(readings: Sequence[Reading]) -> float:

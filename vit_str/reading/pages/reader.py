@@ -407,8 +407,9 @@ def _surest(own: Sequence[_Line], other: Sequence[_Line]) -> list[_Line]:
     surest = []
     for first, second in zip(own, other, strict=True):
         charset = first.readers.lines.charset
-        is_believed = sees_other_script(second.readings, charset)
-        is_better = is_believed or is_surer(first.readings, second.readings, charset)
+        own, others = first.readings, second.readings
+        is_believed = sees_other_script(own, others, charset)
+        is_better = is_believed or is_surer(own, others, charset)
         surest.append(second if is_better else first)
     return surest
 
