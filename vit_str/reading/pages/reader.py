@@ -407,9 +407,8 @@ def _surest(own: Sequence[_Line], other: Sequence[_Line]) -> list[_Line]:
     surest = []
     for first, second in zip(own, other, strict=True):
         charset = first.readers.lines.charset
-        own, others = first.readings, second.readings
-        is_believed = sees_other_script(own, others, charset)
-        is_better = is_believed or is_surer(own, others, charset)
+        texts = first.readings, second.readings
+        is_better = sees_other_script(*texts, charset) or is_surer(*texts, charset)
         surest.append(second if is_better else first)
     return surest
 
