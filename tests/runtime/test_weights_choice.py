@@ -251,6 +251,17 @@ def test_unknown_words_need_another_reader_and_doubts_where_no_words_are_known()
     assert not may_be_of_other_script(reading("My3eee", 0.95), None)
 
 
+def test_lines_are_looked_at_that_are_doubtful_or_mostly_no_words():
+    english = prior_of(None, "en")
+    assert not may_be_of_other_script(
+        reading("Come to the museum, 9-17", 0.97), english
+    )
+    assert may_be_of_other_script(reading("Come to My3eee", 0.85), english)
+    assert may_be_of_other_script(reading("Ham HpaBNTCR My3ee", 0.97), english)
+    seen = replace(reading("THE END", 0.95), other_script=0.5)
+    assert not may_be_of_other_script(seen, english)
+
+
 @pytest.mark.parametrize(
     ("text", "confidence", "probability", "is_looked_at"),
     [

@@ -139,8 +139,9 @@ def may_be_of_other_script(reading: Reading, words: WordPrior | None) -> bool:
 
     Letters of another script are read as others that look like them: surely or not, but mostly as
     no word. Where a detector has seen the image, it has to find another script possible too; where
-    it finds one likely, a known word that is not certain is looked at as well. Without lists of
-    words, doubts tell.
+    it finds one likely, a known word that is not certain is looked at as well. Of several words
+    half have to be known; where no detector has seen them, they must not be doubtful either: one of
+    them may be of another script. Without lists of words, doubts tell.
 
     Args:
         reading: of the first reader.
@@ -151,12 +152,16 @@ def may_be_of_other_script(reading: Reading, words: WordPrior | None) -> bool:
     sureness = _sureness([reading])
     if sureness <= HOPELESS or not any(map(str.isalpha, reading.text)):
         return False
+    texts = reading.text.split()
     probability = reading.other_script
-    if probability is not None and probability < POSSIBLE:
+    if probability is None:
+        is_doubtful_line = len(texts) > 1 and sureness < DOUBTFUL
+        return is_doubtful_line or _are_mostly_unknown(texts, words)
+    if probability < POSSIBLE:
         return False
-    if probability is not None and probability >= LIKELY and sureness < CERTAIN:
+    if probability >= LIKELY and sureness < CERTAIN:
         return True
-    return not words.holds(reading.text)
+    return _are_mostly_unknown(texts, words)
 
 
 def sees_other_script(
@@ -178,10 +183,14 @@ def sees_other_script(
 
 def are_mostly_unknown(readings: Sequence[Reading], words: WordPrior | None) -> bool:
     """Whether the lists of languages hold less than half of the words that were read."""
-    texts = [each.text for each in readings if any(map(str.isalpha, each.text))]
-    if words is None or not texts:
-        return False
-    return sum(map(words.holds, texts)) < len(texts) / 2
+    texts = [reading.text for reading in readings]
+    return words is not None and _are_mostly_unknown(texts, words)
+
+
+def _are_mostly_unknown(texts: Sequence[str], words: WordPrior) -> bool:
+    """Whether lists hold less than half of some words; those without letters do not count."""
+    written = [text for text in texts if any(map(str.isalpha, text))]
+    return sum(map(words.holds, written)) < len(written) / 2
 
 
 def is_of_other_script(
