@@ -55,8 +55,17 @@ POSSIBLE = 0.35
 LIKELY = 0.9
 """The same probability, from which other weights look at known words too.
 
-These limits were chosen on rendered words, 300 of each of six languages in other scripts and 1,800
-in Latin letters, and on 6,725 photographed words of English."""
+The limits of words were chosen on rendered ones, 300 of each of six languages in other scripts and
+1,800 in Latin letters, and on 6,725 photographed words of English."""
+
+MOSTLY = 0.5
+"""Share of words that no list holds, above which a text may be of another script."""
+UNKNOWN_PART = 0.25
+"""The same share, from which a part of a line may be, if the line is not sure."""
+SURE_LINE = 0.98
+"""Confidence of the characters, as a geometric mean, from which all of a line is.
+
+The limits of lines were chosen on printed ones of eight languages."""
 
 
 class WeightsChoice(NamedTuple):
@@ -139,9 +148,8 @@ def may_be_of_other_script(reading: Reading, words: WordPrior | None) -> bool:
 
     Letters of another script are read as others that look like them: surely or not, but mostly as
     no word. Where a detector has seen the image, it has to find another script possible too; where
-    it finds one likely, a known word that is not certain is looked at as well. Of several words
-    half have to be known; where no detector has seen them, they must not be doubtful either: one of
-    them may be of another script. Without lists of words, doubts tell.
+    it finds one likely, a known word that is not certain is looked at as well. Of lines, which no
+    detector sees, a part may be of another script. Without lists of words, doubts tell.
 
     Args:
         reading: of the first reader.
@@ -152,16 +160,16 @@ def may_be_of_other_script(reading: Reading, words: WordPrior | None) -> bool:
     sureness = _sureness([reading])
     if sureness <= HOPELESS or not any(map(str.isalpha, reading.text)):
         return False
-    texts = reading.text.split()
+    unknown = _share_of_unknown(reading.text.split(), words)
     probability = reading.other_script
     if probability is None:
-        is_doubtful_line = len(texts) > 1 and sureness < DOUBTFUL
-        return is_doubtful_line or _are_mostly_unknown(texts, words)
+        is_partly_unknown = unknown >= UNKNOWN_PART and sureness < SURE_LINE
+        return is_partly_unknown or unknown > MOSTLY
     if probability < POSSIBLE:
         return False
     if probability >= LIKELY and sureness < CERTAIN:
         return True
-    return _are_mostly_unknown(texts, words)
+    return unknown > 0
 
 
 def sees_other_script(
@@ -184,13 +192,19 @@ def sees_other_script(
 def are_mostly_unknown(readings: Sequence[Reading], words: WordPrior | None) -> bool:
     """Whether the lists of languages hold less than half of the words that were read."""
     texts = [reading.text for reading in readings]
-    return words is not None and _are_mostly_unknown(texts, words)
+    return words is not None and _share_of_unknown(texts, words) > MOSTLY
 
 
-def _are_mostly_unknown(texts: Sequence[str], words: WordPrior) -> bool:
-    """Whether lists hold less than half of some words; those without letters do not count."""
+def _share_of_unknown(texts: Sequence[str], words: WordPrior) -> float:
+    """How many of some words no list holds, 0 to 1; those without letters do not count.
+
+    Single letters, which are words by chance, count if there is nothing else.
+    """
     written = [text for text in texts if any(map(str.isalpha, text))]
-    return sum(map(words.holds, written)) < len(written) / 2
+    longer = [text for text in written if sum(map(str.isalpha, text)) > 1]
+    counted = longer or written
+    known = sum(map(words.holds, counted))
+    return 1 - known / len(counted) if counted else 0.0
 
 
 def is_of_other_script(
