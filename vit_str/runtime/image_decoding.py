@@ -18,7 +18,6 @@ from vit_str.runtime.images import (
     IN_FLIGHT,
     MAX_PIXELS,
     BinaryFile,
-    Preprocessing,
     UnreadableImage,
     announced,
     file_bytes,
@@ -28,6 +27,7 @@ from vit_str.runtime.images import (
 )
 from vit_str.runtime.line_cutting import spans
 from vit_str.runtime.machine import thread_count
+from vit_str.runtime.preprocessing import Preprocessing
 
 if TYPE_CHECKING:
     from threading import Event

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float, UInt8
     from PIL import Image
 
-    from vit_str.runtime.images import Preprocessing
+    from vit_str.runtime.preprocessing import Preprocessing
 
 _OVERLAP = 1.0  # what parts show beyond their cuts, over the height of the line
 # pixels; lower lines are not legible, and would be cut into thousands of parts

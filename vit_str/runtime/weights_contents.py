@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 
 from vit_str.console import one_line, reason_of
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.ranges import Ranges, checked_ranges
 
 if TYPE_CHECKING:

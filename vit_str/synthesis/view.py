@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from vit_str.runtime.charset import PADDING
-from vit_str.runtime.images import TALL
+from vit_str.runtime.preprocessing import TALL
 from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.layout import Lines
 from vit_str.synthesis.placement import ink_rows

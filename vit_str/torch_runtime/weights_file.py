@@ -16,7 +16,7 @@ from torch import Tensor
 from vit_str.files import write_atomically
 from vit_str.models import Recognizer, build, describe
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.ranges import Ranges, checked_ranges
 from vit_str.runtime.weights_contents import (
     CHECKSUM,

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from vit_str.datasets.folder import FolderReader
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
-from vit_str.runtime.images import TALL, Preprocessing, UnreadableImage, load_image
+from vit_str.runtime.images import UnreadableImage, load_image
+from vit_str.runtime.preprocessing import TALL, Preprocessing
 from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
