@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     Ink = UInt8[np.ndarray, "row column"]
 
 _FULL = 255  # ink
+_SHADES = 2, 50, 98  # percentiles of pixels: dark, paper, bright
 _INKED = 0.4 * _FULL  # ink from which on a pixel is part of a letter
 _MOST_TRIMMED = 0.6  # at each side of a word, over the height of the line
 # Of the ink of the fullest rows: rows of small letters have more than that
@@ -35,7 +36,7 @@ class Type(NamedTuple):
 def ink_of(image: Image.Image) -> "Ink":
     """How much ink each pixel of a line holds, 0 to 255; light on dark is ink too."""
     gray = image.convert("L")
-    dark, paper, bright = _percentiles(gray, (2, 50, 98))
+    dark, paper, bright = _percentiles(gray, _SHADES)
     darkest = dark if paper - dark >= bright - paper else bright
     # One value for each of 256 shades: no array of numbers in between.
     shades = np.arange(_FULL + 1)

@@ -26,6 +26,8 @@ ALIGNED_GAP = 0.4  # the same where what is right of it begins at one place in a
 _ALIGNED = 0.25  # by how much the places differ at most
 _FEWEST_ALIGNED = 3  # rows with words on both sides
 _MOST_APART = 3.5  # white between two rows of a table
+_ALIKE = 0.6, 1.7  # between which the height of the next row lies
+_MOST_OF_ROW = 0.75  # quantile of the heights of its words that is the height of a row
 _TIGHT = 0.45  # white between the lines of one cell, at most
 # Times the white between rows: other columns below that are another table
 _OTHER_TABLE = 1.5
@@ -81,7 +83,7 @@ class Row:
 
 def _high(heights: Sequence[float]) -> float:
     """The height of most of a row: small letters alone make a word low."""
-    return heights[int(0.75 * (len(heights) - 1) + 0.5)]
+    return heights[int(_MOST_OF_ROW * (len(heights) - 1) + 0.5)]
 
 
 @dataclass(slots=True)
@@ -197,7 +199,8 @@ def _follows(before: Row, row: Row) -> bool:
     apart = row.top - before.bottom
     is_below = row.top + row.bottom > before.top + before.bottom
     is_beside = row.left < before.right and row.right > before.left
-    alike = 0.6 < row.height / before.height < 1.7
+    low, high = _ALIKE
+    alike = low < row.height / before.height < high
     return is_below and is_beside and alike and apart <= _MOST_APART * before.height
 
 
