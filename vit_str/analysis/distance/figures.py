@@ -334,29 +334,34 @@ def offsets_gallery(
         axes.plot(0, 0, "+", color=INK, markersize=4, markeredgewidth=0.7)
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
-        if not layer:
-            axes.set_title(
-                f"head {head + 1}",
-                loc="center",
-                fontsize=8,
-                pad=3,
-                fontweight="normal",
-            )
-        if not head:
-            axes.set_ylabel(
-                f"layer {layer + 1}",
-                fontsize=8,
-                color=INK,
-                rotation=0,
-                ha="right",
-                va="center",
-            )
+        _name_map(axes, layer, head)
     label = (
         f"attention, times uniform; every map: {across:.0f} px to either side,\n"
         f"{down:.0f} px up and down of the query; n = {n:,}"
     )
     _add_ratio_bar(sheet, image, grid, label)
     return sheet
+
+
+def _name_map(axes: Axes, layer: int, head: int) -> None:
+    """Heads are named above the first row of maps, layers beside the first column."""
+    if not layer:
+        axes.set_title(
+            f"head {head + 1}",
+            loc="center",
+            fontsize=8,
+            pad=3,
+            fontweight="normal",
+        )
+    if not head:
+        axes.set_ylabel(
+            f"layer {layer + 1}",
+            fontsize=8,
+            color=INK,
+            rotation=0,
+            ha="right",
+            va="center",
+        )
 
 
 def _add_ratio_bar(
