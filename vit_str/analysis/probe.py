@@ -346,7 +346,7 @@ def _fused(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Attended:
-    """From the arguments of the fused kernel."""
+    """Queries, keys, mask and values, from the arguments of the fused kernel."""
     if query.ndim != 4:
         raise ValueError(
             f"attention of {query.ndim} dimensions is not supported, 4 are"
@@ -367,7 +367,7 @@ def _fused(
 
 
 def _scores(module: Any, scores: Tensor) -> Attended:
-    """From what goes into a softmax: scores are a bias on queries and keys of zeros."""
+    """Queries and keys of zeros, with the scores that go into a softmax as their bias."""
     if scores.ndim == 3:  # heads along the batch
         heads = module.num_heads
         scores = rearrange(scores, "(b h) query key -> b h query key", h=heads)

@@ -125,7 +125,7 @@ class AttentionStatistics:
         return list(self._measures)
 
     def only(self, queries: Bool[Tensor, "batch token"] | None) -> None:
-        """Of the next batches only these tokens of the grid count as queries; None for all.
+        """Count only these tokens of the grid as queries from the next batch on; None for all.
 
         Raises:
             ValueError: for models with windows or pooled keys, and other numbers of tokens.

@@ -101,7 +101,7 @@ class TransformerStep(nn.Module):
     def _permuted(
         self, input_ids: Int64[Tensor, "batch 1"], position: int, known: CachedState
     ) -> Float[Tensor, "batch 1 symbol"]:
-        """As `PermutedDecoder.step`, whose branch at the start no graph can take."""
+        """Scores as of `PermutedDecoder.step`, whose branch at the start no graph can take."""
         decoder: Any = self.decoder
         positions = decoder.embed_positions.weight
         before = torch.cat([torch.zeros_like(positions[:1]), positions])
@@ -273,7 +273,7 @@ def _widths(encoder: Encoder) -> Any:
 
 
 def _state_names(recognizer: Recognizer, count: int) -> list[str]:
-    """Of what the encoder gives to every step; empty if there are no steps."""
+    """Names of what the encoder gives to every step; none if there are no steps."""
     decoder = recognizer.decoder
     if isinstance(decoder, RecurrentDecoder):
         hidden = [f"hidden.{i}" for i in range(2 if decoder.cell == "lstm" else 1)]

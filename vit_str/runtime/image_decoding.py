@@ -129,7 +129,7 @@ def decode_apart(
     limits: ProcessLimits | None = None,
     stop: Event | None = None,
 ) -> DecodedImage:
-    """As `decode`, in a process with limits, which ends when ``stop`` is set.
+    """Decode as `decode` does, in a process with limits, which ends when ``stop`` is set.
 
     For files that are large: those that were made to do harm may take hours to decode. Without
     limits given, they are those of `ProcessLimits`.
@@ -168,7 +168,7 @@ def _received(header: dict[str, Any], pixels: bytes) -> DecodedImage:
 
 
 def _decode_within_limits(source: Source, preprocessing: Preprocessing) -> DecodedImage:
-    """As `decode`; files of large pictures in a process with limits."""
+    """Decode as `decode` does; files of large pictures in a process with limits."""
     name = source_name(source)
     if isinstance(source, BinaryFile):
         source = file_bytes(source, name)

@@ -442,7 +442,7 @@ def _silence_decoders() -> None:
 
 
 def _formats(start: bytes) -> tuple[str, ...]:
-    """Those of ``_FORMATS`` that a file with this start may have."""
+    """Formats of ``_FORMATS`` that a file with this start may have."""
     for known, plugins in _PLUGINS_BY_START.items():
         if start.startswith(known):
             return _formats_of(plugins)
@@ -451,7 +451,7 @@ def _formats(start: bytes) -> tuple[str, ...]:
 
 @cache
 def _formats_of(plugins: Sequence[str]) -> tuple[str, ...]:
-    """Those of ``_FORMATS`` that can be read once these are imported, as Pillow was built."""
+    """Formats of ``_FORMATS`` that this Pillow can read once these plug-ins are imported."""
     for plugin in plugins:
         with suppress(ImportError):
             import_module(f"PIL.{plugin}ImagePlugin")

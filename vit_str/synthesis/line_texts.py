@@ -45,7 +45,7 @@ _BETWEEN = (GAP, " ", "   ")  # pieces of a line
 
 @dataclass(frozen=True)
 class _Lengths:
-    """Of lines, in characters or in lengths that are asked for; by eye."""
+    """Lengths of lines, in characters or in lengths that are asked for; by eye."""
 
     # Characters below which a line is mostly one entry of a table or a form
     short: float = 10.0
@@ -216,7 +216,7 @@ class LineTexts:
         self,
         words: Iterable[tuple[Mapping[str, float], float]],
     ) -> list[WordList]:
-        """Of each weighted list, those that can be written."""
+        """The frequent words of each weighted list that can be written."""
         lists = []
         for counts, weight in words:
             frequent = islice(counts, _FREQUENT)
@@ -227,7 +227,7 @@ class LineTexts:
         return lists
 
     def _writable(self, patterns: Sequence[str]) -> Sequence[str]:
-        """Those whose signs the charset has, whatever their fields become."""
+        """Patterns whose signs the charset has, whatever their fields become."""
         writable = []
         for pattern in patterns:
             signs = _FIELD.sub("", pattern).replace(GAP, " ")
@@ -304,7 +304,7 @@ class LineTexts:
         return writer.fill(pattern)
 
     def _typeset(self, text: str) -> str:
-        """With the apostrophes and dots of books, as far as the charset has them."""
+        """A text with the apostrophes and dots of books, as far as the charset has them."""
         for typed, printed in TYPESET.items():
             if printed in self._marks.typeset:
                 text = text.replace(typed, printed)

@@ -49,7 +49,7 @@ def load_pictures(folders: Sequence[Path]) -> UInt8[Tensor, "picture 3 height wi
 
 
 def _step(count: int) -> int:
-    """From one to the next of so many, to keep at most ``_MOST`` spread evenly."""
+    """Step between the pictures to keep: at most ``_MOST`` of so many, spread evenly."""
     return max(1, math.ceil(count / _MOST))
 
 

@@ -88,7 +88,7 @@ class RenderedStream:
             yield self.renderer.batch(self.batch_size, self.seed, index, difficulty)
 
     def difficulty(self, seen: int) -> float:
-        """Of a batch with which so many images of the run have been seen."""
+        """The difficulty of a batch once so many images of the run have been seen."""
         return min(1.0, seen / self.easy_images) if self.easy_images else 1.0
 
 

@@ -110,7 +110,7 @@ class _KeptRows:
 
     @classmethod
     def of(cls, charset: Charset, old: Charset) -> "_KeptRows":
-        """Of the charset of a model, and of that of the file."""
+        """The rows that the charset of a model and that of the file share."""
         unknown = old.unknown(charset.characters)
         kept = "".join(
             character for character in charset.characters if character not in unknown

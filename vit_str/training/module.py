@@ -272,7 +272,7 @@ class RecognizerTraining(LightningModule):
 
 
 def _preprocessing(encoder: Encoder) -> Preprocessing:
-    """Of lines where an encoder takes several widths, else of words."""
+    """Preprocessing of lines for an encoder of several widths, else of words."""
     if encoder.width_step:
         return Preprocessing(*encoder.image_size, width_step=encoder.width_step)
     return Preprocessing(*encoder.image_size, turn_above=TALL, reread_below=DOUBTFUL)

@@ -285,7 +285,7 @@ class OwnWords(LightningDataModule):
 
 
 def _preprocessing(image_size: tuple[int, int], width_step: int) -> Preprocessing:
-    """Of lines, which are never turned, or of words."""
+    """Preprocessing of lines, which are never turned, or of words."""
     turn_above = None if width_step else TALL
     return Preprocessing(*image_size, turn_above=turn_above, width_step=width_step)
 

@@ -190,7 +190,7 @@ def _cuts(distances: dict[Head, float], orders: int, seed: int) -> list[Cut]:
 
 
 def _matched(distances: dict[Head, float], draws: int, seed: int) -> list[Cut]:
-    """As many heads of each layer: the farthest, the nearest, and any."""
+    """Sets with as many heads of each layer: the farthest, the nearest, and random ones."""
     layers: dict[int, list[Head]] = {}
     for head in sorted(distances, key=distances.__getitem__):
         layers.setdefault(head.layer, []).append(head)

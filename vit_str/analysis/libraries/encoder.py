@@ -190,7 +190,7 @@ def special_names(module: nn.Module) -> list[str]:
 def probe_layers(
     encoder: nn.Module, *callbacks: Callback, with_values: Sequence[ValueCallback] = ()
 ) -> Iterator[None]:
-    """As `probe`; of models of other libraries the self-attention of every layer, nothing else.
+    """Call `probe`; models of other libraries pass on the self-attention of every layer only.
 
     Raises:
         ValueError: where a layer takes no softmax that can be heard, or several.

@@ -213,7 +213,7 @@ def _text(values: Mapping[str, Any]) -> str:
 
 
 def _rows(values: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Of every set, what it was like before and after."""
+    """Rows of a table: every set before and after."""
     from vit_str.evaluation.statistics import percent
 
     temperatures = {"before": values["before"], "after": values["temperature"]}

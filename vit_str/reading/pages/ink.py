@@ -22,7 +22,7 @@ _CAPITALS = 0.7  # height of small letters over that of capitals and digits
 
 
 class Type(NamedTuple):
-    """Of the letters of a line.
+    """The type that the letters of a line are set in.
 
     Attributes:
         size: height of small letters, in pixels; 0 if the line has no ink.
@@ -46,7 +46,7 @@ def ink_of(image: Image.Image) -> "Ink":
 
 
 def _percentiles(gray: Image.Image, percents: Sequence[float]) -> list[float]:
-    """Those of ``numpy.percentile``, from how often each shade occurs: without sorting pixels."""
+    """Percentiles as of ``numpy.percentile``, from how often each shade occurs, without sorting."""
     ends = np.cumsum(gray.histogram())
     places = np.array(percents) / 100 * (ends[-1] - 1)
     below = np.searchsorted(ends, np.floor(places), side="right")
@@ -130,7 +130,7 @@ def _band(letters: "Float[np.ndarray, 'row column']") -> float:
 
 
 def _percentile(values: "Float[np.ndarray, 'row']", percent: float) -> float:
-    """That of ``numpy.percentile``, in less time for few values."""
+    """A percentile as of ``numpy.percentile``, in less time for few values."""
     ordered = np.sort(values).tolist()
     place = percent / 100 * (len(ordered) - 1)
     below = int(place)
