@@ -244,38 +244,54 @@ class LineTexts:
     def line(self, rng: random.Random, length: float) -> str:
         """A line of about so many characters, with gaps and silent characters in it."""
         while True:
-            places = range(len(self._languages))
-            (place,) = rng.choices(places, cum_weights=self._weights)
-            language = self._languages[place]
-            script = self._scripts[place]
-            (kind,) = rng.choices(list(self._kinds), list(self._kinds.values()))
-            if length < _LENGTHS.short and rng.random() < _LENGTHS.short_share:
-                kind = "short"
-            guest = self._guest(rng, script) if self._has_scripts else None
-            has_own_letters = self._has_scripts and rng.random() < _MIXTURE.own_letters
-            writer = _Writer(
-                rng,
-                language,
-                self._marks,
-                script=script,
-                capitals=self._style.capitals,
-                guest=guest,
-                has_own_letters=has_own_letters,
-            )
-            text = self._filled(writer, kind, length)
-            if rng.random() < self._style.typeset:
-                text = self._typeset(text)
-            if kind in _IN_CAPITALS and rng.random() < self._style.in_capitals:
-                text = in_capitals(text)
-            if self._has_scripts and ends_of_script(text) is not None:
-                continue
-            longest = length * _LENGTHS.most
-            if kind == "short" and len(text) > max(1, longest):
-                continue
-            text = _cut(text, round(longest))
-            shown = drawn(text.replace(GAP, " "))
-            if self._allowed.issuperset(shown) and spoken(text):
+            text = self._attempt(rng, length)
+            if text:
                 return text
+
+    def _attempt(self, rng: random.Random, length: float) -> str:
+        """A line, or nothing where what was drawn cannot be written or is too long."""
+        places = range(len(self._languages))
+        (place,) = rng.choices(places, cum_weights=self._weights)
+        kind = self._kind(rng, length)
+        text = self._filled(self._writer(rng, place), kind, length)
+        text = self._styled(rng, text, kind)
+        if self._has_scripts and ends_of_script(text) is not None:
+            return ""
+        longest = length * _LENGTHS.most
+        if kind == "short" and len(text) > max(1, longest):
+            return ""
+        text = _cut(text, round(longest))
+        shown = drawn(text.replace(GAP, " "))
+        return text if self._allowed.issuperset(shown) and spoken(text) else ""
+
+    def _kind(self, rng: random.Random, length: float) -> str:
+        """What a line is; short ones are mostly of a kind of their own."""
+        (kind,) = rng.choices(list(self._kinds), list(self._kinds.values()))
+        is_short = length < _LENGTHS.short and rng.random() < _LENGTHS.short_share
+        return "short" if is_short else kind
+
+    def _writer(self, rng: random.Random, place: int) -> "_Writer":
+        """What fills patterns with words of one of the languages."""
+        script = self._scripts[place]
+        guest = self._guest(rng, script) if self._has_scripts else None
+        has_own_letters = self._has_scripts and rng.random() < _MIXTURE.own_letters
+        return _Writer(
+            rng,
+            self._languages[place],
+            self._marks,
+            script=script,
+            capitals=self._style.capitals,
+            guest=guest,
+            has_own_letters=has_own_letters,
+        )
+
+    def _styled(self, rng: random.Random, text: str, kind: str) -> str:
+        """A text as books typeset it, or in capitals, for some of the lines."""
+        if rng.random() < self._style.typeset:
+            text = self._typeset(text)
+        if kind in _IN_CAPITALS and rng.random() < self._style.in_capitals:
+            text = in_capitals(text)
+        return text
 
     def _guest(self, rng: random.Random, script: str | None) -> WordList | None:
         """Words of another script, for some of the lines."""
