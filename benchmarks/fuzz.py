@@ -49,8 +49,9 @@ from vit_str.reading.pages.results import PageFolder
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.constraints import Pattern
 from vit_str.runtime.image_decoding import DecodedImage, decode, decode_batches
-from vit_str.runtime.images import Preprocessing, UnreadableImage
+from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.limited_process import ProcessLimits
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.prior import prior_of
 from vit_str.runtime.readings import error_row, json_line
 from vit_str.torch_runtime.weights_file import save_weights

@@ -35,7 +35,8 @@ from vit_str.datasets.folder import FolderReader
 from vit_str.rendering.command import strengths
 from vit_str.rendering.dataset import BATCH
 from vit_str.runtime.charset import charset_of
-from vit_str.runtime.images import TALL, Preprocessing, UnreadableImage, load_image
+from vit_str.runtime.images import UnreadableImage, load_image
+from vit_str.runtime.preprocessing import TALL, Preprocessing
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon

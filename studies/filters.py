@@ -18,7 +18,7 @@ from studies.reading import CONVOLUTION, SMALL, SYSTEMS, VIT
 from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
 from vit_str.models import VisionTransformer
 from vit_str.runtime.charset import CHARSETS, Charset
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.weights_contents import resolve
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.torch_runtime.weights_file import load_weights

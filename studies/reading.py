@@ -21,7 +21,7 @@ from vit_str.models import (
 )
 from vit_str.models.auxiliary import TokenClassifier
 from vit_str.runtime.charset import PADDING, Charset
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import RenderedBatch, Renderer

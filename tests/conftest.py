@@ -17,8 +17,8 @@ from vit_str.cli import main
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime import Reader, weights_choice
 from vit_str.runtime.charset import Charset, charset_of
-from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import THREADS, cpu_count, use_threads
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
 

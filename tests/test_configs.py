@@ -53,7 +53,6 @@ def test_own_words_train_from_scratch_without_fonts(tmp_path, monkeypatch):
     arguments = ["--config", str(FOLDER / "vit_tiny_transformer.yaml")]
     arguments += ["--data", "vit_str.training.OwnWords"]
     arguments += ["--data.init_args.sources", f"[{samples}]"]
-    arguments += ["--data.init_args.rendered_limit", "0"]
     arguments += ["--data.init_args.fonts", f"[{tmp_path / 'nowhere'}]"]
     arguments += ["--data.init_args.validation_share", "0"]
     arguments += ["--data.init_args.batch_size", "2", "--charset", "ascii"]

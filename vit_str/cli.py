@@ -236,7 +236,7 @@ def _refuse_empty(arguments: Sequence[str]) -> None:
 
 
 def _limit_threads(asked: int | None, command: str) -> None:
-    """As many threads as are asked for; fewer than usual where a machine is busy."""
+    """Compute with as many threads as asked for; fewer than usual where a machine is busy."""
     if asked:
         use_threads(asked)
         return

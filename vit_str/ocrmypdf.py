@@ -47,7 +47,7 @@ class VitStrEngine(OcrEngine):
 
     @staticmethod
     def version() -> str:
-        """Of this package."""
+        """The version of this package."""
         return vit_str.__version__
 
     @staticmethod

@@ -11,7 +11,7 @@ from vit_str.analysis.images import batches_of, load_images
 from vit_str.analysis.subjects import load_subject
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.weights_file import save_weights
 
 

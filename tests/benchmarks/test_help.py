@@ -46,7 +46,6 @@ def test_help_is_printed_without_peers(path):
             )
 
 
-def test_the_readme_names_the_scripts_that_exist():
+def test_the_readme_names_the_files_that_exist():
     names = {name.rpartition("/")[2] for name in re.findall(r"[\w/]+\.py", README)}
-    assert names >= {path.name for path in SCRIPTS}
-    assert names <= {path.name for path in FOLDER.glob("*.py")}
+    assert names == {path.name for path in FOLDER.glob("*.py")}

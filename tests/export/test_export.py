@@ -32,9 +32,9 @@ from vit_str.models import (
 from vit_str.runtime import Reader, Search, machine
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.graph_files import GRAPHS, description_digest
-from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import CPU_DTYPE
 from vit_str.runtime.onnx_engine import load_with_graphs
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.weights_contents import bundled_names, load_contents, resolve
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 

@@ -14,8 +14,8 @@ from vit_str.models import (
     TransformerDecoder,
     VisionTransformer,
 )
-from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.initializers import initializer
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.ranges import measure_ranges
 
 DEEP_STEM = {"stem_widths": (8, 12), "stem_depths": (2, 1), "patch_size": (8, 16)}

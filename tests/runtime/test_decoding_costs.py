@@ -14,13 +14,13 @@ from vit_str.runtime import decoding_costs, image_decoding, images
 from vit_str.runtime.decoding_costs import MOST_SCANS, has_many_scans
 from vit_str.runtime.image_decoding import decode_batches
 from vit_str.runtime.images import (
-    Preprocessing,
     UnreadableImage,
     announced,
     is_costly,
     load_image,
     load_pages,
 )
+from vit_str.runtime.preprocessing import Preprocessing
 
 
 def test_a_jpeg_of_endless_scans_is_refused_before_it_is_decoded(tmp_path):

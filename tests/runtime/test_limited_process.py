@@ -16,8 +16,9 @@ from PIL import Image
 
 from vit_str.runtime import image_decoding, limited_process
 from vit_str.runtime.image_decoding import decode, decode_apart, decode_batches
-from vit_str.runtime.images import Preprocessing, UnreadableImage
+from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.limited_process import ProcessEnded, ProcessLimits, answers
+from vit_str.runtime.preprocessing import Preprocessing
 
 BEGIN = """
 import os, time

@@ -10,7 +10,7 @@ import vit_str
 from vit_str.runtime import Reader
 from vit_str.runtime.boxes import Box, Frame, maps_in
 from vit_str.runtime.image_decoding import decode, without_margins
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 
 PREPROCESSING = Preprocessing(turn_above=1.5)
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"

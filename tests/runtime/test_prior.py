@@ -7,7 +7,7 @@ import torch
 from safetensors import safe_open
 
 from vit_str.runtime import Reader, Search
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.prior import TABLE, WordPrior, languages, prior_of
 from vit_str.torch_runtime.weights_file import WeightsFile
 

@@ -25,7 +25,8 @@ from vit_str.runtime import Reader, Reading, Source, load, weights_contents
 from vit_str.runtime import reader as reader_module
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.graph_files import GraphFiles
-from vit_str.runtime.images import Preprocessing, UnreadableImage
+from vit_str.runtime.images import UnreadableImage
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 

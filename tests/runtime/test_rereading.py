@@ -11,8 +11,8 @@ import pytest
 
 from vit_str.runtime.effort import RereadingOptions, rereading_options
 from vit_str.runtime.hypotheses import Candidates, Hypothesis
-from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.interface import Interface, Model
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.rereading import Rereader
 from vit_str.runtime.test_time_augmentation import View
 

@@ -24,8 +24,8 @@ from vit_str.runtime.beam_search import ScoreSteps, beam_search, log_softmax
 from vit_str.runtime.charset import PADDING, Charset
 from vit_str.runtime.constraints import Pattern, PatternTooSlow
 from vit_str.runtime.ctc import CtcSteps
-from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.labels import teacher_forcing_scores
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.engine import TorchSteps, generate
 from vit_str.torch_runtime.weights_file import WeightsFile
 

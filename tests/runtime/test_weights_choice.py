@@ -10,7 +10,7 @@ import torch
 from vit_str.runtime import Reader, Search, load, weights_choice
 from vit_str.runtime.charset import charset_of
 from vit_str.runtime.image_decoding import decode
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.prior import prior_of
 from vit_str.runtime.readings import Character, Reading
 from vit_str.runtime.weights_choice import (

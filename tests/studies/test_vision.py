@@ -16,7 +16,7 @@ from vit_str.models import (
     VisionTransformer,
 )
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.synthesis.renderer import RenderedBatch
 
 DIGITS = Charset("0123456789")

@@ -11,9 +11,9 @@ import torch
 import vit_str
 from vit_str.cli import main
 from vit_str.runtime import Search, machine, onnx_engine
-from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import CPU_DTYPE
 from vit_str.runtime.onnx_steps import OnnxSteps
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.ranges import PIXELS
 from vit_str.runtime.weights_contents import is_intact, load_header, resolve
 from vit_str.synthesis import glyphs

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save, save_file
 import vit_str.runtime.weights_contents
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.weights_contents import checksum, is_intact, resolve
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import load_weights, renew_weights, save_weights

@@ -12,7 +12,7 @@ from vit_str.models import (
     VisionTransformer,
 )
 from vit_str.runtime.charset import Charset, charset_of
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.synthesis.old_print import OldPrint
 from vit_str.torch_runtime.weights_file import WeightsFile
 from vit_str.training import RenderedLines

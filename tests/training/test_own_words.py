@@ -18,7 +18,8 @@ from vit_str.datasets import WRITERS, Layout, Mixture, Rules, open_words
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import LabeledWord, Reason
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import TALL, Preprocessing, load_image
+from vit_str.runtime.images import load_image
+from vit_str.runtime.preprocessing import TALL, Preprocessing
 from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import load_weights
 from vit_str.training import OwnWords

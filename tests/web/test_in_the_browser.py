@@ -20,8 +20,9 @@ from vit_str.reading.pages.reader import load_page
 from vit_str.runtime import Search
 from vit_str.runtime.alphabets import ALPHABETS
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import Preprocessing, load_image
+from vit_str.runtime.images import load_image
 from vit_str.runtime.one_script import one_script
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 

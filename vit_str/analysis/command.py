@@ -42,6 +42,20 @@ examples:
 
 def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
     """Which models and images, where to compute and where to write."""
+    _add_models(parser, analysis)
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder to write to"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="same seed, same results (1)"
+    )
+    _add_images(parser, analysis.images)
+    add_batch_size(parser)
+    add_device(parser)
+
+
+def _add_models(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
+    """Which models, and how to open them."""
     if analysis.models is None:
         for name in ("first", "second"):
             parser.add_argument(
@@ -74,19 +88,16 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
         "or torchvision: models that take several sizes, and for 'line', "
         "which reads any width",
     )
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder to write to"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=1, help="same seed, same results (1)"
-    )
+
+
+def _add_images(parser: argparse.ArgumentParser, count: int) -> None:
+    """Which images, and how many of them by default."""
     parser.add_argument(
         "--data",
         default="rendered",
         metavar="FOLDER",
         help="folder of images; or 'rendered': words drawn for the analysis (default)",
     )
-    count = analysis.images
     parser.add_argument(
         "--count", type=int, default=count, metavar="N", help=f"most images ({count})"
     )
@@ -97,8 +108,6 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
         metavar="DIR",
         help="folders of fonts to render with, instead of the system's",
     )
-    add_batch_size(parser)
-    add_device(parser)
 
 
 def _norm(parser: argparse.ArgumentParser) -> None:

@@ -175,7 +175,7 @@ def report(run: AnalysisRun, norm: str) -> int:
 
 
 def _finding(layers: pd.DataFrame) -> str:
-    """In how many layers the second model looks farther, in a sentence."""
+    """A sentence that says in how many layers the second model looks farther."""
     distances = layers[(layers["metric"] == "distance") & (layers["unit"] == "px")]
     significant = distances[distances["p_holm"] < SIGNIFICANT]
     most = distances.loc[distances["difference"].abs().idxmax()]

@@ -21,13 +21,8 @@ from vit_str.console import one_line
 from vit_str.datasets.folder import FolderReader
 from vit_str.files import find_files
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import (
-    SUFFIXES,
-    ImageSource,
-    Preprocessing,
-    UnreadableImage,
-    load_image,
-)
+from vit_str.runtime.images import SUFFIXES, ImageSource, UnreadableImage, load_image
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.devices import choose_device
 
 RENDERED = "rendered"

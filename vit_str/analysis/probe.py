@@ -110,6 +110,11 @@ def probe(
 ) -> Iterator[None]:
     """Call all callbacks once per layer and batch inside the ``with``, in forward order.
 
+    Args:
+        model: of this project or of another library, not compiled.
+        callbacks: what to call with queries and keys of every layer.
+        with_values: what to call with the values too.
+
     Raises:
         ValueError: the model has no attention that is supported, or none ran in the ``with``.
     """
@@ -131,21 +136,38 @@ def probe(
             f"{type(model).__name__} is compiled, so that its attention cannot be "
             "observed: give the module as it was before torch.compile"
         )
-    if any(isinstance(module, ScaledDotProductAttention) for module in model.modules()):
-        # Without listening to every function of torch.
-        named_modules = model.named_modules()
-        known = {name: module for name, module in named_modules if _registered(module)}
+    is_ours = any(
+        isinstance(module, ScaledDotProductAttention) for module in model.modules()
+    )
+    observing = _observing_registered if is_ours else _observing_softmaxes
+    with observing(model, pass_on):
+        yield
 
-        def call(
-            name: str, positional: tuple[Any, ...], named: dict[str, Any], _: object
-        ) -> None:
-            inputs = _registered(known[name])
-            assert inputs is not None
-            pass_on(name, *inputs(known[name], *positional, **named))
 
-        with forward_hooks(known, call):
-            yield
-        return
+@contextmanager
+def _observing_registered(
+    model: nn.Module, pass_on: Callable[..., None]
+) -> Iterator[None]:
+    """Pass on the inputs of registered modules, without listening to every function of torch."""
+    named_modules = model.named_modules()
+    known = {name: module for name, module in named_modules if _registered(module)}
+
+    def call(
+        name: str, positional: tuple[Any, ...], named: dict[str, Any], _: object
+    ) -> None:
+        inputs = _registered(known[name])
+        assert inputs is not None
+        pass_on(name, *inputs(known[name], *positional, **named))
+
+    with forward_hooks(known, call):
+        yield
+
+
+@contextmanager
+def _observing_softmaxes(
+    model: nn.Module, pass_on: Callable[..., None]
+) -> Iterator[None]:
+    """Pass on the inputs of every softmax over keys that a model of any library computes."""
     recorder = _SoftmaxRecorder(model, pass_on)
     with ExitStack() as hooks:
         for module in model.modules():
@@ -155,18 +177,19 @@ def probe(
             hooks.enter_context(after)
         hooks.enter_context(recorder)
         yield
-    if not recorder.called and recorder.by_hand:
+    if recorder.called:
+        return
+    if recorder.by_hand:
         raise ValueError(
             f"{type(model).__name__}: {' and '.join(recorder.by_hand)} computes a "
             "softmax by hand, so that its queries and keys are not seen: call "
             "scaled_dot_product_attention there, or see register_attention"
         )
-    if not recorder.called:
-        raise ValueError(
-            f"{type(model).__name__} holds no attention that is supported, or was not "
-            "run inside the `with` block; for a module of your own see "
-            "register_attention"
-        )
+    raise ValueError(
+        f"{type(model).__name__} holds no attention that is supported, or was not "
+        "run inside the `with` block; for a module of your own see "
+        "register_attention"
+    )
 
 
 @contextmanager
@@ -323,7 +346,7 @@ def _fused(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Attended:
-    """From the arguments of the fused kernel."""
+    """Queries, keys, mask and values, from the arguments of the fused kernel."""
     if query.ndim != 4:
         raise ValueError(
             f"attention of {query.ndim} dimensions is not supported, 4 are"
@@ -344,7 +367,7 @@ def _fused(
 
 
 def _scores(module: Any, scores: Tensor) -> Attended:
-    """From what goes into a softmax: scores are a bias on queries and keys of zeros."""
+    """Queries and keys of zeros, with the scores that go into a softmax as their bias."""
     if scores.ndim == 3:  # heads along the batch
         heads = module.num_heads
         scores = rearrange(scores, "(b h) query key -> b h query key", h=heads)

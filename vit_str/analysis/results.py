@@ -167,7 +167,7 @@ def _description(subject: Subject) -> dict[str, Any]:
 
 
 def _peak_memory() -> int | None:
-    """Of this process so far, in MB; None where the system does not say."""
+    """The peak memory of this process so far, in MB; None where the system does not say."""
     try:
         import resource
     except ImportError:  # Windows

@@ -198,7 +198,7 @@ def _column_sums(values: Float[Tensor, "*any query key"]) -> Float[Tensor, "*any
 
 
 def _precise(values: Tensor) -> torch.dtype | None:
-    """Of sums: float64, where the device has it."""
+    """The number format of sums: float64, where the device has it."""
     return None if values.device.type == "mps" else torch.float64
 
 

@@ -78,7 +78,7 @@ class LayerSimilarity:
 def unbiased_criterion(
     products: Float64[Tensor, "first second"], n: int
 ) -> Float64[Tensor, ""]:
-    """Of K = XX' and L = YY' without their diagonals, up to a factor that cancels in CKA.
+    """HSIC of K = XX' and L = YY' without their diagonals, up to a factor that cancels in CKA.
 
     ``products`` is X'Y of ``n`` examples; the last two channels of both are |x|^2 and 1.
     """

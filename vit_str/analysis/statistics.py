@@ -125,7 +125,7 @@ class AttentionStatistics:
         return list(self._measures)
 
     def only(self, queries: Bool[Tensor, "batch token"] | None) -> None:
-        """Of the next batches only these tokens of the grid count as queries; None for all.
+        """Count only these tokens of the grid as queries from the next batch on; None for all.
 
         Raises:
             ValueError: for models with windows or pooled keys, and other numbers of tokens.
@@ -336,18 +336,23 @@ class AttentionStatistics:
         return grid
 
     def _add(self, layer: str, like: Tensor, rows: _Rows, chunk: int) -> None:
+        """Measure a batch, as many rows at a time as the numbers of a chunk allow.
+
+        Args:
+            layer: name.
+            like: has the batch, heads, rows and device of what ``rows`` gives.
+            rows: gives some rows of some images.
+            chunk: most numbers of a map at a time.
+        """
         device = like.device
-        grid = self.grid_of(layer)
-        keys = self.keys_of(layer)
-        if (grid, keys, device) not in self._geometry:
-            self._geometry[grid, keys, device] = Geometry(grid, keys, device)
-        geometry = self._geometry[grid, keys, device]
+        geometry = self._geometry_of(layer, device)
         counted: Tensor | None = None
         if self._queries is not None:
             counted = self._queries.to(device, torch.float32)
         batch, heads, tokens = like.shape[:3]
         limit = self.chunk or chunk
-        per_row = heads * (len(keys) + grid.special_tokens)
+        keys = len(self.keys_of(layer)) + self.grid_of(layer).special_tokens
+        per_row = heads * keys
         images = max(1, limit // (per_row * tokens))
         queries = max(1, min(tokens, limit // per_row))
         # One piece of memory per metric, not one per chunk
@@ -368,6 +373,13 @@ class AttentionStatistics:
         if batch:
             self._measures.setdefault(layer, []).append(whole)
             self._note_queries(layer, batch)
+
+    def _geometry_of(self, layer: str, device: torch.device) -> Geometry:
+        """Distances between the tokens of a layer, worked out once for each device."""
+        place = self.grid_of(layer), self.keys_of(layer), device
+        if place not in self._geometry:
+            self._geometry[place] = Geometry(*place)
+        return self._geometry[place]
 
     def _note_queries(self, layer: str, batch: int) -> None:
         self._chance = {}

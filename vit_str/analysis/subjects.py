@@ -17,7 +17,7 @@ from vit_str.analysis.libraries.load import (
 from vit_str.console import reason_of
 from vit_str.models import Encoder, Recognizer, build, describe
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import load_weights
 

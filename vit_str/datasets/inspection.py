@@ -14,7 +14,8 @@ from PIL import Image
 from vit_str import console
 from vit_str.datasets.rules import Rules, SkipReport, judged
 from vit_str.datasets.source import LabeledWord, WordStream
-from vit_str.runtime.images import TALL, upright_size
+from vit_str.runtime.images import upright_size
+from vit_str.runtime.preprocessing import TALL
 
 _BAR = 40  # width of the histogram of lengths, in characters
 _LONGEST = 30  # the last length with a row in it

@@ -95,7 +95,7 @@ class Skipped:
 
 
 def too_many_bytes(name: str) -> Skipped:
-    """That what stands for an image, or its label, has more bytes than any image."""
+    """Why a word is skipped whose image, or label, has more bytes than any image."""
     from vit_str.runtime.images import MAX_BYTES
 
     most = f"larger than {MAX_BYTES // 1_000_000} million bytes"

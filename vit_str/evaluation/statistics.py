@@ -17,6 +17,8 @@ from jaxtyping import Bool, Float, Int32
 Interval = tuple[float, float]
 
 RESAMPLES = 1000  # of a bootstrap
+_NORMAL_POINT = 1.959964  # standard deviations that hold the middle 95 %
+_MIDDLE = [2.5, 97.5]  # percentiles that hold it
 
 
 def plain_values(value: Any) -> Any:
@@ -38,7 +40,7 @@ def wilson_interval(successes: int, n: int) -> Interval:
     """
     if n == 0:
         return 0.0, 1.0
-    z = 1.959964
+    z = _NORMAL_POINT
     share = successes / n
     scale = 1 + z * z / n
     center = (share + z * z / (2 * n)) / scale
@@ -57,7 +59,7 @@ def resamples(n: int, seed: int = 0) -> Iterator[Int32[np.ndarray, " n"]]:
 
 def percentile_interval(values: Float[np.ndarray, " resample"]) -> Interval:
     """The middle 95 % of what resamples gave."""
-    low, high = np.percentile(values, [2.5, 97.5])
+    low, high = np.percentile(values, _MIDDLE)
     return float(low), float(high)
 
 

@@ -34,6 +34,9 @@ from vit_str.models.decoders.transformer import CachedState
 OPSET = 20  # of ONNX
 _IMAGE = ("encoder.key", "encoder.value")
 _WRITTEN = ("decoder.key", "decoder.value")
+_PAST = "past_key_values."
+# Of a dynamic axis, when it is traced: torch takes 0 and 1 for constants
+_TRACED_POSITIONS = 3
 
 
 class Encode(nn.Module):
@@ -98,7 +101,7 @@ class TransformerStep(nn.Module):
     def _permuted(
         self, input_ids: Int64[Tensor, "batch 1"], position: int, known: CachedState
     ) -> Float[Tensor, "batch 1 symbol"]:
-        """As `PermutedDecoder.step`, whose branch at the start no graph can take."""
+        """Scores as of `PermutedDecoder.step`, whose branch at the start no graph can take."""
         decoder: Any = self.decoder
         positions = decoder.embed_positions.weight
         before = torch.cat([torch.zeros_like(positions[:1]), positions])
@@ -169,15 +172,42 @@ def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
     """The graphs of a model, by name, with the weights in them.
 
     ``verify`` is for models that draft texts; what `step` writes is the same.
+
+    Raises:
+        ValueError: a model whose batches cannot have any size.
     """
     recognizer = copy.deepcopy(recognizer).float().cpu().eval()
-    encoder = recognizer.encoder
     decoder = recognizer.decoder
+    encoder, state = _encoder_graph(recognizer)
+    graphs = {"encoder": encoder}
+    if not state:
+        return graphs
+    if isinstance(decoder, RecurrentDecoder):
+        graphs["step"] = _recurrent_step_graph(decoder, state)
+        return graphs
+    assert isinstance(decoder, TransformerDecoder | PermutedDecoder)
+    if isinstance(decoder, PermutedDecoder):
+        graphs["refine"] = _refine_graph(decoder, state)
+    elif _has_draft(recognizer):
+        graphs["verify"] = _verify_graph(decoder, state)
+    # The last one: `TransformerStep` puts another attention into the decoder.
+    graphs["step"] = _step_graph(decoder, state)
+    return graphs
+
+
+def _has_draft(recognizer: Recognizer) -> bool:
+    """Whether the encoder's features are also read at once, as a draft of the text."""
+    return getattr(recognizer.decoder, "draft", None) is not None
+
+
+def _encoder_graph(recognizer: Recognizer) -> tuple[ModelProto, dict[str, Tensor]]:
+    """The graph of the encoder, and what it gives to every step, by the name that has there."""
+    encoder = recognizer.encoder
     height, width = encoder.image_size
     images = torch.zeros(2, 3, height, 4 * encoder.width_step or width)
     with torch.no_grad():
         found = Encode(recognizer)(images)
-    drafts = getattr(decoder, "draft", None) is not None
+    drafts = _has_draft(recognizer)
     names = _state_names(recognizer, len(found) - drafts)
     outputs = [f"present.{name}" for name in names]
     if drafts or not names:
@@ -185,46 +215,55 @@ def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
     axes = None
     if encoder.width_step:
         axes = {"pixel_values": {0: "batch", 3: _widths(encoder)}}
-    inputs = {"pixel_values": images}
-    graphs = {"encoder": _graph(Encode(recognizer), inputs, outputs, axes)}
-    if not names:
-        return graphs
-    ids = torch.zeros(2, 1, dtype=torch.int64)
+    graph = _graph(Encode(recognizer), {"pixel_values": images}, outputs, axes)
     pairs = zip(names, found, strict=False)
-    state = {f"past_key_values.{name}": tensor for name, tensor in pairs}
-    if isinstance(decoder, RecurrentDecoder):
-        kept = [f"present.{name}" for name in names if name.startswith("hidden")]
-        graphs["step"] = _graph(
-            RecurrentStep(decoder), {"input_ids": ids, **state}, ["logits", *kept]
-        )
-        return graphs
-    if isinstance(decoder, PermutedDecoder):
-        labels = torch.zeros(2, decoder.maximum_length, dtype=torch.int64)
-        given = {"input_ids": labels, **state}
-        graphs["refine"] = _graph(Refine(decoder), given, ["logits"])
-    if drafts:
-        positions = torch.export.Dim("position", min=1, max=decoder.maximum_length + 1)
-        graphs["verify"] = _graph(
-            Verify(decoder),  # type: ignore[arg-type]
-            {"input_ids": torch.zeros(2, 3, dtype=torch.int64), **state},
-            ["logits"],
-            {"input_ids": {0: "batch", 1: positions}},
-        )
-    heads = found[0].shape[1]
-    head_dim = found[0].shape[3]
-    depth = len(names) // 2
-    written = [f"{block}.{name}" for block, name in product(range(depth), _WRITTEN)]
+    return graph, {f"{_PAST}{name}": tensor for name, tensor in pairs}
+
+
+def _recurrent_step_graph(
+    decoder: RecurrentDecoder, state: Mapping[str, Tensor]
+) -> ModelProto:
+    names = [name.removeprefix(_PAST) for name in state]
+    renewed = [f"present.{name}" for name in names if name.startswith("hidden")]
+    inputs = {"input_ids": _ids(1), **state}
+    return _graph(RecurrentStep(decoder), inputs, ["logits", *renewed])
+
+
+def _refine_graph(decoder: PermutedDecoder, state: Mapping[str, Tensor]) -> ModelProto:
+    inputs = {"input_ids": _ids(decoder.maximum_length), **state}
+    return _graph(Refine(decoder), inputs, ["logits"])
+
+
+def _verify_graph(
+    decoder: TransformerDecoder, state: Mapping[str, Tensor]
+) -> ModelProto:
+    positions = torch.export.Dim("position", min=1, max=decoder.maximum_length + 1)
+    inputs = {"input_ids": _ids(_TRACED_POSITIONS), **state}
+    axes = {"input_ids": {0: "batch", 1: positions}}
+    return _graph(Verify(decoder), inputs, ["logits"], axes)
+
+
+def _step_graph(
+    decoder: TransformerDecoder | PermutedDecoder, state: Mapping[str, Tensor]
+) -> ModelProto:
+    _, heads, _, head_dim = next(iter(state.values())).shape
+    blocks = range(len(state) // len(_IMAGE))
+    written = [f"{block}.{name}" for block, name in product(blocks, _WRITTEN)]
     past = {}
     for name in written:
-        past[f"past_key_values.{name}"] = torch.zeros(2, heads, 3, head_dim)
-    graphs["step"] = _graph(
-        TransformerStep(decoder),  # type: ignore[arg-type]
-        {"input_ids": ids, **state, **past},
+        past[f"{_PAST}{name}"] = torch.zeros(2, heads, _TRACED_POSITIONS, head_dim)
+    return _graph(
+        TransformerStep(decoder),
+        {"input_ids": _ids(1), **state, **past},
         ["logits", *(f"present.{name}" for name in written), "cross_attentions"],
         {name: {0: "batch", 2: "past"} for name in past},
         decoder.maximum_length,
     )
-    return graphs
+
+
+def _ids(positions: int) -> Int64[Tensor, "2 position"]:
+    """Two texts to trace with."""
+    return torch.zeros(2, positions, dtype=torch.int64)
 
 
 def _widths(encoder: Encoder) -> Any:
@@ -234,7 +273,7 @@ def _widths(encoder: Encoder) -> Any:
 
 
 def _state_names(recognizer: Recognizer, count: int) -> list[str]:
-    """Of what the encoder gives to every step; empty if there are no steps."""
+    """Names of what the encoder gives to every step; none if there are no steps."""
     decoder = recognizer.decoder
     if isinstance(decoder, RecurrentDecoder):
         hidden = [f"hidden.{i}" for i in range(2 if decoder.cell == "lstm" else 1)]
@@ -255,7 +294,7 @@ def _graph(
     """Trace a module; the first axis of everything is the batch."""
     dims = {
         "batch": torch.export.Dim("batch", min=1),
-        "past": torch.export.Dim("past", max=max(3, longest)),
+        "past": torch.export.Dim("past", max=max(_TRACED_POSITIONS, longest)),
     }
     shapes = []
     for name in inputs:

@@ -83,18 +83,32 @@ def run(options: argparse.Namespace) -> int:
         return _show(options)
     count = options.count or _COUNT
     if options.sheet:
-        from vit_str.rendering.sheets import write_word_sheet
+        return _write_sheet(options, count)
+    return _write_data_set(options, count)
 
-        write_word_sheet(
-            path=options.sheet,
-            renderer=_renderer(options),
-            fonts=options.fonts,
-            seed=options.seed,
-            start=options.start,
-            count=count,
-        )
-        console.write(f"{options.sheet}: {count:,} words")
-        return 0
+
+def _write_sheet(options: argparse.Namespace, count: int) -> int:
+    """Words beside each other in one picture."""
+    from vit_str.rendering.sheets import write_word_sheet
+
+    write_word_sheet(
+        path=options.sheet,
+        renderer=_renderer(options),
+        fonts=options.fonts,
+        seed=options.seed,
+        start=options.start,
+        count=count,
+    )
+    console.write(f"{options.sheet}: {count:,} words")
+    return 0
+
+
+def _write_data_set(options: argparse.Namespace, count: int) -> int:
+    """Words with labels for a trainer; goes on where the same command was stopped.
+
+    Raises:
+        OSError: what cannot be written, and that the same command resumes.
+    """
     _check_data_set(options)
     from vit_str.rendering.dataset import write_dataset
 

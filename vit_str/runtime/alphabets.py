@@ -102,7 +102,7 @@ def language_codes(language: str | None) -> list[str]:
 
 
 def _table(rows: tuple[tuple[str, str], ...], into: str) -> dict[str, str]:
-    """From the letters of all scripts to those of one."""
+    """A translation table from the letters of all scripts to those of one."""
     wanted = dict(rows)[into]
     table: dict[str, str] = {}
     for _, letters in rows:

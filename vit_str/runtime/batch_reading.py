@@ -129,7 +129,7 @@ class BatchReader:
 
 
 def _width(image: DecodedImage) -> int:
-    """Of the image as the model gets it, in pixels."""
+    """The width of the image as the model gets it, in pixels."""
     return image.pixels.shape[2]
 
 

@@ -13,13 +13,9 @@ from typing import Any
 from PIL import Image
 
 from vit_str.runtime.image_decoding import DecodedImage, decode
-from vit_str.runtime.images import (
-    Preprocessing,
-    UnreadableImage,
-    load_pages,
-    page_numbers,
-)
+from vit_str.runtime.images import UnreadableImage, load_pages, page_numbers
 from vit_str.runtime.limited_process import answer, limit_time, receive
+from vit_str.runtime.preprocessing import Preprocessing
 
 
 def main() -> None:

@@ -144,7 +144,7 @@ class GraphFiles:
         return session
 
     def variant_of(self, name: str) -> str:
-        """Of one graph: the static one if there is one, and the ranges of its points are known."""
+        """The variant of a graph: the static one if the ranges of its points are known."""
         points = points_of(self.values, name)
         return STATIC if points and points <= {*self.ranges} else self.variant
 

@@ -37,7 +37,7 @@ class Hypothesis:
         logs: Float[np.ndarray, " step"],
         log_probability: float,
     ) -> Hypothesis:
-        """Of logarithms: of the confidence of each character and of the end, and of the whole."""
+        """A hypothesis from the logarithms of its confidences, the last that of the end."""
         confidences = np.exp(logs[: len(ids)])
         return cls(
             ids=tuple(ids.tolist()),

@@ -18,7 +18,6 @@ from vit_str.runtime.images import (
     IN_FLIGHT,
     MAX_PIXELS,
     BinaryFile,
-    Preprocessing,
     UnreadableImage,
     announced,
     file_bytes,
@@ -28,6 +27,7 @@ from vit_str.runtime.images import (
 )
 from vit_str.runtime.line_cutting import spans
 from vit_str.runtime.machine import thread_count
+from vit_str.runtime.preprocessing import Preprocessing
 
 if TYPE_CHECKING:
     from threading import Event
@@ -44,6 +44,8 @@ gray (height, width), RGB or RGBA, channels first or last, in uint8 or in floats
 
 Window = tuple[int, int, int, int]
 """Left, top, right, bottom of a part of an image, in whole pixels."""
+Sides = tuple[float, float, float, float]
+"""Left, top, right, bottom of a part of an image, in pixels."""
 
 DECODING_PROGRAM = Path(__file__).with_name("decoding_program.py")
 _CHANNELS = (1, 3, 4)
@@ -127,7 +129,7 @@ def decode_apart(
     limits: ProcessLimits | None = None,
     stop: Event | None = None,
 ) -> DecodedImage:
-    """As `decode`, in a process with limits, which ends when ``stop`` is set.
+    """Decode as `decode` does, in a process with limits, which ends when ``stop`` is set.
 
     For files that are large: those that were made to do harm may take hours to decode. Without
     limits given, they are those of `ProcessLimits`.
@@ -166,7 +168,7 @@ def _received(header: dict[str, Any], pixels: bytes) -> DecodedImage:
 
 
 def _decode_within_limits(source: Source, preprocessing: Preprocessing) -> DecodedImage:
-    """As `decode`; files of large pictures in a process with limits."""
+    """Decode as `decode` does; files of large pictures in a process with limits."""
     name = source_name(source)
     if isinstance(source, BinaryFile):
         source = file_bytes(source, name)
@@ -209,19 +211,20 @@ def without_margins(
     for _ in range(_CUTS):
         is_turned = preprocessing.turns(image.height, image.width)
         upright = np.rot90(pixels, -1) if is_turned else pixels
-        ink = _ink(upright, image.size, is_turned)
-        if ink is None:
+        ink = _ink(upright, image.size)
+        part = None if ink is None else _around(ink, image.size, is_turned)
+        if part is None:
             break
-        image = image.crop(ink)
+        image = image.crop(part)
         pixels = preprocessing.array(image)
-        left = window[0] + ink[0]
-        top = window[1] + ink[1]
+        left = window[0] + part[0]
+        top = window[1] + part[1]
         window = (left, top, left + image.width, top + image.height)
     return pixels, window
 
 
-def _ink(pixels: Pixels, size: tuple[int, int], runs_down: bool) -> Window | None:
-    """Where the ink is in an image of a width and height, with a margin; None if all over it.
+def _ink(pixels: Pixels, size: tuple[int, int]) -> Sides | None:
+    """Where the ink is in an image of a width and height; None if there is none.
 
     Shades of light are no ink: only steps between neighbors in a column or row count.
     """
@@ -235,6 +238,13 @@ def _ink(pixels: Pixels, size: tuple[int, int], runs_down: bool) -> Window | Non
         return None
     left, right = (place * width / seen_width for place in _extent(columns))
     top, bottom = (place * height / seen_height for place in _extent(rows))
+    return left, top, right, bottom
+
+
+def _around(ink: Sides, size: tuple[int, int], runs_down: bool) -> Window | None:
+    """The part of an image with its ink and a margin; None where the ink fills the image."""
+    width, height = size
+    left, top, right, bottom = ink
     length = right - left
     line = bottom - top
     longest = width
@@ -264,7 +274,7 @@ def _steps(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _extent(steps: np.ndarray) -> tuple[int, int]:
-    """The first place with ink, and the one after the last."""
+    """The first place with ink, and the one behind the last."""
     places = np.flatnonzero(_EMPTY * steps.astype(int) >= steps.max())
     return int(places[0]), int(places[-1]) + 1
 

@@ -1,7 +1,7 @@
-"""Image files as they come, and how they become the pixels of a model.
+"""Image files as they come: upright and in RGB, or refused in one line.
 
 ``load_image`` turns what Pillow can open into an upright RGB image or raises ``UnreadableImage``,
-whose text is one line to act on. ``Preprocessing`` is the same in training and in reading.
+whose text is one line to act on.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ import os
 import stat
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
 from functools import cache
 from importlib import import_module
 from io import BufferedReader, BytesIO
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
@@ -33,10 +32,6 @@ from vit_str.runtime.decoding_costs import (
     has_many_scans,
     may_take_more,
 )
-
-if TYPE_CHECKING:
-    from jaxtyping import Float, UInt8
-    from torch import Tensor
 
 
 @runtime_checkable
@@ -88,11 +83,6 @@ MAX_BYTES = 3 * MAX_PIXELS
 LARGE = 2_000_000
 """Pixels above which a picture is decoded in a process with limits, see `decode_apart`."""
 
-TALL = 1.5
-"""Height over width above which a line of text more likely runs down or up than along."""
-
-# Mean and deviation of pixels from 0 to 1, and how small a deviation may be
-_LARGEST = 1000.0
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
 # Pillow knows others, of which some would run programs (EPS), or take much memory or time.
@@ -452,7 +442,7 @@ def _silence_decoders() -> None:
 
 
 def _formats(start: bytes) -> tuple[str, ...]:
-    """Those of ``_FORMATS`` that a file with this start may have."""
+    """Formats of ``_FORMATS`` that a file with this start may have."""
     for known, plugins in _PLUGINS_BY_START.items():
         if start.startswith(known):
             return _formats_of(plugins)
@@ -461,7 +451,7 @@ def _formats(start: bytes) -> tuple[str, ...]:
 
 @cache
 def _formats_of(plugins: Sequence[str]) -> tuple[str, ...]:
-    """Those of ``_FORMATS`` that can be read once these are imported, as Pillow was built."""
+    """Formats of ``_FORMATS`` that this Pillow can read once these plug-ins are imported."""
     for plugin in plugins:
         with suppress(ImportError):
             import_module(f"PIL.{plugin}ImagePlugin")
@@ -649,131 +639,3 @@ def _opaque(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
         return Image.alpha_composite(behind, rgba).convert("RGB")
 
     return convert
-
-
-@dataclass(frozen=True, slots=True)
-class Preprocessing:
-    """From an RGB image to the input of a model."""
-
-    height: int = 32  # of every image, in pixels
-    width: int = 128  # of every image, in pixels
-    # What is taken from red, green and blue, on the scale 0 to 1
-    mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
-    std: tuple[float, float, float] = (0.5, 0.5, 0.5)  # what they are divided by then
-    # Height over width above which an image is turned by a quarter to the left before it is
-    # resized, so that lines that run down run along; none is if None
-    turn_above: float | None = None
-    # Confidence below which an image is read again, also from other views; never if 0
-    reread_below: float = 0.0
-    # Images keep their shape as nearly as a width allows that is a multiple of it, and `width` at
-    # most; all have `width` if 0
-    width_step: int = 0
-
-    def __post_init__(self) -> None:
-        if min(self.height, self.width) < 1:
-            raise ValueError(
-                f"images need 1 x 1 pixels or more, not {self.height} x {self.width}"
-            )
-        for values in (self.mean, self.std):
-            if len(values) != 3 or not all(abs(value) <= _LARGEST for value in values):
-                raise ValueError(
-                    f"mean and std are three numbers of at most {_LARGEST:g} each, "
-                    f"found {values}"
-                )
-        if not all(abs(value) >= 1 / _LARGEST for value in self.std):
-            raise ValueError(
-                f"std divides the pixels and must be {1 / _LARGEST:g} or more, found "
-                f"{self.std}"
-            )
-        if self.turn_above is not None and not self.turn_above > 0:
-            raise ValueError(f"turn_above must be above 0, found {self.turn_above}")
-        if not 0 <= self.reread_below <= 1:
-            raise ValueError(
-                f"reread_below must be from 0 to 1, found {self.reread_below}"
-            )
-
-    def turns(self, height: int, width: int) -> bool:
-        """Whether an image of this size is turned by a quarter to the left."""
-        return self.turn_above is not None and height > self.turn_above * width
-
-    def pixels(self, image: Image.Image) -> UInt8[Tensor, "channel height width"]:
-        """As ``array``, in torch and its order."""
-        import torch
-
-        return torch.from_numpy(self.array(image)).permute(2, 0, 1).contiguous()
-
-    def array(self, image: Image.Image) -> UInt8[np.ndarray, "height width channel"]:
-        """Turn a tall RGB image if asked, and resize it: bicubic, antialiased.
-
-        An image of the right size keeps its pixels.
-
-        Raises:
-            ValueError: for an image that is not RGB.
-        """
-        if image.mode != "RGB":
-            raise ValueError(
-                f"expected an RGB image, found {image.mode}: open it with load_image"
-            )
-        if self.turns(image.height, image.width):
-            image = image.transpose(Image.Transpose.ROTATE_90)
-        size = self.width_of(image), self.height
-        if image.size != size:
-            image = image.resize(size, Image.Resampling.BICUBIC)
-        return np.array(image)
-
-    def width_of(self, image: Image.Image) -> int:
-        """The width that an image is brought to."""
-        if not self.width_step:
-            return self.width
-        steps = round(image.width / image.height * self.height / self.width_step)
-        return min(self.width, max(1, steps) * self.width_step)
-
-    def normalize(
-        self, images: UInt8[Tensor, "*batch channel height width"]
-    ) -> Float[Tensor, "*batch channel height width"]:
-        """(pixels / 255 - mean) / std in float32, on the device of the pixels."""
-        scaled = images.float() / 255
-        mean = scaled.new_tensor(self.mean).view(3, 1, 1)
-        std = scaled.new_tensor(self.std).view(3, 1, 1)
-        return (scaled - mean) / std
-
-    def normalize_array(
-        self, images: UInt8[np.ndarray, "*batch channel height width"]
-    ) -> Float[np.ndarray, "*batch channel height width"]:
-        """As ``normalize``, in NumPy."""
-        mean = np.array(self.mean, np.float32).reshape(3, 1, 1)
-        std = np.array(self.std, np.float32).reshape(3, 1, 1)
-        return (images.astype(np.float32) / 255 - mean) / std
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self) | {"mean": list(self.mean), "std": list(self.std)}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Preprocessing:
-        """Inverse of ``to_dict``.
-
-        Raises:
-            ValueError: for other names, or values that are no numbers.
-        """
-        names = [field.name for field in fields(cls)]
-        # Files without these turn no image, read none again and bring all to one width.
-        values = {"turn_above": None, "reread_below": 0.0, "width_step": 0, **values}
-        try:
-            if sorted(values) != sorted(names):
-                raise ValueError(
-                    f"preprocessing needs {', '.join(names)}, found {values}"
-                )
-            mean = tuple(map(float, values["mean"]))
-            std = tuple(map(float, values["std"]))
-            turn_above = values["turn_above"]
-            if turn_above is not None:
-                turn_above = float(turn_above)
-            size = int(values["height"]), int(values["width"])
-            again = float(values["reread_below"])
-            step = int(values["width_step"])
-            return cls(*size, mean, std, turn_above, again, step)  # type: ignore[arg-type]
-        except TypeError as error:
-            raise ValueError(
-                f"preprocessing needs numbers, found {values!r}"
-            ) from error

@@ -190,7 +190,7 @@ class _Watch:
 
 
 def receive(niceness: int = 0) -> tuple[dict[str, Any], bytes]:
-    """In the program: what is wanted, and the data; from here on its memory is limited.
+    """Get what is wanted, and the data, in the program; from here on its memory is limited.
 
     It steps back behind others by some ``niceness``, where the system has that, and ends when the
     process that asked does.
@@ -210,12 +210,12 @@ def _end_with_parent() -> None:
 
 
 def limit_time(wanted: dict[str, Any]) -> None:
-    """In the program: what comes next may take the seconds of the processor that are wanted."""
+    """Allow what comes next in the program the CPU seconds that are wanted."""
     _limit("RLIMIT_CPU", int(time.process_time()) + wanted["seconds"] + 1)
 
 
 def answer(header: dict[str, Any], data: bytes = b"") -> None:
-    """In the program: hand out a result."""
+    """Hand out a result, in the program."""
     line = json.dumps({**header, "bytes": len(data)}).encode()
     sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.write(data)

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from jaxtyping import Float, UInt8
     from PIL import Image
 
-    from vit_str.runtime.images import Preprocessing
+    from vit_str.runtime.preprocessing import Preprocessing
 
 _OVERLAP = 1.0  # what parts show beyond their cuts, over the height of the line
 # pixels; lower lines are not legible, and would be cut into thousands of parts
 _LEAST_HEIGHT = 8
 _FREEDOM = 0.25  # share of the length of a part by which a cut may lie elsewhere
+_USUAL = 0.02, 0.9  # quantiles of columns between which the usual ink lies
 _CLEAR = 0.1  # of the usual ink of a column, below which it belongs to a gap
 _WIDEST = 1.0  # gaps over the height; wider ones are no better places
 
@@ -77,7 +78,7 @@ def cuts(line: UInt8[np.ndarray, "height width"], longest: int) -> list[int]:
 def _ink(line: UInt8[np.ndarray, "height width"]) -> Float[np.ndarray, " width"]:
     """How much is in each column, over what is usual: of even steps, such as rules, nothing."""
     steps = np.abs(np.diff(line.astype(np.float32), axis=0)).sum(0)
-    least, much = np.quantile(steps, (0.02, 0.9))
+    least, much = np.quantile(steps, _USUAL)
     return (steps - least) / max(1.0, much - least)
 
 

@@ -21,11 +21,11 @@ from vit_str.runtime.graph_files import (
     find_graphs,
     misfit,
 )
-from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.interface import Interface, Model
 from vit_str.runtime.labels import teacher_forcing_inputs, teacher_forcing_scores
 from vit_str.runtime.machine import has_static_int8, thread_count
 from vit_str.runtime.onnx_steps import Graph, GroupedSteps, OnnxSteps, as_past, rows_of
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.weights_contents import WeightsHeader, load_contents, unusable
 
 if TYPE_CHECKING:

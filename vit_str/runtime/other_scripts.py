@@ -21,7 +21,7 @@ from vit_str.runtime.weights_choice import (
 if TYPE_CHECKING:
     from vit_str.runtime.charset import Charset
     from vit_str.runtime.image_decoding import DecodedImage
-    from vit_str.runtime.images import Preprocessing
+    from vit_str.runtime.preprocessing import Preprocessing
     from vit_str.runtime.readings import Reading
 
 

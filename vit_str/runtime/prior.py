@@ -25,6 +25,7 @@ TABLE = Path(__file__).with_name("words.safetensors")
 
 NO_LANGUAGE = "none"
 
+_BILLION = 1e9  # words, among which 10 to the power of its Zipf frequency are this one
 _STEPS = 25  # of the table for one of the Zipf frequency
 # The weight of the prior beside the model, and Zipf frequencies; chosen on real words and on
 # rendered strings that no list holds.
@@ -214,7 +215,8 @@ def _own_words(path: Path) -> WordFrequencies:
         counts[crc32(_folded(word).encode())] += min(max(1.0, often), _MOST_OFTEN)
     hashes = np.array(sorted(counts), dtype=np.uint32)
     occurrences = np.array([counts[hash_] for hash_ in hashes.tolist()], dtype=float)
-    return WordFrequencies(hashes, np.log10(occurrences / occurrences.sum() * 1e9), 1.0)
+    zipf = np.log10(occurrences / occurrences.sum() * _BILLION)
+    return WordFrequencies(hashes, zipf, 1.0)
 
 
 def without_accents(word: str) -> str:

@@ -47,7 +47,7 @@ class ScriptDetector:
     def probabilities(
         self, scores: Float[np.ndarray, "image column symbol"]
     ) -> Float[np.ndarray, " image"]:
-        """That an image is of a script whose letters only the other weights know, 0 to 1."""
+        """How probable it is, 0 to 1, that only the other weights know the script of an image."""
         hidden = scores @ self.hidden_weight.T + self.hidden_bias
         evidence = np.maximum(hidden, 0).mean(axis=1) @ self.output_weight
         return 1 / (1 + np.exp(-(evidence + self.output_bias)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -67,6 +68,17 @@ def decode_texts(
         return write(scorer.begin(encoded))
     if options.loop == "scores":
         return write(ScoreSteps(scorer.scores(encoded)))
+    return _refined(scorer, encoded, count, options, write)
+
+
+def _refined(
+    scorer: Scorer,
+    encoded: Any,
+    count: int,
+    options: DecodingOptions,
+    write: Callable[[Any], list[list[Hypothesis]]],
+) -> list[list[Hypothesis]]:
+    """Texts that are read again, each character from all others; written first, or from nothing."""
     refinements = options.refinements
     if options.decoding == "autoregressive":
         written = write(scorer.begin(encoded))

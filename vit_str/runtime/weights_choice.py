@@ -29,7 +29,7 @@ from vit_str.runtime.weights_contents import BUNDLED, resolve
 
 if TYPE_CHECKING:
     from vit_str.runtime.charset import Charset
-    from vit_str.runtime.images import Preprocessing
+    from vit_str.runtime.preprocessing import Preprocessing
     from vit_str.runtime.search import Search
 
 Readers = TypeVar("Readers")

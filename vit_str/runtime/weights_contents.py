@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 
 from vit_str.console import one_line, reason_of
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.ranges import Ranges, checked_ranges
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ PRETRAINED = "model.safetensors"
 """The weights in a folder as the Hugging Face Hub has them, see ``vit_str.hub``."""
 
 FORMAT = "vit-str"
-VERSIONS = ("1", "2")  # 2 can have a temperature, which 1 would leave out
+VERSION = "1"
+VERSION_WITH_TEMPERATURE = "2"  # what reads 1 alone would leave the temperature out
+_VERSIONS = (VERSION, VERSION_WITH_TEMPERATURE)
 GOLDEN = ("golden", "golden.images")
 """Texts and images for tests of machines, which files of version 0.1.0 may have."""
 
@@ -168,8 +170,8 @@ def read_metadata(path: Path) -> dict[str, str]:
             path, "safetensors, but not from vit-str; give one that it has written"
         )
     version = metadata.get("version")
-    if version not in VERSIONS:
-        known = " and ".join(VERSIONS)
+    if version not in _VERSIONS:
+        known = " and ".join(_VERSIONS)
         reason = f"version {version}, this vit-str reads {known}; use the vit-str it came with"
         raise unusable(path, reason)
     if is_intact(path) is False:

@@ -63,17 +63,24 @@ def create_app(
     origins: tuple[str, ...] = (),
     hosts: tuple[str, ...] = (),
 ) -> FastAPI:
-    """The application."""
+    """The application.
+
+    Args:
+        service: what reads.
+        model: its name, for clients.
+        key: that every request must bring; None for no key.
+        origins: of pages whose scripts may ask.
+        hosts: names that requests may use for this server; all if empty.
+    """
+    # `Guard` checks the key; this lets one type it in at /docs.
+    asks_for_key = [Security(APIKeyHeader(name="X-API-Key", auto_error=False))]
     app = FastAPI(
         title="vit-str",
         version=vit_str.__version__,
         description="Reads the text in pictures.",
         docs_url=None,
         redoc_url=None,
-        # Checked by `Guard`; this lets one type it in at /docs.
-        dependencies=[Security(APIKeyHeader(name="X-API-Key", auto_error=False))]
-        if key
-        else [],
+        dependencies=asks_for_key if key else [],
     )
     app.openapi_version = "3.0.3"  # what the pages of /docs understand
     _add_reading(app, service)

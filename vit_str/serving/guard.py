@@ -72,7 +72,7 @@ class Metrics:
         )
 
     def text(self) -> bytes:
-        """In the format of Prometheus, of all processes together."""
+        """All metrics in the format of Prometheus, over all processes."""
         if FOLDER not in os.environ:
             return generate_latest(self._registry)
         from prometheus_client.multiprocess import MultiProcessCollector

@@ -16,7 +16,7 @@ from vit_str.synthesis.resolution import sample_resolution
 
 @dataclass(frozen=True)
 class _Noise:
-    """Of the sensor; by eye. Amounts are deviations of brightness, 1 from black to white."""
+    """Noise of the sensor, by eye. Amounts are deviations of brightness, 1 from black to white."""
 
     amount: Range = 0.0, 0.2  # the square is taken: up to 0.04
     colored_share: float = 0.6

@@ -94,7 +94,7 @@ def limit_families(
     indices: Sequence[int],
     most: int = 12,
 ) -> list[int]:
-    """Those of the fonts with at most so many of one family, spread evenly over its styles.
+    """Choose fonts, at most so many of one family, spread evenly over its styles.
 
     Fonts are drawn alike often; without a limit, every third word would be in a family that comes
     in hundreds of files.

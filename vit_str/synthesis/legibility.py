@@ -95,7 +95,7 @@ def _judged(products: Products) -> Bool[Tensor, "batch part"]:
 
 
 def _products(degraded: Images, clean: Images, mask: Mask) -> Products:
-    """Of letters, their slopes to the right and down, and two pictures, with each other.
+    """Products of letters, their slopes to the right and down, and two pictures, with each other.
 
     Everything is seen in pairs of rows and without what changes slowly only; sums go over parts
     of the word from left to right.

@@ -219,7 +219,7 @@ class Lexicon:
         return WordList(words, list(accumulate(shares)))
 
     def _usable_ingredients(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """Those that are asked for and that the charset can write."""
+        """Types of text that are asked for and that the charset can write."""
         has_unknown = not set(weights) <= set(WEIGHTS)
         if has_unknown or any(weight < 0 for weight in weights.values()):
             known = ", ".join(WEIGHTS)
@@ -234,7 +234,7 @@ class Lexicon:
         return name == "nothing" or self._writable(self._drawer(name))
 
     def _writable_patterns(self, patterns: Sequence[str]) -> list[str]:
-        """Those that the charset can write."""
+        """Patterns that the charset can write."""
         return [
             pattern
             for pattern in patterns

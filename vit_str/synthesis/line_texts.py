@@ -45,7 +45,7 @@ _BETWEEN = (GAP, " ", "   ")  # pieces of a line
 
 @dataclass(frozen=True)
 class _Lengths:
-    """Of lines, in characters or in lengths that are asked for; by eye."""
+    """Lengths of lines, in characters or in lengths that are asked for; by eye."""
 
     # Characters below which a line is mostly one entry of a table or a form
     short: float = 10.0
@@ -216,7 +216,7 @@ class LineTexts:
         self,
         words: Iterable[tuple[Mapping[str, float], float]],
     ) -> list[WordList]:
-        """Of each weighted list, those that can be written."""
+        """The frequent words of each weighted list that can be written."""
         lists = []
         for counts, weight in words:
             frequent = islice(counts, _FREQUENT)
@@ -227,7 +227,7 @@ class LineTexts:
         return lists
 
     def _writable(self, patterns: Sequence[str]) -> Sequence[str]:
-        """Those whose signs the charset has, whatever their fields become."""
+        """Patterns whose signs the charset has, whatever their fields become."""
         writable = []
         for pattern in patterns:
             signs = _FIELD.sub("", pattern).replace(GAP, " ")
@@ -244,38 +244,54 @@ class LineTexts:
     def line(self, rng: random.Random, length: float) -> str:
         """A line of about so many characters, with gaps and silent characters in it."""
         while True:
-            places = range(len(self._languages))
-            (place,) = rng.choices(places, cum_weights=self._weights)
-            language = self._languages[place]
-            script = self._scripts[place]
-            (kind,) = rng.choices(list(self._kinds), list(self._kinds.values()))
-            if length < _LENGTHS.short and rng.random() < _LENGTHS.short_share:
-                kind = "short"
-            guest = self._guest(rng, script) if self._has_scripts else None
-            has_own_letters = self._has_scripts and rng.random() < _MIXTURE.own_letters
-            writer = _Writer(
-                rng,
-                language,
-                self._marks,
-                script=script,
-                capitals=self._style.capitals,
-                guest=guest,
-                has_own_letters=has_own_letters,
-            )
-            text = self._filled(writer, kind, length)
-            if rng.random() < self._style.typeset:
-                text = self._typeset(text)
-            if kind in _IN_CAPITALS and rng.random() < self._style.in_capitals:
-                text = in_capitals(text)
-            if self._has_scripts and ends_of_script(text) is not None:
-                continue
-            longest = length * _LENGTHS.most
-            if kind == "short" and len(text) > max(1, longest):
-                continue
-            text = _cut(text, round(longest))
-            shown = drawn(text.replace(GAP, " "))
-            if self._allowed.issuperset(shown) and spoken(text):
+            text = self._attempt(rng, length)
+            if text:
                 return text
+
+    def _attempt(self, rng: random.Random, length: float) -> str:
+        """A line, or nothing where what was drawn cannot be written or is too long."""
+        places = range(len(self._languages))
+        (place,) = rng.choices(places, cum_weights=self._weights)
+        kind = self._kind(rng, length)
+        text = self._filled(self._writer(rng, place), kind, length)
+        text = self._styled(rng, text, kind)
+        if self._has_scripts and ends_of_script(text) is not None:
+            return ""
+        longest = length * _LENGTHS.most
+        if kind == "short" and len(text) > max(1, longest):
+            return ""
+        text = _cut(text, round(longest))
+        shown = drawn(text.replace(GAP, " "))
+        return text if self._allowed.issuperset(shown) and spoken(text) else ""
+
+    def _kind(self, rng: random.Random, length: float) -> str:
+        """What a line is; short ones are mostly of a kind of their own."""
+        (kind,) = rng.choices(list(self._kinds), list(self._kinds.values()))
+        is_short = length < _LENGTHS.short and rng.random() < _LENGTHS.short_share
+        return "short" if is_short else kind
+
+    def _writer(self, rng: random.Random, place: int) -> "_Writer":
+        """What fills patterns with words of one of the languages."""
+        script = self._scripts[place]
+        guest = self._guest(rng, script) if self._has_scripts else None
+        has_own_letters = self._has_scripts and rng.random() < _MIXTURE.own_letters
+        return _Writer(
+            rng,
+            self._languages[place],
+            self._marks,
+            script=script,
+            capitals=self._style.capitals,
+            guest=guest,
+            has_own_letters=has_own_letters,
+        )
+
+    def _styled(self, rng: random.Random, text: str, kind: str) -> str:
+        """A text as books typeset it, or in capitals, for some of the lines."""
+        if rng.random() < self._style.typeset:
+            text = self._typeset(text)
+        if kind in _IN_CAPITALS and rng.random() < self._style.in_capitals:
+            text = in_capitals(text)
+        return text
 
     def _guest(self, rng: random.Random, script: str | None) -> WordList | None:
         """Words of another script, for some of the lines."""
@@ -304,7 +320,7 @@ class LineTexts:
         return writer.fill(pattern)
 
     def _typeset(self, text: str) -> str:
-        """With the apostrophes and dots of books, as far as the charset has them."""
+        """A text with the apostrophes and dots of books, as far as the charset has them."""
         for typed, printed in TYPESET.items():
             if printed in self._marks.typeset:
                 text = text.replace(typed, printed)

@@ -249,7 +249,7 @@ def _sample_paper(random: Random) -> Colors:
 
 
 def _sample_contrast(random: Random) -> Float[Tensor, "batch 1 1 1"]:
-    """From paper to ink; strong mostly."""
+    """Contrast from paper to ink; mostly strong."""
     any_contrast = random.uniform(*_EXPOSURE.contrast, 1, 1, 1)
     is_strong = random.bernoulli(_EXPOSURE.strong_share, 1, 1, 1)
     return any_contrast.maximum(is_strong * _EXPOSURE.strong_contrast)

@@ -101,7 +101,7 @@ def blur(
 
 
 def _bend(exponent: Float[Tensor, "batch 1 1 1"]) -> Float[Tensor, "batch 1 1 1"]:
-    """Of the parabola that meets the power ``exp(exponent)`` at one half, and rises everywhere."""
+    """Bend of the parabola that rises and meets the power ``exp(exponent)`` at one half."""
     return (4 * 0.5 ** exponent.exp() - 2).clamp(-1, 1)
 
 

@@ -62,7 +62,7 @@ class _Hollow:
 
 @dataclass(frozen=True)
 class _Colors:
-    """Of ink and background; by eye."""
+    """Colors of ink and background; by eye."""
 
     grey_share: float = 0.35
     saturation: Range = 0.1, 1.0  # of the others, over that of a random color

@@ -11,7 +11,8 @@ from PIL import Image
 from torch import Tensor
 
 from vit_str.files import find_files
-from vit_str.runtime.images import SUFFIXES, Preprocessing, UnreadableImage, load_image
+from vit_str.runtime.images import SUFFIXES, UnreadableImage, load_image
+from vit_str.runtime.preprocessing import Preprocessing
 
 _SIZE = 128, 256  # height and width of a tile, in pixels
 _MOST = 4096  # tiles, and files that are read
@@ -48,7 +49,7 @@ def load_pictures(folders: Sequence[Path]) -> UInt8[Tensor, "picture 3 height wi
 
 
 def _step(count: int) -> int:
-    """From one to the next of so many, to keep at most ``_MOST`` spread evenly."""
+    """Step between the pictures to keep: at most ``_MOST`` of so many, spread evenly."""
     return max(1, math.ceil(count / _MOST))
 
 

@@ -47,7 +47,7 @@ _OF_ALL_WIDTHS = "ilmW0"  # letters that are equally wide in monospaced fonts on
 
 @dataclass(frozen=True)
 class _Widths:
-    """Of lines and letters, in pixels; by eye."""
+    """Widths of lines and letters, in pixels; by eye."""
 
     median: float = 260.0  # what stands in columns is short
     spread: float = 0.85  # deviation of the logarithm

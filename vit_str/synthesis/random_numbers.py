@@ -119,7 +119,7 @@ class _Blocks:
 
 
 def upload(values: Tensor, device: torch.device) -> Tensor:
-    """To the device without waiting; the memory is kept until the copy is done."""
+    """Copy to the device without waiting; the memory is kept until the copy is done."""
     if device.type != "cuda":
         return values.to(device)
     if not values.is_pinned():

@@ -269,7 +269,7 @@ def _with_small_e(glyphs: Mapping[str, _Glyph]) -> dict[str, _Glyph]:
 
 
 def _inked_rows(glyph: UInt8[np.ndarray, "column row"]) -> slice:
-    """From the first row with ink to the last."""
+    """The rows from the first with ink to the last."""
     rows = np.flatnonzero(glyph.max(0) > 0)
     return slice(int(rows[0]), int(rows[-1]) + 1)
 

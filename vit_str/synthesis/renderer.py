@@ -190,7 +190,7 @@ class Renderer:
 
 
 def _seed(number: int) -> int:
-    """Of 63 bits, as generators take it."""
+    """A seed of 63 bits, as generators take it."""
     return split_mix(number) >> 1
 
 

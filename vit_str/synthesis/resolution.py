@@ -22,7 +22,7 @@ Matrices = Float[Tensor, "picture output input"]
 
 @dataclass(frozen=True)
 class _Pixels:
-    """Of crops; by eye. With fewer than the fewest, nobody would have labelled the word."""
+    """Pixels of crops, by eye. With fewer than the fewest, nobody would have labelled the word."""
 
     median_rows: float = 27.0
     spread: float = 0.5  # deviation of the logarithm of the rows

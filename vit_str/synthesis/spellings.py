@@ -300,7 +300,7 @@ def _pinyin() -> dict[str, float]:
 
 
 def _toned(syllable: str, rng: random.Random) -> str:
-    """With the mark of one of four tones on the vowel that has it, or of none."""
+    """A syllable with the mark of one of four tones on the vowel that bears it, or of none."""
     if rng.random() < _TONELESS:
         return syllable
     place = _place_of_tone(syllable)

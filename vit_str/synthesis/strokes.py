@@ -142,7 +142,7 @@ def _add_spots(image: Images, share: float, random: Random) -> None:
 
 
 def _uniforms(random: Random, things: int) -> Uniforms:
-    """From 0 to 1, for each of some things in each picture."""
+    """Random numbers from 0 to 1, one for each of some things in each picture."""
     return random.uniform(0, 1, _NUMBERS, things, 1, 1)
 
 

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from vit_str.runtime.charset import PADDING
-from vit_str.runtime.images import TALL
+from vit_str.runtime.preprocessing import TALL
 from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.layout import Lines
 from vit_str.synthesis.placement import ink_rows
@@ -33,7 +33,7 @@ _NEAREST = 0.1  # depth by which points are divided at least, 1 in the middle of
 
 @dataclass(frozen=True)
 class _Margins:
-    """Of crops, in sizes of the word, negative ones within it; by eye."""
+    """Margins of crops, in sizes of the word, negative ones within it; by eye."""
 
     tight: Range = -0.04, 0.10
     loose: Range = 0.0, 0.3
@@ -56,7 +56,7 @@ class _Arc:
 
 @dataclass(frozen=True)
 class _Rotation:
-    """In degrees, positive ones clockwise; by eye."""
+    """Rotations in degrees, clockwise if positive; by eye."""
 
     slight: float = 4.0  # deviation
     slight_share: float = 0.8
@@ -109,7 +109,7 @@ _OUTLINE = _Outline()
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """From where each word is seen."""
+    """The camera's view of each word."""
 
     # Word coordinates to the plane of the camera
     homography: Float[Tensor, "batch 3 3"]

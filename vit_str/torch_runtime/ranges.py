@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from vit_str.models import CtcDecoder, Recognizer, TransformerDecoder
 from vit_str.models.attention import forward_hooks
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.ranges import PIXELS, input_of, output_of
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import Renderer
@@ -21,11 +21,13 @@ WORDS = 256
 """Rendered words, or lines, that ranges are measured on."""
 
 _BATCH = 16
-_APART = 4  # numbers of batches; those of lines in a row have one width
+# Numbers of batches between two of them: those of lines in a row have one width
+_APART = 4
 _SEED = 77
-_LEAST = 0.01  # of the extremes of the images; what is beyond is cut off
-_LARGEST = 0.99  # of the extremes of the images; what is beyond is cut off
-_DIGITS = 6  # of an end of a range
+# Quantiles of the extremes of the images where a range begins and ends; what is beyond is cut off
+_LEAST = 0.01
+_LARGEST = 0.99
+_DIGITS = 6  # significant ones of an end of a range
 
 Images = UInt8[Tensor, "batch 3 height width"]
 Labels = Int64[Tensor, "batch position"]
@@ -100,24 +102,32 @@ def measure_ranges(
             extremes.setdefault(output_of(name), []).append(_extremes(output))
 
     device = next(recognizer.parameters()).device
-    decoder = recognizer.decoder
     was_training = recognizer.training
     recognizer.eval()  # dropout would make numbers larger
     with forward_hooks(modules, note):
         for images, labels in batches:
             features = recognizer.encode(preprocessing.normalize(images.to(device)))
-            if isinstance(decoder, TransformerDecoder):
-                decoder.logits(features, labels[:, : decoder.maximum_length].to(device))
-                if decoder.draft:
-                    decoder.draft(features)
-            elif isinstance(decoder, CtcDecoder):
-                decoder.logits(features)
+            _run_decoder(recognizer.decoder, features, labels.to(device))
     recognizer.train(was_training)
     ranges = {
         point: _range(torch.cat(found, 1).cpu().numpy())
         for point, found in extremes.items()
     }
     return {PIXELS: _pixel_range(preprocessing), **ranges}
+
+
+def _run_decoder(
+    decoder: nn.Module,
+    features: Float[Tensor, "batch token dim"],
+    labels: Labels,
+) -> None:
+    """All that a graph in 8 bits computes of a decoder."""
+    if isinstance(decoder, TransformerDecoder):
+        decoder.logits(features, labels[:, : decoder.maximum_length])
+        if decoder.draft:
+            decoder.draft(features)
+    elif isinstance(decoder, CtcDecoder):
+        decoder.logits(features)
 
 
 def _extremes(values: Float[Tensor, "batch ..."]) -> Float[Tensor, "end image"]:

@@ -16,14 +16,15 @@ from torch import Tensor
 from vit_str.files import write_atomically
 from vit_str.models import Recognizer, build, describe
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.ranges import Ranges, checked_ranges
 from vit_str.runtime.weights_contents import (
     CHECKSUM,
     FORMAT,
     GOLDEN,
     RANGES,
-    VERSIONS,
+    VERSION,
+    VERSION_WITH_TEMPERATURE,
     Contents,
     WeightsHeader,
     checked_temperature,
@@ -85,7 +86,7 @@ def save_weights(
     """
     metadata = {
         "format": FORMAT,
-        "version": VERSIONS[0],
+        "version": VERSION,
         "model": json.dumps(describe(recognizer)),
         "charset": charset.characters,
         "preprocessing": json.dumps(preprocessing.to_dict()),
@@ -124,7 +125,7 @@ def _write(
 ) -> None:
     """Write the file with what a file may have, and a checksum over everything."""
     metadata = metadata | {
-        "version": VERSIONS[temperature != 1],
+        "version": VERSION if temperature == 1 else VERSION_WITH_TEMPERATURE,
         "temperature": repr(checked_temperature(temperature)),
     }
     if ranges:

@@ -126,7 +126,7 @@ class TrainingCLI(LightningCLI):
             self.parser.error(str(error))
 
     def _set_threads(self) -> None:
-        """As many as asked for, or fewer than usual on a busy machine."""
+        """Compute with as many threads as asked for, or fewer than usual on a busy machine."""
         if self.config.threads is not None:
             use_threads(self.config.threads)
             return
@@ -165,7 +165,7 @@ class TrainingCLI(LightningCLI):
 
     @property
     def callbacks(self) -> list[Callback]:
-        """Those of the trainer."""
+        """The callbacks of the trainer."""
         callbacks: list[Callback] = getattr(self.trainer, "callbacks", [])
         return callbacks
 

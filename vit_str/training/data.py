@@ -15,7 +15,8 @@ from torch import Tensor
 
 from vit_str.datasets.folder import FolderReader
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
-from vit_str.runtime.images import TALL, Preprocessing, UnreadableImage, load_image
+from vit_str.runtime.images import UnreadableImage, load_image
+from vit_str.runtime.preprocessing import TALL, Preprocessing
 from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
@@ -87,7 +88,7 @@ class RenderedStream:
             yield self.renderer.batch(self.batch_size, self.seed, index, difficulty)
 
     def difficulty(self, seen: int) -> float:
-        """Of a batch with which so many images of the run have been seen."""
+        """The difficulty of a batch once so many images of the run have been seen."""
         return min(1.0, seen / self.easy_images) if self.easy_images else 1.0
 
 

@@ -83,7 +83,7 @@ class WeightsExport(Callback):
 
 
 def _ranges(trainer: Trainer, module: RecognizerTraining) -> Ranges:
-    """Of the averaged model, on words as it was trained on; none if the data has no such words."""
+    """Ranges of the averaged model on words like those of training; none if there are no such."""
     datamodule: Any = trainer.datamodule  # type: ignore[attr-defined]
     if not hasattr(datamodule, "words_for_ranges"):
         return {}

@@ -5,6 +5,7 @@ A character keeps its embedding and its row of the output wherever it stands in 
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -65,50 +66,99 @@ def start_from(
       image, begin as the sum of the patches below each other, and columns have no positions.
     * What else differs in shape stays as it is in ``recognizer``.
 
+    Args:
+        recognizer: the model, which is changed.
+        charset: its characters.
+        weights: of the file.
+        source: what to call the file.
+
     Returns:
         Lines for people: what was taken over, what is new, and what of the file is not used.
+
+    Raises:
+        ValueError: weights of another architecture, see `check_architecture`.
     """
     check_architecture(recognizer, weights.recognizer, source)
-    given = weights.recognizer.state_dict()
-    names = recognizer.state_dict()
-    if _turns_to_lines(recognizer, weights.recognizer):
-        given |= _for_lines(given, weights.recognizer.encoder.grid[0], names)
-    old = weights.charset
-    unknown = old.unknown(charset.characters)
-    kept = "".join(
-        character for character in charset.characters if character not in unknown
-    )
-    # The last row is the start or the end.
-    own_rows = [*charset.encode(kept), len(charset)]
-    given_rows = [*old.encode(kept), len(old)]
-    partly = []
-    fresh = []
-    with torch.no_grad():
-        for name, tensor in names.items():
-            if name in (_EMBEDDINGS, *_OUTPUTS) and name in given:
-                _fill_rows(name, tensor, own_rows, given[name][given_rows])
-            elif name in given and given[name].shape == tensor.shape:
-                tensor.copy_(given[name])
-            elif name in given and name in (_GRID_POSITIONS, _TEXT_POSITIONS):
-                count = _fill_positions(name, tensor, given[name], recognizer, weights)
-                partly.append(f"{name} {count} of {len(tensor)}")
-            else:
-                fresh.append(name)
-    unused = [name for name in given if name not in names]
+    rows = _KeptRows.of(charset, weights.charset)
+    filling = _fill(recognizer, weights, rows)
     parts = {
-        "positions kept": partly,
-        "fresh, not in the file or of another shape": fresh,
-        "in the file, but without a place in this model": unused,
+        "positions kept": filling.partly,
+        "fresh, not in the file or of another shape": filling.fresh,
+        "in the file, but without a place in this model": filling.unused,
         "not as in the file": _differences(
             recognizer, weights.recognizer, _MUST_AGREE + _MAY_DIFFER
         ),
     }
-    taken = f"{len(names) - len(fresh)} of {len(names)} tensors taken over"
+    total = len(recognizer.state_dict())
+    taken = f"{total - len(filling.fresh)} of {total} tensors taken over"
     return [
         f"starting from {source}{_seen(weights)}: {taken}",
-        f"characters: {len(kept):,} kept, {_changes(charset, old)}",
+        f"characters: {len(rows.own) - 1:,} kept, {_changes(charset, weights.charset)}",
         *(f"{name}: {_first(items)}" for name, items in parts.items() if items),
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptRows:
+    """Rows of embeddings and outputs that both charsets have, in the same order.
+
+    The last one is the start or the end.
+    """
+
+    own: list[int]
+    given: list[int]
+
+    @classmethod
+    def of(cls, charset: Charset, old: Charset) -> "_KeptRows":
+        """The rows that the charset of a model and that of the file share."""
+        unknown = old.unknown(charset.characters)
+        kept = "".join(
+            character for character in charset.characters if character not in unknown
+        )
+        return cls(
+            own=[*charset.encode(kept), len(charset)],
+            given=[*old.encode(kept), len(old)],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Filling:
+    """Names of tensors that were not simply taken over.
+
+    Attributes:
+        partly: positions, with how many of them are kept.
+        fresh: as they were before.
+        unused: of the file.
+    """
+
+    partly: list[str]
+    fresh: list[str]
+    unused: list[str]
+
+
+@torch.no_grad()
+def _fill(recognizer: Recognizer, weights: WeightsFile, rows: _KeptRows) -> _Filling:
+    """Copy what fits into a model."""
+    given = weights.recognizer.state_dict()
+    tensors = recognizer.state_dict()
+    if _turns_to_lines(recognizer, weights.recognizer):
+        given |= _for_lines(given, weights.recognizer.encoder.grid[0], tensors)
+    partly = []
+    fresh = []
+    for name, tensor in tensors.items():
+        if name not in given:
+            fresh.append(name)
+        elif name in (_EMBEDDINGS, *_OUTPUTS):
+            _fill_rows(name, tensor, rows.own, given[name][rows.given])
+        elif given[name].shape == tensor.shape:
+            tensor.copy_(given[name])
+        elif name in (_GRID_POSITIONS, _TEXT_POSITIONS):
+            count = _fill_positions(name, tensor, given[name], recognizer, weights)
+            partly.append(f"{name} {count} of {len(tensor)}")
+        else:
+            fresh.append(name)
+    unused = [name for name in given if name not in tensors]
+    return _Filling(partly, fresh, unused)
 
 
 def _fill_rows(
@@ -173,12 +223,12 @@ def _turns_to_lines(recognizer: Recognizer, given: Recognizer) -> bool:
 def _for_lines(
     given: dict[str, Tensor],
     rows: int,
-    names: dict[str, Tensor],
+    own: dict[str, Tensor],
 ) -> dict[str, Tensor]:
-    """The first layer of a reader of words, for patches as high as the image."""
+    """The first layer of a reader of words with rows of patches, for one row or as many."""
     weight = given[f"{_PATCHES}.weight"]
     bias = given[f"{_PATCHES}.bias"]
-    if names[f"{_PATCHES}.weight"].shape[1] == weight.shape[1]:
+    if own[f"{_PATCHES}.weight"].shape[1] == weight.shape[1]:
         positions = given[_GRID_POSITIONS].view(rows, -1, weight.shape[0])
         return {"encoder.embed_rows": positions.mean(1, keepdim=True)}
     return {
@@ -188,7 +238,11 @@ def _for_lines(
 
 
 def check_architecture(recognizer: Recognizer, given: Recognizer, source: str) -> None:
-    """Refuse weights that would mean something else in this model."""
+    """Refuse weights that would mean something else in this model.
+
+    Raises:
+        ValueError: with what differs.
+    """
     if _turns_to_lines(recognizer, given):
         differences = _differences_of_lines(recognizer, given)
     else:

@@ -22,7 +22,7 @@ from vit_str.models.auxiliary import TokenClassifier
 from vit_str.models.decoders.ctc import CtcHead, ctc_loss
 from vit_str.runtime.charset import PADDING, PRINTABLE_ASCII, Charset
 from vit_str.runtime.effort import DOUBTFUL
-from vit_str.runtime.images import TALL, Preprocessing
+from vit_str.runtime.preprocessing import TALL, Preprocessing
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.torch_runtime.engine import generate
 from vit_str.training.console import report
@@ -272,7 +272,7 @@ class RecognizerTraining(LightningModule):
 
 
 def _preprocessing(encoder: Encoder) -> Preprocessing:
-    """Of lines where an encoder takes several widths, else of words."""
+    """Preprocessing of lines for an encoder of several widths, else of words."""
     if encoder.width_step:
         return Preprocessing(*encoder.image_size, width_step=encoder.width_step)
     return Preprocessing(*encoder.image_size, turn_above=TALL, reread_below=DOUBTFUL)

@@ -13,7 +13,7 @@ from vit_str.datasets import LabeledWord, Mixture, Rules, WordSource, open_words
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import Skipped
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
-from vit_str.runtime.images import TALL, Preprocessing
+from vit_str.runtime.preprocessing import TALL, Preprocessing
 from vit_str.seeds import shuffled
 from vit_str.torch_runtime.ranges import WORDS, Images, Labels
 from vit_str.training.console import report
@@ -22,6 +22,7 @@ from vit_str.training.data import Batches, RenderedLines, RenderedWords
 from vit_str.training.loader import OwnStream, SkippedWords, default_workers
 
 _LOOKED_AT = 1000  # words
+_RENDERED_LIMIT = 512  # words to validate on
 
 Chosen = tuple[WordSource, list[int]]
 """A data set, and the indices of some of its words."""
@@ -47,7 +48,8 @@ class OwnWords(LightningDataModule):
         validation_limit: most words of each set to validate on, spread evenly; all if None.
         augment: ``none``, ``light``, ``strong``, or ``module.function`` of your own.
         rendered_share: from 0 to below 1, how much of what is trained on is rendered text.
-        rendered_limit: number of rendered words to validate on.
+        rendered_limit: number of rendered words to validate on; by default 512, or none if
+            ``rendered_share`` is 0. With both 0 no font is needed or drawn.
         easy_images: images of the run over which rendered words go from easy to hard.
         batch_size: words in a step, on each device, rendered ones included.
         seed: of the stream.
@@ -70,7 +72,7 @@ class OwnWords(LightningDataModule):
         validation_limit: int | None = 500,
         augment: str = "light",
         rendered_share: float = 0.0,
-        rendered_limit: int = 512,
+        rendered_limit: int | None = None,
         easy_images: int = 0,
         batch_size: int = 64,
         seed: int = 1,
@@ -84,6 +86,8 @@ class OwnWords(LightningDataModule):
     ) -> None:
         super().__init__()
         _check(rendered_share, validation_share, batch_size, workers)
+        if rendered_limit is None:
+            rendered_limit = _RENDERED_LIMIT if rendered_share else 0
         self.batch_size = batch_size
         self.seed = seed
         self.workers = workers
@@ -281,7 +285,7 @@ class OwnWords(LightningDataModule):
 
 
 def _preprocessing(image_size: tuple[int, int], width_step: int) -> Preprocessing:
-    """Of lines, which are never turned, or of words."""
+    """Preprocessing of lines, which are never turned, or of words."""
     turn_above = None if width_step else TALL
     return Preprocessing(*image_size, turn_above=turn_above, width_step=width_step)
 

@@ -6,6 +6,7 @@ in training, something nearer to what they know: see ``WAYS``.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -189,7 +190,7 @@ def _cuts(distances: dict[Head, float], orders: int, seed: int) -> list[Cut]:
 
 
 def _matched(distances: dict[Head, float], draws: int, seed: int) -> list[Cut]:
-    """As many heads of each layer: the farthest, the nearest, and any."""
+    """Sets with as many heads of each layer: the farthest, the nearest, and random ones."""
     layers: dict[int, list[Head]] = {}
     for head in sorted(distances, key=distances.__getitem__):
         layers.setdefault(head.layer, []).append(head)
@@ -270,33 +271,7 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
     sheet = figure(10.5, 4.6)
     left, right = sheet.subplots(1, 2)
     layers = int(single["layer"].max())
-    for row in single.itertuples():
-        color = depth_color(row.layer, layers)
-        lost = -100 * row.difference
-        below = max(lost + 100 * row.high, 0)
-        above = max(-100 * row.low - lost, 0)
-        left.errorbar(
-            row.distance,
-            lost,
-            [[below], [above]],
-            fmt="none",
-            color=color,
-            elinewidth=0.9,
-            zorder=2,
-        )
-        # Above the intervals of all heads, some of which look as far as others.
-        left.plot(
-            row.distance,
-            lost,
-            "o",
-            zorder=3,
-            **dot_style(color, not row.p_holm < 0.05),
-        )
-    full = dot_style(MUTED, False)
-    hollow = dot_style(MUTED, True)
-    left.plot([], [], "o", label="p below 0.05 (Holm)", **full)
-    left.plot([], [], "o", label="p of 0.05 or more", **hollow)
-    left.axhline(0, color=INK, linewidth=0.8, zorder=1)
+    _draw_single(left, single, layers)
     left.set_xlabel("attention distance of the head (px)")
     left.set_ylabel("words lost (points)")
     left.set_title("one head cut")
@@ -311,52 +286,106 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
     return sheet
 
 
+def _draw_single(axes: Axes, single: pd.DataFrame, layers: int) -> None:
+    """Words lost without each head, with intervals; filled where that is significant."""
+    for row in single.itertuples():
+        color = depth_color(row.layer, layers)
+        lost = -100 * row.difference
+        below = max(lost + 100 * row.high, 0)
+        above = max(-100 * row.low - lost, 0)
+        axes.errorbar(
+            row.distance,
+            lost,
+            [[below], [above]],
+            fmt="none",
+            color=color,
+            elinewidth=0.9,
+            zorder=2,
+        )
+        # Above the intervals of all heads, some of which look as far as others.
+        axes.plot(
+            row.distance,
+            lost,
+            "o",
+            zorder=3,
+            **dot_style(color, not row.p_holm < 0.05),
+        )
+    full = dot_style(MUTED, False)
+    hollow = dot_style(MUTED, True)
+    axes.plot([], [], "o", label="p below 0.05 (Holm)", **full)
+    axes.plot([], [], "o", label="p of 0.05 or more", **hollow)
+    axes.axhline(0, color=INK, linewidth=0.8, zorder=1)
+
+
 def _draw_orders(axes: Axes, table: pd.DataFrame) -> None:
     """Words read right without more and more heads, farthest first, nearest first and at random."""
-    every = table["heads"].max()
     ends = table[table["cut"].isin([WHOLE, "every head"])]
     drawn = random_sets(table, _RANDOM)
     if not drawn.empty:
-        level = dict.fromkeys(("mean", "min", "max"), ends["accuracy"])
-        level["heads"] = ends["heads"]
-        band = pd.concat([drawn, pd.DataFrame(level)]).sort_values("heads")
-        low = 100 * band["min"]
-        high = 100 * band["max"]
-        axes.fill_between(
-            band["heads"],
-            low,
-            high,
-            color=MUTED,
-            alpha=0.2,
-            linewidth=0,
-            label=f"{_RANDOM}, lowest to highest",
-        )
-        mean = 100 * band["mean"]
-        axes.plot(band["heads"], mean, "-", color=MUTED, label=f"{_RANDOM}, mean")
-    orders = (
-        (_FARTHEST, COLORS[1], "-", _FAR, "D"),
-        (_NEAREST, COLORS[0], "--", _NEAR, "d"),
+        _draw_random(axes, drawn, ends)
+    for order in _ORDERS:
+        _draw_order(axes, table, ends, order)
+    axes.set_xlim(0, table["heads"].max())
+
+
+def _draw_random(axes: Axes, drawn: pd.DataFrame, ends: pd.DataFrame) -> None:
+    """The mean of random sets as a line, and a band from the lowest to the highest."""
+    level = dict.fromkeys(("mean", "min", "max"), ends["accuracy"])
+    level["heads"] = ends["heads"]
+    band = pd.concat([drawn, pd.DataFrame(level)]).sort_values("heads")
+    axes.fill_between(
+        band["heads"],
+        100 * band["min"],
+        100 * band["max"],
+        color=MUTED,
+        alpha=0.2,
+        linewidth=0,
+        label=f"{_RANDOM}, lowest to highest",
     )
-    for name, color, stroke, matched, mark in orders:
-        curve = pd.concat([table[table["cut"] == name], ends]).sort_values("heads")
-        axes.plot(
-            curve["heads"],
-            100 * curve["accuracy"],
-            linestyle=stroke,
-            marker="o",
-            color=color,
-            label=name,
-            markersize=3.5,
-        )
-        one = table[table["cut"] == matched]
-        axes.plot(
-            one["heads"],
-            100 * one["accuracy"],
-            mark,
-            color=color,
-            label=matched,
-            markersize=7,
-            markerfacecolor=PLATE,
-            zorder=4,
-        )
-    axes.set_xlim(0, every)
+    mean = 100 * band["mean"]
+    axes.plot(band["heads"], mean, "-", color=MUTED, label=f"{_RANDOM}, mean")
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Heads cut one after the other, and a set of the same kind of head from every layer."""
+
+    name: str
+    matched: str  # name of the set
+    color: str
+    stroke: str
+    mark: str  # of the set
+
+
+_ORDERS = (
+    _Order(_FARTHEST, matched=_FAR, color=COLORS[1], stroke="-", mark="D"),
+    _Order(_NEAREST, matched=_NEAR, color=COLORS[0], stroke="--", mark="d"),
+)
+
+
+def _draw_order(
+    axes: Axes, table: pd.DataFrame, ends: pd.DataFrame, order: _Order
+) -> None:
+    """A curve from no head to all, and a mark for the set matched by layer."""
+    of_order = table[table["cut"] == order.name]
+    curve = pd.concat([of_order, ends]).sort_values("heads")
+    axes.plot(
+        curve["heads"],
+        100 * curve["accuracy"],
+        linestyle=order.stroke,
+        marker="o",
+        color=order.color,
+        label=order.name,
+        markersize=3.5,
+    )
+    matched = table[table["cut"] == order.matched]
+    axes.plot(
+        matched["heads"],
+        100 * matched["accuracy"],
+        order.mark,
+        color=order.color,
+        label=order.matched,
+        markersize=7,
+        markerfacecolor=PLATE,
+        zorder=4,
+    )

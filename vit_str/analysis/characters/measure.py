@@ -32,7 +32,7 @@ Attention = Float64[Tensor, "block head character row column"]
 
 
 class Source(NamedTuple):
-    """Whose maps: a model with one block and head of its decoder, or slices."""
+    """Where maps come from: a model with one block and head of its decoder, or slices."""
 
     model: str
     block: int | None = -1  # from 0; -1 for the last, as `Reader`; None for slices

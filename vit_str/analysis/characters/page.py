@@ -176,7 +176,7 @@ _Means = dict[tuple[str, str, str], str]
 
 
 def _means(rows: pd.DataFrame, block: int | None, head: int | None) -> _Means:
-    """Those of one block and head, and of what has neither."""
+    """The means of one block and head, and of sources that have neither."""
     is_chosen = (rows["block"] == block) & (rows["head"].fillna(0) == (head or 0))
     has_no_block = rows["block"].isna()
     compared = rows[(rows["versus"] == "") & (has_no_block | is_chosen)]

@@ -111,7 +111,7 @@ class Scoreboard:
             self._scores[source].append(row)
 
     def _attended(self, word: Word) -> dict[Source, CharacterAttention]:
-        """Of every block and head, of other models and of slices."""
+        """Maps of every block and head, of other models and of slices."""
         blocks, heads = word.attention[self.source.model].shape[:2]
         model = self.source.model
         of_block = (None, *range(heads))

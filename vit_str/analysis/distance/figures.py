@@ -112,6 +112,23 @@ def heads_by_depth(rows: pd.DataFrame, chance: Chances, unit: str = "px") -> Fig
     return sheet
 
 
+def _draw_heads(
+    axes: Axes, table: HeadTable, model: str, mark: str, color: str
+) -> None:
+    """A small mark for every head of a model."""
+    for head in table.heads(model).itertuples():
+        (dot,) = axes.plot(
+            head.layer,
+            head.mean,
+            mark,
+            color=color,
+            markersize=3.5,
+            alpha=0.55,
+            markeredgewidth=0,
+        )
+        on_hover(dot, f"{model}: {hover_text(head)}")
+
+
 @styled()
 def models_on_one_scale(rows: pd.DataFrame) -> Figure:
     """All models in one panel, as a share of uniform attention and of the image's diagonal."""
@@ -136,17 +153,7 @@ def models_on_one_scale(rows: pd.DataFrame) -> Figure:
                 color=color,
                 label=plain_lines(model, 30),
             )
-            for head in table.heads(model).itertuples():
-                (dot,) = axes.plot(
-                    head.layer,
-                    head.mean,
-                    marks[model],
-                    color=color,
-                    markersize=3.5,
-                    alpha=0.55,
-                    markeredgewidth=0,
-                )
-                on_hover(dot, f"{model}: {hover_text(head)}")
+            _draw_heads(axes, table, model, marks[model], color)
         axes.set_xlabel("layer")
         axes.set_xlim(0.5, table.layers + 0.5)
         axes.set_ylim(0, 1.05 * table.highest())
@@ -334,29 +341,34 @@ def offsets_gallery(
         axes.plot(0, 0, "+", color=INK, markersize=4, markeredgewidth=0.7)
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
-        if not layer:
-            axes.set_title(
-                f"head {head + 1}",
-                loc="center",
-                fontsize=8,
-                pad=3,
-                fontweight="normal",
-            )
-        if not head:
-            axes.set_ylabel(
-                f"layer {layer + 1}",
-                fontsize=8,
-                color=INK,
-                rotation=0,
-                ha="right",
-                va="center",
-            )
+        _name_map(axes, layer, head)
     label = (
         f"attention, times uniform; every map: {across:.0f} px to either side,\n"
         f"{down:.0f} px up and down of the query; n = {n:,}"
     )
     _add_ratio_bar(sheet, image, grid, label)
     return sheet
+
+
+def _name_map(axes: Axes, layer: int, head: int) -> None:
+    """Heads are named above the first row of maps, layers beside the first column."""
+    if not layer:
+        axes.set_title(
+            f"head {head + 1}",
+            loc="center",
+            fontsize=8,
+            pad=3,
+            fontweight="normal",
+        )
+    if not head:
+        axes.set_ylabel(
+            f"layer {layer + 1}",
+            fontsize=8,
+            color=INK,
+            rotation=0,
+            ha="right",
+            va="center",
+        )
 
 
 def _add_ratio_bar(
@@ -375,6 +387,23 @@ def _add_ratio_bar(
     bar.minorticks_off()
     bar.outline.set_visible(False)
     bar.set_label(label, fontsize=8)
+
+
+def _draw_course(axes: Axes, rows: pd.DataFrame, layer: int) -> None:
+    """The heads of a layer as thin lines by images seen, and their mean with its interval."""
+    for head, curve in rows.groupby("head"):
+        (line,) = axes.plot(
+            curve["seen"],
+            curve["mean"],
+            label="head",
+            color=COLORS[0],
+            linewidth=0.8,
+            alpha=0.6,
+        )
+        on_hover(line, f"layer {layer}, head {head}")
+    mean = rows[rows["head"].isna()]
+    _draw_band(axes, mean, INK, along="seen")
+    axes.plot(mean["seen"], mean["mean"], color=INK, label=_MEAN)
 
 
 @styled()
@@ -397,20 +426,7 @@ def along_training(
     for layer, axes in zip(layers, grid, strict=True):
         by_chance = {name: values[layer - 1] for name, values in chance.items()}
         chance_lines(axes, by_chance)
-        of_layer = by_stage[by_stage["layer"] == layer]
-        for head, curve in of_layer.groupby("head"):
-            (line,) = axes.plot(
-                curve["seen"],
-                curve["mean"],
-                label="head",
-                color=COLORS[0],
-                linewidth=0.8,
-                alpha=0.6,
-            )
-            on_hover(line, f"layer {layer}, head {head}")
-        mean = of_layer[of_layer["head"].isna()]
-        _draw_band(axes, mean, INK, along="seen")
-        axes.plot(mean["seen"], mean["mean"], color=INK, label=_MEAN)
+        _draw_course(axes, by_stage[by_stage["layer"] == layer], layer)
         axes.set_xscale("function", functions=(np.sqrt, np.square))
         axes.set_xlim(seen[0], seen[-1])
         axes.set_xticks(ticks)

@@ -46,7 +46,7 @@ class HeadTable:
         return [own] if own in self.untrained else self.untrained
 
     def short_name(self, untrained: str) -> str:
-        """Of an untrained model; which one goes without saying if it is that of a model shown."""
+        """The name of an untrained model: without its own name if the trained one is shown too."""
         known = [f"untrained:{model}" for model in self.shown]
         if len(self.untrained) == 1 and untrained in known:
             return "untrained"
@@ -58,5 +58,5 @@ class HeadTable:
         return [(model, f"n = {images[model]:,}") for model in self.shown]
 
     def highest(self) -> float:
-        """Of all values and intervals."""
+        """The largest of all values and ends of intervals."""
         return float(self.rows["high"].max())

@@ -24,7 +24,7 @@ class OffsetMaps:
         self._queries: Tensor | None = None
 
     def only(self, queries: Bool[Tensor, "batch token"] | None) -> None:
-        """Of the next batches only these tokens of the grid count as queries; None for all."""
+        """Count only these tokens of the grid as queries from the next batch on; None for all."""
         self._queries = queries
 
     @torch.no_grad()

@@ -50,7 +50,7 @@ class AttentionDistance:
 
     @property
     def analysis(self) -> DistanceAnalysis:
-        """Of the model, or of the first training of a group, whose tokens all of them have."""
+        """The analysis of the model, or of the first training of a group, whose tokens all have."""
         return self.analyses[0]
 
     @property

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from vit_str.analysis.geometry import TokenGrid, Windows
 from vit_str.analysis.probe import Callback, Keys, Queries, ValueCallback, Values, probe
 from vit_str.models import Encoder
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.preprocessing import Preprocessing
 
 Forward = Callable[[Float[Tensor, "batch channel height width"]], Tensor]
 
@@ -190,7 +190,7 @@ def special_names(module: nn.Module) -> list[str]:
 def probe_layers(
     encoder: nn.Module, *callbacks: Callback, with_values: Sequence[ValueCallback] = ()
 ) -> Iterator[None]:
-    """As `probe`; of models of other libraries the self-attention of every layer, nothing else.
+    """Call `probe`; models of other libraries pass on the self-attention of every layer only.
 
     Raises:
         ValueError: where a layer takes no softmax that can be heard, or several.

@@ -57,16 +57,7 @@ def create(
     import transformers
 
     transformers.logging.set_verbosity_error()
-    own = not pretrained or checkpoint is not None
-    if own and name in transformers.CONFIG_MAPPING and not Path(name).exists():
-        config = transformers.AutoConfig.for_model(name)
-        processor = None
-    else:
-        beside = (
-            checkpoint is not None and (checkpoint.parent / "config.json").is_file()
-        )
-        source: Any = checkpoint.parent if checkpoint and beside else name
-        config, processor = _configuration(source, checkpoint is not None)
+    config, processor = _described(name, pretrained, checkpoint)
     parts = {
         "clip": ("vision_config", transformers.CLIPVisionModel),
         "siglip": ("vision_config", transformers.SiglipVisionModel),
@@ -90,9 +81,22 @@ def create(
         prepared = LibraryPreprocessing(
             *_known_size(vision, _configured_size(vision), image_size)
         )
-    return encoder(
-        model.eval(), image_size or (prepared.height, prepared.width)
-    ), prepared
+    size = image_size or (prepared.height, prepared.width)
+    return encoder(model.eval(), size), prepared
+
+
+def _described(name: str, pretrained: bool, checkpoint: Path | None) -> tuple[Any, Any]:
+    """Configuration and image processor of a model; of a type such as ``vit`` no processor."""
+    import transformers
+
+    is_filled_here = not pretrained or checkpoint is not None
+    is_type = name in transformers.CONFIG_MAPPING and not Path(name).exists()
+    if is_filled_here and is_type:
+        return transformers.AutoConfig.for_model(name), None
+    source: Path | str = name
+    if checkpoint is not None and (checkpoint.parent / "config.json").is_file():
+        source = checkpoint.parent
+    return _configuration(source, local=checkpoint is not None)
 
 
 def _configuration(source: Path | str, local: bool) -> tuple[Any, Any]:

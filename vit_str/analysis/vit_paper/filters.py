@@ -57,7 +57,7 @@ class Components:
 
     @classmethod
     def of_filters(cls, filters: Filters) -> "Components":
-        """Of a bank of filters, about zero: filters have no order and no sign."""
+        """Principal components of filters, about zero: filters have no order and no sign."""
         flat = filters.double().flatten(1)
         _, singular, directions = torch.linalg.svd(flat, full_matrices=False)
         energies = singular.square()

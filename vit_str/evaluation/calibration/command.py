@@ -26,6 +26,15 @@ so do most texts: confidence decides which words are read a second time. The wor
 vit-str read, at nine temperatures and at the fitted one. One half is for fitting, the other half
 shows the effect."""
 
+_COLUMNS = (
+    "set",
+    "words",
+    "temperature",
+    "right",
+    "confidence",
+    "calibration error",
+    "loss",
+)
 _UNDECIDED = "these words show no difference between the two temperatures: you can keep the old one"
 
 _EPILOG = """\
@@ -189,46 +198,37 @@ def _fit(options: argparse.Namespace) -> int:
 
 def _text(values: Mapping[str, Any]) -> str:
     """What was fitted and what it brought, for a terminal."""
-    from vit_str.evaluation.statistics import percent
-
     low, high = values["interval"]
-    temperatures = {"before": values["before"], "after": values["temperature"]}
-    rows = [
-        (
-            "set",
-            "words",
-            "temperature",
-            "right",
-            "confidence",
-            "calibration error",
-            "loss",
-        )
-    ]
-    for name, scores in values["sets"].items():
-        for when, temperature in temperatures.items():
-            judged = scores[when]
-            rows.append(
-                (
-                    name,
-                    f"{scores['n']:,}",
-                    f"{temperature:.3f}",
-                    f"{100 * judged['accuracy']:.1f}",
-                    f"{100 * judged['confidence']:.1f}",
-                    percent(judged["error"], judged["interval"]),
-                    f"{judged['loss']:.4f}",
-                )
-            )
     lines = [
         f"temperature {values['temperature']:.3f} [{low:.3f}, {high:.3f}], fitted to "
         f"{values['words']:,} words, right exactly as written; before "
         f"{values['before']:.3f}",
-        *console.aligned(rows),
+        *console.aligned([_COLUMNS, *_rows(values)]),
         "right, mean confidence and error in percent [95 % interval]; loss in nats per "
         "word",
     ]
     if low <= values["before"] <= high:
         lines.append(_UNDECIDED)
     return "\n".join(lines)
+
+
+def _rows(values: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Rows of a table: every set before and after."""
+    from vit_str.evaluation.statistics import percent
+
+    temperatures = {"before": values["before"], "after": values["temperature"]}
+    for name, scores in values["sets"].items():
+        for when, temperature in temperatures.items():
+            judged = scores[when]
+            yield (
+                name,
+                f"{scores['n']:,}",
+                f"{temperature:.3f}",
+                f"{100 * judged['accuracy']:.1f}",
+                f"{100 * judged['confidence']:.1f}",
+                percent(judged["error"], judged["interval"]),
+                f"{judged['loss']:.4f}",
+            )
 
 
 def _checked_files(weights: str, new: str) -> tuple[Path, Path]:

@@ -153,7 +153,7 @@ def compare(
 
 
 def _score(pages: Sequence[tuple[int, int, int]]) -> dict[str, Any]:
-    """Of hits, found words and labels of every page."""
+    """Precision, recall and harmonic mean, from hits, found words and labels of every page."""
     counts = np.array(pages)
     hits, found, labels = counts.sum(0)
 

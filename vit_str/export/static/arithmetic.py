@@ -170,7 +170,7 @@ class Int8(Arithmetic):
 
 
 def arithmetic_of(graph: Graph, *, int8: bool) -> Arithmetic:
-    """In 8 bits or in float32."""
+    """How a layer computes: in 8 bits or in float32."""
     return Int8(graph) if int8 else Float32(graph)
 
 

@@ -81,7 +81,7 @@ class _DecoderLayers:
         self.head_dim = decoder.dim // decoder.heads
 
     def shape_of_past(self, length: str) -> list[int | str]:
-        """Of keys, and of values."""
+        """Shape of the past keys, which the past values share."""
         return ["batch", self.decoder.heads, length, self.head_dim]
 
     def pairs(self, name: str, length: str) -> list[tuple[str, str]]:

@@ -126,7 +126,7 @@ class Graph:
         )
 
     def joined_name(self, layers: Sequence[nn.Linear], kind: str) -> str:
-        """Of the weights or biases of several layers, the outputs one behind the other."""
+        """Name of the weights or biases of several layers, joined along their outputs."""
         return JOIN.join(f"{self.names[layer]}.{kind}" for layer in layers)
 
     def model(self) -> ModelProto:

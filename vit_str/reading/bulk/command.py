@@ -33,10 +33,7 @@ def run_ray(options: argparse.Namespace) -> int:
     from vit_str.reading.bulk.archives import ARCHIVES, list_images
     from vit_str.reading.bulk.output import LOCK, OutputFolder, utf8
     from vit_str.reading.bulk.workers import Job
-    from vit_str.runtime import Search, load
     from vit_str.runtime.images import SUFFIXES
-    from vit_str.runtime.weights_choice import choose_weights
-    from vit_str.runtime.weights_contents import resolve
 
     if not options.paths:
         raise ValueError(
@@ -46,16 +43,7 @@ def run_ray(options: argparse.Namespace) -> int:
     if not inputs.paths:
         report(inputs.problems)
         return 2
-    chosen = choose_weights(options.model, Search(language=options.language))
-    path = resolve(chosen.first)
-    if path.is_dir():
-        raise ValueError("--engine ray needs a weights file, not an exported folder")
-    # Refuses what no worker could use.
-    reader = load(path, "cpu", effort=options.effort, backend=options.backend)
-    if options.boxes:
-        reader.require_boxes()
-    files = [path, chosen.other] if chosen.other else [path]
-    weights = {file.name: file.read_bytes() for file in files}
+    weights = _weights(options)
     options.characters = options.characters or options.boxes
     job = Job(**{name: getattr(options, name) for name in Job._fields})
     settings = {
@@ -79,6 +67,23 @@ def run_ray(options: argparse.Namespace) -> int:
             _read_and_write(left, folder, weights, job, options)
         complete = _summarize(folder, [image.name for image in images])
     return 0 if complete and not inputs.problems else 1
+
+
+def _weights(options: argparse.Namespace) -> dict[str, bytes]:
+    """The files that workers read with, by name; refuses what no worker could use."""
+    from vit_str.runtime import Search, load
+    from vit_str.runtime.weights_choice import choose_weights
+    from vit_str.runtime.weights_contents import resolve
+
+    chosen = choose_weights(options.model, Search(language=options.language))
+    path = resolve(chosen.first)
+    if path.is_dir():
+        raise ValueError("--engine ray needs a weights file, not an exported folder")
+    reader = load(path, "cpu", effort=options.effort, backend=options.backend)
+    if options.boxes:
+        reader.require_boxes()
+    files = [path, chosen.other] if chosen.other else [path]
+    return {file.name: file.read_bytes() for file in files}
 
 
 def _check_ray(options: argparse.Namespace) -> None:

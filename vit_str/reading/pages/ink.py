@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     Ink = UInt8[np.ndarray, "row column"]
 
 _FULL = 255  # ink
+_SHADES = 2, 50, 98  # percentiles of pixels: dark, paper, bright
 _INKED = 0.4 * _FULL  # ink from which on a pixel is part of a letter
 _MOST_TRIMMED = 0.6  # at each side of a word, over the height of the line
 # Of the ink of the fullest rows: rows of small letters have more than that
@@ -21,7 +22,7 @@ _CAPITALS = 0.7  # height of small letters over that of capitals and digits
 
 
 class Type(NamedTuple):
-    """Of the letters of a line.
+    """The type that the letters of a line are set in.
 
     Attributes:
         size: height of small letters, in pixels; 0 if the line has no ink.
@@ -35,7 +36,7 @@ class Type(NamedTuple):
 def ink_of(image: Image.Image) -> "Ink":
     """How much ink each pixel of a line holds, 0 to 255; light on dark is ink too."""
     gray = image.convert("L")
-    dark, paper, bright = _percentiles(gray, (2, 50, 98))
+    dark, paper, bright = _percentiles(gray, _SHADES)
     darkest = dark if paper - dark >= bright - paper else bright
     # One value for each of 256 shades: no array of numbers in between.
     shades = np.arange(_FULL + 1)
@@ -45,7 +46,7 @@ def ink_of(image: Image.Image) -> "Ink":
 
 
 def _percentiles(gray: Image.Image, percents: Sequence[float]) -> list[float]:
-    """Those of ``numpy.percentile``, from how often each shade occurs: without sorting pixels."""
+    """Percentiles as of ``numpy.percentile``, from how often each shade occurs, without sorting."""
     ends = np.cumsum(gray.histogram())
     places = np.array(percents) / 100 * (ends[-1] - 1)
     below = np.searchsorted(ends, np.floor(places), side="right")
@@ -129,7 +130,7 @@ def _band(letters: "Float[np.ndarray, 'row column']") -> float:
 
 
 def _percentile(values: "Float[np.ndarray, 'row']", percent: float) -> float:
-    """That of ``numpy.percentile``, in less time for few values."""
+    """A percentile as of ``numpy.percentile``, in less time for few values."""
     ordered = np.sort(values).tolist()
     place = percent / 100 * (len(ordered) - 1)
     below = int(place)

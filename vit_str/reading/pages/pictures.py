@@ -75,7 +75,7 @@ class PageOptions:
 
     @property
     def numbers(self) -> Iterator[int]:
-        """Of the wanted pages, in order."""
+        """The numbers of the wanted pages, in order."""
         return page_numbers(self.ranges)
 
 

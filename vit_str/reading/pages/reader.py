@@ -95,12 +95,12 @@ class _Line:
 
     @property
     def readings(self) -> list[Reading]:
-        """Of the words."""
+        """The readings of the words."""
         return [reading for _, reading in self.words]
 
     @property
     def confidence(self) -> float:
-        """Of its characters, as a geometric mean."""
+        """The geometric mean of the confidences of its characters."""
         return per_character(self.readings)
 
 

@@ -122,7 +122,7 @@ def _level_rules(ink: np.ndarray, side: int) -> Iterator[Rule]:
 
 
 def _mean(rows: np.ndarray) -> float:
-    """As ``rows.mean()``, which takes two and a half times as long for a few numbers."""
+    """The mean; for a few numbers ``rows.mean()`` takes two and a half times as long."""
     return float(rows.sum()) / rows.size
 
 

@@ -146,7 +146,7 @@ def _look(row: Row) -> float:
 
 
 def _look_of_all(rows: Sequence[Row]) -> float:
-    """That of the lines of a heading, which count by their letters."""
+    """The look of a heading: the mean of its lines, weighted by their letters."""
     return float(np.average(list(map(_look, rows)), weights=list(map(_letters, rows))))
 
 
@@ -199,7 +199,7 @@ class _Type:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> "_Type":
-        """Of rows, counted by characters."""
+        """The type of rows: medians over their characters."""
         counts = list(map(_letters, rows))
         if not sum(counts):
             return cls(1.0, 1.0, 0.0)
@@ -241,7 +241,7 @@ def _may_head(row: Row) -> bool:
 
 
 def _confidence(row: Row) -> float:
-    """Of the characters of a row, as a geometric mean."""
+    """The geometric mean of the confidences of the characters of a row."""
     product = prod(word.confidence for word in row.words)
     return product ** (1 / max(1, _letters(row)))
 

@@ -26,6 +26,8 @@ ALIGNED_GAP = 0.4  # the same where what is right of it begins at one place in a
 _ALIGNED = 0.25  # by how much the places differ at most
 _FEWEST_ALIGNED = 3  # rows with words on both sides
 _MOST_APART = 3.5  # white between two rows of a table
+_ALIKE = 0.6, 1.7  # between which the height of the next row lies
+_MOST_OF_ROW = 0.75  # quantile of the heights of its words that is the height of a row
 _TIGHT = 0.45  # white between the lines of one cell, at most
 # Times the white between rows: other columns below that are another table
 _OTHER_TABLE = 1.5
@@ -81,7 +83,7 @@ class Row:
 
 def _high(heights: Sequence[float]) -> float:
     """The height of most of a row: small letters alone make a word low."""
-    return heights[int(0.75 * (len(heights) - 1) + 0.5)]
+    return heights[int(_MOST_OF_ROW * (len(heights) - 1) + 0.5)]
 
 
 @dataclass(slots=True)
@@ -125,47 +127,61 @@ def find_tables(rows: Sequence[Row]) -> list[tuple[range, Table]]:
 
 def _table_from(rows: Sequence[Row]) -> tuple[int, Table | None]:
     """The table that begins with the first of some rows, and of how many of them it is made."""
-    height = rows[0].height
-    columns = _Columns().with_row(rows[0])
-    if not columns.gaps(_NARROW_GAP * height):
+    count = _count_in_columns(rows)
+    if not count:
         return 0, None
+    chosen = rows[:count]
+    gaps = _gaps_between_columns(chosen)
+    cells = [_cells(row.words, gaps) for row in chosen]
+    several = [of_row for of_row in cells if sum(map(bool, of_row)) > 1]
+    if not gaps or len(several) < 2 or _is_list(cells):
+        return 0, None
+    return count, Table(tuple(_with_lines_of_cells(chosen, cells)))
+
+
+def _count_in_columns(rows: Sequence[Row]) -> int:
+    """How many rows from the first on leave white between the same columns."""
+    least = _NARROW_GAP * rows[0].height
+    columns = _Columns().with_row(rows[0])
+    gaps = columns.gaps(least)
+    if not gaps:
+        return 0
     count = 1
     farthest = 0.0
     for before, row in pairwise(rows):
         if not _follows(before, row):
             break
         wider = columns.with_row(row)
-        gaps = wider.gaps(_NARROW_GAP * height)
-        had = len(columns.gaps(_NARROW_GAP * height))
+        left = wider.gaps(least)
         distance = row.top - before.bottom
-        is_apart = distance > _OTHER_TABLE * max(farthest, _TIGHT * height)
-        is_other = len(gaps) < had or (is_apart and len(gaps) > had)
-        if not gaps or (count > 1 and is_other):
+        is_apart = distance > _OTHER_TABLE * max(farthest, _TIGHT * rows[0].height)
+        is_other = len(left) < len(gaps) or (is_apart and len(left) > len(gaps))
+        if not left or (count > 1 and is_other):
             break
         columns = wider
+        gaps = left
         farthest = max(farthest, distance)
         count += 1
-    gaps = columns.gaps(_NARROW_GAP * height)
     while count > 1 and _is_alone(rows[count - 1], gaps):
         count -= 1
-    chosen = rows[:count]
-    height = median(row.height for row in chosen)
-    least = narrowest_gap(count) * height
-    kept = _Columns()
-    for row in chosen:
-        kept = kept.with_row(row)
-    space = _word_space(chosen, kept.gaps(least))
-    boxes = [[word.box for word in row.words] for row in chosen]
-    gaps = kept.gaps(max(least, _WIDER * space))
-    if gaps:
-        narrow = [gap for gap in kept.gaps(ALIGNED_GAP * height) if gap not in gaps]
-        gaps += [gap for gap in narrow if is_aligned(boxes, gap, height)]
-        gaps.sort()
-    cells = [_cells(row.words, gaps) for row in chosen]
-    several = [of_row for of_row in cells if sum(map(bool, of_row)) > 1]
-    if not gaps or len(several) < 2 or _is_list(cells):
-        return 0, None
-    return count, Table(tuple(_with_lines_of_cells(chosen, cells)))
+    return count
+
+
+def _gaps_between_columns(rows: Sequence[Row]) -> list[float]:
+    """Middles of the white between the columns of a table, from the left."""
+    height = median(row.height for row in rows)
+    least = narrowest_gap(len(rows)) * height
+    columns = _Columns()
+    for row in rows:
+        columns = columns.with_row(row)
+    space = _word_space(rows, columns.gaps(least))
+    gaps = columns.gaps(max(least, _WIDER * space))
+    if not gaps:
+        return []
+    boxes = [[word.box for word in row.words] for row in rows]
+    narrow = [gap for gap in columns.gaps(ALIGNED_GAP * height) if gap not in gaps]
+    gaps += [gap for gap in narrow if is_aligned(boxes, gap, height)]
+    return sorted(gaps)
 
 
 def _word_space(rows: Sequence[Row], gaps: Sequence[float]) -> float:
@@ -183,7 +199,8 @@ def _follows(before: Row, row: Row) -> bool:
     apart = row.top - before.bottom
     is_below = row.top + row.bottom > before.top + before.bottom
     is_beside = row.left < before.right and row.right > before.left
-    alike = 0.6 < row.height / before.height < 1.7
+    low, high = _ALIKE
+    alike = low < row.height / before.height < high
     return is_below and is_beside and alike and apart <= _MOST_APART * before.height
 
 

@@ -113,7 +113,7 @@ class _Column:
 
     @property
     def distances(self) -> Iterator[float]:
-        """From each baseline to the next one below it."""
+        """Distances from each baseline to the next one below it."""
         for above, below in pairwise(sorted(line.baseline for line in self.lines)):
             yield below - above
 
@@ -181,7 +181,7 @@ class TextLayer:
         return _Line(left, line[-1].box.right, y, _em(line), lean)
 
     def _font_size(self, line: _Line) -> float:
-        """Of a line among the others of its page."""
+        """The font size of a line, among the others of its page."""
         usual, common = self._column_sizes
         if not usual:
             return line.size
@@ -328,7 +328,7 @@ def _size(line: Sequence[Word]) -> float:
 
 
 def _height(line: Sequence[Word]) -> float:
-    """Of the words of a line, with what a detector gives around them."""
+    """The height of the words of a line, with the margin that a detector adds."""
     return median(word.box.bottom - word.box.top for word in line)
 
 

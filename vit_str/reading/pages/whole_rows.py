@@ -66,7 +66,7 @@ class _Row:
         return self.cells[0][0], self.cells[-1][1]
 
     def distance(self, other: "_Row") -> float:
-        """From the last baseline of the upper one of two rows to the first of the lower one."""
+        """Distance from the last baseline of the upper row to the first one of the lower row."""
         below = other.baseline - self.last_baseline
         above = self.baseline - other.last_baseline
         return max(below, above)
@@ -136,7 +136,7 @@ def _row(words: Line, size_of: Callable[[Line], float], slope: float) -> _Row:
 
 
 def _near(row: _Row, others: Sequence[_Row]) -> Iterator[_Row]:
-    """Those of some rows that may be of one table with a row, from it on."""
+    """The rows from one on that may be of one table with it."""
     for before, other in pairwise((row, *others)):
         if not other.is_near(before):
             return
@@ -183,7 +183,7 @@ def _fullest_first(row: _Row, slope: float) -> list[Line]:
 
 
 def _filled(row: _Row, line: Line) -> int:
-    """In how many cells of its row a line has words."""
+    """The number of cells of its row in which a line has words."""
     spans = list(map(_span, line))
     return sum(
         any(left <= start and end <= right for start, end in spans)
