@@ -40,17 +40,17 @@ WEIGHTS: Mapping[str, float] = {
     "codes": 0.02,
     "addresses": 0.015,
     "abbreviations": 0.01,
-    "typography": 0.07,
+    "typography": 0.06,
     "currencies": 0.01,
     "contextless": 0.19,
     "single": 0.03,
-    "signs": 0.005,
+    "signs": 0.006,
     "nothing": 0.0,
 }
 """Every ingredient and its usual share; those that a charset cannot write are left out.
 
-``single`` is one letter or digit, ``signs`` one sign of print; ``nothing`` is the empty string: a
-crop without text."""
+``single`` is one letter or digit, ``signs`` one sign of print, or a word behind a bullet, star or
+arrow; ``nothing`` is the empty string: a crop without text."""
 
 CASES: Mapping[str, float] = {
     "listed": 0.27,

@@ -29,14 +29,14 @@ _BLOCKS = {
         ©{year} ©{Word} {two}×{two} {digit}×{digit} {two}÷{digit} {digit}÷{digit} ±{two}
         ±{digit}% {two}±{digit} ≤{two} ≥{two} ≈{two} ≤{digit} {A}≠{A} {digit}≤{a}
         {a}≥{digit} ≈{digit}.{digit} {digit}≠{digit} -∞ √{digit} √{two} √{a} {A}→{A}
-        →{word} {Word}→ {word}← ←{Word} ↑{two}% ↓{two}% {two}↑ {two}↓ ■{cased} ■{word}
-        □{cased} □{word} ▪{cased} ▪{Word} ●{cased} ●{Word} ○{cased} ○{word} ★★★★★ ★★★★☆
-        ★★★☆☆ {cased}★ ★{cased} ☆{cased} ✓{cased} ✓{word} ✗{cased} ✗{word} ▶{cased}
-        ▶{Word} ▲{two}% ▲{cased} ▼{two}% ▼{cased} ¡{Word}! ¿{Word}? ¡{WORD}! ¿{WORD}?
-        ¿{word}
+        →{word} {Word}→ {word}← ←{Word} ↑{two}% ↓{two}% {two}↑ {two}↓ ¡{Word}! ¿{Word}?
+        ¡{WORD}! ¿{WORD}? ¿{word}
     """,
     "signs": """
-        … – — • ‡ † ¶ № © ® ™ ∞ → ← ↑ ↓ ■ □ ▪ ● ○ ✓ ✗ ▶ ▲ ▼
+        … – — • ‡ † ¶ № © ® ™ ∞ → ← ↑ ↓ ■ □ ▪ ● ○ ✓ ✗ ▶ ▲ ▼ ■{cased} ■{word} □{cased}
+        □{word} ▪{cased} ▪{Word} ●{cased} ●{Word} ○{cased} ○{word} ★★★★★ ★★★★☆ ★★★☆☆
+        {cased}★ ★{cased} ☆{cased} ✓{cased} ✓{word} ✗{cased} ✗{word} ▶{cased} ▶{Word}
+        ▲{two}% ▲{cased} ▼{two}% ▼{cased}
     """,
     "currencies": """
         €{natural} €{natural},{two} {natural}€ {natural},{two}€ £{natural}
