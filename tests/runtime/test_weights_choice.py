@@ -163,6 +163,23 @@ def test_accents_tell_of_the_first_reader():
     assert is_surer([reading("PhotoDesk Pro zaĸpuвaeтca", 0.7)], mixed, latin)
 
 
+@pytest.mark.parametrize(
+    ("own", "other", "is_seen"),
+    [
+        (reading("počecima", 0.99), reading("росесіта", 0.93), False),
+        (reading("ÚNIKOVÝM", 0.99), reading("ύΝΙΚΟνΫΜ", 0.94), False),
+        (reading("EPICTÈTE", 0.90), reading("ЕРІСТЀТЕ", 0.98), False),
+        (reading("JĄĄPAHCKOM", 0.86), reading("ЈАДРАНСКОМ", 0.99), True),
+        (reading("ïxa", 0.98), reading("їжа", 0.99), True),
+        (reading("ënka", 0.99), reading("ёлка", 0.98), True),
+    ],
+)
+def test_as_many_accents_as_telling_letters_are_decided_by_sureness(
+    own, other, is_seen
+):
+    assert sees_other_script([own], [other], charset_of("latin")) is is_seen
+
+
 class Fixed(Reader):
     """A reader that always says the same; counts what it is asked for."""
 

@@ -35,9 +35,9 @@ WRITTEN_IN_BOTH = ("sr",)
 
 # One letter a column, as print shows it in each script; a dot where a script has none.
 _LOOK_ALIKES = (
-    (LATIN, "ABEHIJKMOPSTXYZNCacehijopsvxyËëÏïó...."),
-    (CYRILLIC, "АВЕНІЈКМОРЅТХҮ..Сасеһіјорѕ.хуЁёЇї.ГЛПФ"),
-    (GREEK, "ΑΒΕΗΙ.ΚΜΟΡ.ΤΧΥΖΝ.......ο..ν....Ϊ.όΓΛΠΦ"),
+    (LATIN, "ABEHIJKMOPSTXYZNCacehijopsvxyËëÈèÏïó...."),
+    (CYRILLIC, "АВЕНІЈКМОРЅТХҮ..Сасеһіјорѕ.хуЁёЀѐЇї.ГЛПФ"),
+    (GREEK, "ΑΒΕΗΙ.ΚΜΟΡ.ΤΧΥΖΝ.......ο..ν......Ϊ.όΓΛΠΦ"),
 )
 # Letters that differ a little: of another script than the rest of a word, they belong to the rest.
 _SIMILAR = (

@@ -177,6 +177,9 @@ def sees_other_script(
 ) -> bool:
     """Whether a reader of other scripts is sure, and sees letters that look like none of the first.
 
+    Where these are no more than the letters with accents that the first reader sees, as in
+    ``росесіта`` for ``počecima``, it has to be surer than the first reader.
+
     Args:
         own: the words, or the whole, as the first reader reads it.
         other: the same of the other reader.
@@ -184,9 +187,10 @@ def sees_other_script(
     """
     letters = filter(str.isalpha, _text_of(other))
     unlike = "".join(each for each in letters if each not in SAME_SHAPES[LATIN])
-    if not known.unknown(unlike) or _sureness(other) < SURE:
+    telling = known.unknown(unlike)
+    if not telling or _sureness(other) < SURE or not _tells_more(own, other, known):
         return False
-    return _tells_more(own, other, known)
+    return len(telling) > len(_accented(own)) or _sureness(other) > _sureness(own)
 
 
 def are_mostly_unknown(readings: Sequence[Reading], words: WordPrior | None) -> bool:
@@ -261,9 +265,14 @@ def _tells_more(
     All readers know ASCII: letters with accents tell of the first, such as those of Vietnamese,
     which the other one leaves out, and is sure.
     """
-    of_first = [each for each in _text_of(own) if each.isalpha() and not each.isascii()]
     of_other = list(filter(str.isalpha, known.unknown(_text_of(other))))
-    return len(of_other) >= len(of_first)
+    return len(of_other) >= len(_accented(own))
+
+
+def _accented(readings: Sequence[Reading]) -> list[str]:
+    """The letters that ASCII lacks, of which Latin alphabets have some each."""
+    letters = filter(str.isalpha, _text_of(readings))
+    return [letter for letter in letters if not letter.isascii()]
 
 
 def _text_of(readings: Sequence[Reading]) -> str:
