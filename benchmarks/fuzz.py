@@ -31,7 +31,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hostile_files import gif_of_frames, jp2_of_parts, jpeg_of_scans, tiff_of_tile
+from hostile_files import (
+    gif_of_frames,
+    jp2_of_parts,
+    jpeg_of_scans,
+    jpeg_of_segments,
+    png_of_chunks,
+    tiff_of_strips,
+    tiff_of_tile,
+)
 from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
@@ -191,10 +199,13 @@ def frames(folder: Path) -> Run:
 
 
 def parts(folder: Path) -> Run:
-    """What decodes JPEG 2000 in tiny parts, and TIFF files of one tile that is larger than they."""
+    """What decodes JPEG 2000 in tiny parts, TIFF of one huge tile, and headers without an end."""
     path = folder / "parts.image"
     files = [jp2_of_parts(side) for side in (60, 1400)]
     files += [tiff_of_tile(100, side) for side in (112, 40_000)]
+    for count in (100, 2_000_000):
+        files += [jpeg_of_segments(count), png_of_chunks(count)]
+        files += [tiff_of_strips(count), tiff_of_strips(count, big=True)]
 
     def run(draw: random.Random) -> None:
         path.write_bytes(draw.choice(files))
