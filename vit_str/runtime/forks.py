@@ -6,7 +6,7 @@ import ctypes
 import os
 from collections.abc import Callable
 from functools import cache
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
 Value = TypeVar("Value")
@@ -40,7 +40,7 @@ class PerProcess(Generic[Value]):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._value))
 
 
-_all: WeakSet[PerProcess[object]] = WeakSet()
+_all: WeakSet[PerProcess[Any]] = WeakSet()
 
 
 @cache
