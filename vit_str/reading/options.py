@@ -124,8 +124,10 @@ def check_not_read(
     Raises:
         ValueError: the output of an option is one of the inputs.
     """
-    for path in filter(None, inputs):
-        if os.path.isfile(path) and os.path.exists(out) and os.path.samefile(path, out):
+    if not os.path.exists(out):
+        return
+    for path in inputs:
+        if path and os.path.isfile(path) and os.path.samefile(path, out):
             raise ValueError(f"{option} {out} is read itself; give another file")
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
