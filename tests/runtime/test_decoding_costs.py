@@ -141,7 +141,7 @@ def test_headers_without_an_end_are_refused_before_pillow_reads_them(
     few = make(most // 100)
     assert not has_many_parts(BytesIO(few))
     assert announced(few).pixels == 160 * 40
-    monkeypatch.setattr(images.Image, "open", lambda *_, **__: pytest.fail("too late"))
+    monkeypatch.setattr(Image, "open", lambda *_, **__: pytest.fail("too late"))
     for source in (make(most + 1), make(2 * most)):
         assert announced(source) == (0, False)
         for read in (load_image, lambda file: next(load_pages(file))):
