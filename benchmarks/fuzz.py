@@ -3,7 +3,7 @@
 --scans and --frames are files that are sound, small, and would take hours to decode, --parts such
 that would take gigabytes; --names are
 files whose names would do something to a terminal, or are as long as names may be; --lists are
-lists of words.
+lists of words; --databases are LMDB after a copy that went wrong.
 
 Every case is made from a seed and run in a child process with limits. Reported are errors other
 than those that are promised, what libraries print, crashes, and more than 1 GB or 5 s for a file;
@@ -31,14 +31,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hostile_files import gif_of_frames, jp2_of_parts, jpeg_of_scans, tiff_of_tile
+from hostile_files import (
+    gif_of_frames,
+    jp2_of_parts,
+    jpeg_of_scans,
+    jpeg_of_segments,
+    png_of_chunks,
+    tiff_of_strips,
+    tiff_of_tile,
+)
 from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 import vit_str
 from vit_str.console import one_line
-from vit_str.datasets import READERS, Rules, Skipped, open_words
+from vit_str.datasets import READERS, LabeledWord, Rules, Skipped, open_words
+from vit_str.datasets.lmdb import LmdbWriter
+from vit_str.datasets.source import Layout
 from vit_str.files import write_atomically
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.reading.pages.command import FORMATS
@@ -46,7 +56,7 @@ from vit_str.reading.pages.output import hocr
 from vit_str.reading.pages.page import Page
 from vit_str.reading.pages.pictures import PageOptions, pictures_in
 from vit_str.reading.pages.results import PageFolder
-from vit_str.runtime.charset import Charset
+from vit_str.runtime.charset import Charset, charset_of
 from vit_str.runtime.constraints import Pattern
 from vit_str.runtime.image_decoding import DecodedImage, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage
@@ -54,6 +64,7 @@ from vit_str.runtime.limited_process import ProcessLimits
 from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.prior import prior_of
 from vit_str.runtime.readings import error_row, json_line
+from vit_str.synthesis.word_lists import count_words
 from vit_str.torch_runtime.weights_file import save_weights
 
 # At most for a case; cases of a child process
@@ -188,10 +199,13 @@ def frames(folder: Path) -> Run:
 
 
 def parts(folder: Path) -> Run:
-    """What decodes JPEG 2000 in tiny parts, and TIFF files of one tile that is larger than they."""
+    """What decodes JPEG 2000 in tiny parts, TIFF of one huge tile, and headers without an end."""
     path = folder / "parts.image"
     files = [jp2_of_parts(side) for side in (60, 1400)]
     files += [tiff_of_tile(100, side) for side in (112, 40_000)]
+    for count in (100, 2_000_000):
+        files += [jpeg_of_segments(count), png_of_chunks(count)]
+        files += [tiff_of_strips(count), tiff_of_strips(count, big=True)]
 
     def run(draw: random.Random) -> None:
         path.write_bytes(draw.choice(files))
@@ -239,13 +253,17 @@ def write_results(folder: Path, path: Path) -> None:
 
 
 def lists(folder: Path) -> Run:
-    """What ``--language FILE`` takes: lists of words without end, and with impossible counts."""
+    """What lists of words, characters and labels take: files without end, impossible counts."""
     endless = folder / "endless.txt"
     endless.symlink_to("/dev/zero")
     waiting = folder / "waiting.txt"
     os.mkfifo(waiting)
     sparse = folder / "sparse.txt"
     with sparse.open("wb") as file:
+        file.truncate(1 << 30)
+    labels = folder / "labels.tsv"
+    with labels.open("wb") as file:
+        file.write(b"a.png\tone\n")
         file.truncate(1 << 30)
     list_of_words = folder / "words.txt"
 
@@ -255,8 +273,15 @@ def lists(folder: Path) -> Run:
         lines = [f"word\t{count}", "\t1", "a\tb\tc", "\x00", "e\u0301\t2"]
         text = "\n".join(draw.sample(lines, k=draw.randint(1, len(lines))))
         list_of_words.write_text(text, encoding="utf-8")
+        path = draw.choice((endless, waiting, sparse, list_of_words))
         with suppress(ValueError):
-            prior_of(str(draw.choice((endless, waiting, sparse, list_of_words))), None)
+            prior_of(str(path), None)
+        with suppress(ValueError):
+            count_words(path)
+        with suppress(ValueError):
+            charset_of(str(path))
+        if draw.random() < 0.1:  # a gigabyte takes a while
+            assert [type(word) for word in open_words(labels)] == 2 * [Skipped]
 
     return run
 
@@ -363,8 +388,38 @@ def _odd(text: str, draw: random.Random) -> str:
     return json.dumps(values)
 
 
+def databases(folder: Path) -> Run:
+    """What reads an LMDB with blocks of zeros, noise or other blocks, as a broken copy leaves them.
+
+    Not one with other bytes within a page: the library follows every pointer in it.
+    """
+    draw = random.Random(0)
+    with LmdbWriter(folder / "whole", Layout()) as writer:
+        for number in range(200):
+            image = draw.randbytes(draw.choice((100, 3000, 9000)))
+            writer.add([LabeledWord(image, f"word {number}")])
+    whole = (folder / "whole" / "data.mdb").read_bytes()
+
+    def run(draw: random.Random) -> None:
+        path = Path(tempfile.mkdtemp(dir=folder))
+        damaged = bytearray(whole)
+        for _ in range(draw.choice((1, 1, 2, 8))):
+            size = draw.choice((512, 4096, 65_536))
+            place, other = (
+                size * draw.randrange(len(whole) // size + 1) for _ in range(2)
+            )
+            kinds = (bytes(size), draw.randbytes(size), whole[other : other + size])
+            damaged[place : place + size] = draw.choice(kinds)
+        end = draw.choice((len(whole), len(whole), draw.randrange(len(whole))))
+        (path / "data.mdb").write_bytes(damaged[:end])
+        for word in open_words(path):
+            assert isinstance(word, Skipped | LabeledWord)
+
+    return run
+
+
 def data(folder: Path) -> Run:
-    """What goes through a damaged data set; LMDB believes every size in its files."""
+    """What goes through a damaged data set, but an LMDB."""
     pictures = encoded("JPEG PNG")
     with tarfile.open(folder / "a.tar", mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in {
@@ -415,7 +470,19 @@ def _size(name: str) -> int:
     return int(status.partition(f"{name}:")[2].split()[0]) << 10
 
 
-_TARGETS = (images, scans, frames, parts, names, lists, pages, patterns, weights, data)
+_TARGETS = (
+    images,
+    scans,
+    frames,
+    parts,
+    names,
+    lists,
+    pages,
+    patterns,
+    weights,
+    data,
+    databases,
+)
 
 
 def child(target: Any, numbers: range, seed: int, results: Path) -> None:

@@ -1,6 +1,7 @@
 """Files that are small and take long to decode, or much memory.
 
-A JPEG of many scans, a GIF of many frames, a JPEG 2000 of many parts, a TIFF of one tile, PDFs.
+A JPEG of many scans, a GIF of many frames, a JPEG 2000 of many parts, a TIFF of one tile, pictures
+of many segments, chunks and strips, PDFs.
 
 None takes long to make. The benchmarks that look for faults and the tests share them.
 """
@@ -88,6 +89,52 @@ def tiff_of_tile(side: int, tile: int) -> bytes:
     for tag, value in entries.items():
         head += struct.pack("<HHII", tag, 4, 1, value)
     return head + bytes(4) + content
+
+
+def jpeg_of_segments(count: int) -> bytes:
+    """A small JPEG with empty comments before its pixels."""
+    file = io.BytesIO()
+    Image.new("L", (160, 40), "white").save(file, "JPEG")
+    data = file.getvalue()
+    return data[:2] + count * b"\xff\xfe\x00\x02" + data[2:]
+
+
+def png_of_chunks(count: int) -> bytes:
+    """A small PNG with empty chunks that nobody knows before its pixels."""
+    file = io.BytesIO()
+    Image.new("L", (160, 40), "white").save(file, "PNG")
+    data = file.getvalue()
+    pixels = data.index(b"IDAT") - 4
+    name = b"prVt"
+    chunk = bytes(4) + name + zlib.crc32(name).to_bytes(4)
+    return data[:pixels] + count * chunk + data[pixels:]
+
+
+def tiff_of_strips(count: int, big: bool = False) -> bytes:
+    """A small gray TIFF that says so many strips, with two bytes for each place and size."""
+    head = struct.pack("<2sHHHQ", b"II", 43, 8, 0, 16)
+    number = "<Q"
+    entry = "<HHQQ"
+    if not big:
+        head = struct.pack("<2sHI", b"II", 42, 8)
+        number = "<H"
+        entry = "<HHII"
+    values = {256: 160, 257: 40, 258: 8, 259: 1, 262: 1, 277: 1, 278: 1}
+    tags = len(values) + 2
+    end = len(head) + struct.calcsize(number) + tags * struct.calcsize(entry)
+    places = end + (8 if big else 4)
+    entries = [(tag, 4, 1, value) for tag, value in values.items()]
+    entries += [(273, 3, count, places), (279, 3, count, places + 2 * count)]
+    packed = b"".join(struct.pack(entry, *each) for each in sorted(entries))
+    return b"".join(
+        [
+            head,
+            struct.pack(number, tags),
+            packed,
+            bytes(places - end),
+            2 * count * b"d\0",
+        ]
+    )
 
 
 def pdf_of_strokes() -> bytes:

@@ -4,12 +4,12 @@
 
 A third of the requests is broken, empty, huge in bytes or in pixels, cut off in the middle, slow to
 send, never begun, left by its client, never taken, a PDF file that is never drawn, a JPEG of
-endless scans, a GIF of endless frames, a picture that takes gigabytes, a body in chunks of a byte,
-a mix of languages that nobody else asks for, a form in a codec that takes minutes, of a web page of
-elsewhere, of an address that opens all connections, or is one of many of a greedy client. All
-others have to be answered with what reading alone gives. Then one client asks for hard pages only,
-and another has to have its own drawn all the same. At the end the server is stopped while it is
-busy. Exits with 1 if anything was wrong.
+endless scans, a GIF of endless frames, pictures that take gigabytes or have endless headers, a body
+in chunks of a byte, a mix of languages that nobody else asks for, a form in a codec that takes
+minutes, of a web page of elsewhere, of an address that opens all connections, or is one of many of
+a greedy client. All others have to be answered with what reading alone gives. Then one client asks
+for hard pages only, and another has to have its own drawn all the same. At the end the server is
+stopped while it is busy. Exits with 1 if anything was wrong.
 """
 
 import asyncio
@@ -28,7 +28,10 @@ from hostile_files import (
     gif_of_frames,
     jp2_of_parts,
     jpeg_of_scans,
+    jpeg_of_segments,
     pdf_of_strokes,
+    png_of_chunks,
+    tiff_of_strips,
     tiff_of_tile,
 )
 from http_load import ServerProcess, receive, send
@@ -70,7 +73,13 @@ class Run:
             jpeg_of_scans((side, side), 95_000) for side in (1400, 6284, 7070)
         ]
         self._frames = gif_of_frames(7000, 5000)
-        self._gigabytes = [jp2_of_parts(1400), tiff_of_tile(100, 40_000)]
+        self._gigabytes = [
+            jp2_of_parts(1400),
+            tiff_of_tile(100, 40_000),
+            tiff_of_strips(2_400_000),
+            jpeg_of_segments(2_000_000),
+            png_of_chunks(700_000),
+        ]
 
     async def all(self, count: int) -> None:
         """A third of them bad, some at a time."""

@@ -15,6 +15,7 @@ from vit_str.files import (
     check_writable,
     find_files,
     folder_to_fill,
+    read_text,
     shortened,
     write_atomically,
 )
@@ -295,3 +296,25 @@ def test_a_folder_that_cannot_be_searched_is_reported(tmp_path):
 
 def test_control_characters_are_escaped():
     assert one_line("a\nb\t\x1b\x9b\u2028é\udcff") == "a\\nb\\t\\x1b\\x9b\\u2028é\udcff"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices and pipes of POSIX")
+def test_a_text_file_may_be_a_device_without_an_end(tmp_path):
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 32)
+    for name in ("zero", "sparse"):
+        with pytest.raises(OSError, match="more than 64 MB"):
+            read_text(tmp_path / name)
+    os.mkfifo(tmp_path / "pipe")
+    assert read_text(tmp_path / "pipe") == ""  # nobody writes to it
+
+
+def test_text_files_are_utf_8_with_or_without_a_mark(tmp_path):
+    path = tmp_path / "text"
+    for mark in (b"", b"\xef\xbb\xbf"):
+        path.write_bytes(mark + "é\n".encode())
+        assert read_text(path) == "é\n"
+    path.write_bytes("é".encode("latin-1"))
+    with pytest.raises(UnicodeDecodeError):
+        read_text(path)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from vit_str.console import one_line, reason_of
+from vit_str.files import read_text
 
 Settings = dict[str, Any]
 
@@ -65,7 +66,7 @@ def _read(path: Path) -> Settings:
     import yaml  # not part of the base installation
 
     try:
-        settings = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        settings = yaml.safe_load(read_text(path)) or {}
     except UnicodeDecodeError:
         reason = "not UTF-8 text; save it as UTF-8"
     except yaml.YAMLError as error:

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _LONGEST_NAME = 255  # bytes, of nearly all file systems
+_MOST_TEXT = 64 << 20  # bytes, of a text file that is read whole
 _UNFINISHED = ".unfinished"  # in a folder that is being filled
 _NOTE = b"vit-str makes this folder\n"  # in that file
 # Errors that do not name the file that cannot be written.
@@ -257,6 +258,38 @@ def _escaped(character: str) -> str:
     if character.isprintable():
         return character
     return "".join(f"\\x{byte:02x}" for byte in os.fsencode(character))
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file in UTF-8, with or without a byte order mark, or of a pipe.
+
+    It may be one that a user has named by mistake: a device without an end is read no further than
+    to 64 MB, and nobody waits for a pipe that nothing writes to.
+
+    Raises:
+        OSError: it cannot be read, or holds more.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    with open(path, "rb", opener=open_at_once) as file:
+        content = file.read(_MOST_TEXT + 1)
+    if len(content) > _MOST_TEXT:
+        reason = f"more than {_MOST_TEXT >> 20} MB, no text file of this kind"
+        raise OSError(errno.EINVAL, reason, str(path))
+    return content.decode("utf-8-sig")
+
+
+def open_at_once(path: str, flags: int) -> int:
+    """Opens a file as usual, but a pipe that nobody writes to as an empty one.
+
+    See ``opener`` of ``open``.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if hasattr(os, "set_blocking"):
+        os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def check_writable(path: Path) -> None:

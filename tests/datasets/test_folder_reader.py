@@ -1,6 +1,7 @@
 """Folders of images, with labels in files of several kinds."""
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -185,6 +186,30 @@ def test_files_that_are_larger_than_any_image_are_not_read(folder, monkeypatch):
         found = source[0]
         assert isinstance(found, Skipped)
         assert str(found).endswith("cannot be read (larger than 2 million bytes)")
+
+
+@pytest.mark.parametrize("name", ["labels.tsv", "labels.csv", "labels.jsonl"])
+def test_a_line_without_an_end_is_one_that_is_damaged(name, folder):
+    rows = {
+        "labels.tsv": "a.png\tfine",
+        "labels.csv": "a.png,fine",
+        "labels.jsonl": '{"file": "a.png", "text": "fine"}',
+    }
+    row = rows[name]
+    with (folder / name).open("wb") as file:
+        file.write(f"{row}\n".encode())
+        file.truncate(100_000_000)  # zeros
+        file.seek(0, 2)
+        file.write(f"\n{row}\n".encode())
+    tracemalloc.start()
+    first, damaged, last = FolderReader(folder)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [first.label, last.label] == ["fine", "fine"]
+    assert (
+        str(damaged) == f"{name}, line 2: entry damaged (longer than 1,048,576 bytes)"
+    )
+    assert peak < 20_000_000
 
 
 @pytest.mark.parametrize("first", ['"path,text', f"path,{'x' * 200_000}"])

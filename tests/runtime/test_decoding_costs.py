@@ -1,6 +1,8 @@
 """Files whose few bytes stand for hours of decoding."""
 
+import struct
 import sys
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -8,10 +10,24 @@ import pytest
 from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from hostile_files import gif_of_frames, jp2_of_parts, jpeg_of_scans, tiff_of_tile
+from hostile_files import (
+    gif_of_frames,
+    jp2_of_parts,
+    jpeg_of_scans,
+    jpeg_of_segments,
+    png_of_chunks,
+    tiff_of_strips,
+    tiff_of_tile,
+)
 
 from vit_str.runtime import decoding_costs, image_decoding, images
-from vit_str.runtime.decoding_costs import MOST_SCANS, has_many_scans
+from vit_str.runtime.decoding_costs import (
+    MOST_PARTS,
+    MOST_SCANS,
+    MOST_VALUES,
+    has_many_parts,
+    has_many_scans,
+)
 from vit_str.runtime.image_decoding import decode_batches
 from vit_str.runtime.images import (
     UnreadableImage,
@@ -107,3 +123,61 @@ def test_only_pages_that_are_wanted_are_decoded():
         11,
         13,
     ]
+
+
+@pytest.mark.parametrize(
+    ("make", "most"),
+    [
+        (jpeg_of_segments, MOST_PARTS),
+        (png_of_chunks, MOST_PARTS),
+        (tiff_of_strips, MOST_VALUES),
+        (partial(tiff_of_strips, big=True), MOST_VALUES),
+    ],
+)
+def test_headers_without_an_end_are_refused_before_pillow_reads_them(
+    make, most, monkeypatch
+):
+    """Two megabytes of such a TIFF took 3.5 s and 125 MB."""
+    few = make(most // 100)
+    assert not has_many_parts(BytesIO(few))
+    assert announced(few).pixels == 160 * 40
+    monkeypatch.setattr(Image, "open", lambda *_, **__: pytest.fail("too late"))
+    for source in (make(most + 1), make(2 * most)):
+        assert announced(source) == (0, False)
+        for read in (load_image, lambda file: next(load_pages(file))):
+            with pytest.raises(UnreadableImage, match="many parts; save it again"):
+                read(source)
+
+
+def test_parts_of_a_jpeg_are_counted_behind_what_fills_space():
+    data = jpeg_of_segments(2 * MOST_PARTS)
+    for filling in (
+        b"\xff" * 100,
+        bytes(200_000),
+        b"\xff\xd8",
+        b"\xff\xd9",
+        b"\xff\x01",
+    ):
+        assert has_many_parts(BytesIO(data[:6] + filling + data[6:])), filling[:2]
+        few = jpeg_of_segments(3)
+        assert not has_many_parts(BytesIO(few[:6] + filling + few[6:]))
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG", "TIFF", "GIF", "BMP", "WEBP"])
+def test_files_that_are_cut_short_have_few_parts(form):
+    file = BytesIO()
+    Image.new("RGB", (64, 48)).save(file, form)
+    for size in (*range(40), len(file.getvalue()) - 1):
+        assert not has_many_parts(BytesIO(file.getvalue()[:size]))
+
+
+def test_tags_of_a_tiff_may_be_long_where_they_are_bytes():
+    """As profiles of colors and notes of editors are, but not as lists of numbers."""
+    most = 10 * MOST_VALUES
+    file = BytesIO()
+    picture = Image.new("L", (160, 40))
+    picture.save(file, "TIFF", tiffinfo={37724: bytes(most), 700: bytes(most)})
+    assert load_image(file.getvalue()).size == (160, 40)
+    numbers = struct.pack("<2sHIHHHII", b"II", 42, 8, 1, 700, 4, most, 26)
+    assert has_many_parts(BytesIO(numbers + bytes(4 + 4 * most)))
+    assert not has_many_parts(BytesIO(numbers + bytes(4 * most - 100)))  # cut short

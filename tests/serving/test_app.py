@@ -672,6 +672,7 @@ class TestPage:
 
     def test_pages_that_nobody_waits_for_end(self, site, slow, word, monkeypatch):
         here, engine = site(slow, deadline=0.5), type(slow.engine)
+        here.service._page_reader._pool.submit(str).result(60)  # it has what it needs
         encode = engine.encode
 
         def slow_encode(self, images):
@@ -685,6 +686,40 @@ class TestPage:
         started = time.perf_counter()
         here.service.close()
         assert time.perf_counter() - started < 5
+
+    def test_a_page_that_has_to_wait_for_too_long_is_refused(
+        self, site, slow, word, monkeypatch
+    ):
+        """With when to come again, before its own time is over: it is not to blame."""
+        here, engine = site(slow, deadline=3.0), type(slow.engine)
+        here.service._page_reader._pool.submit(str).result(60)
+        encode = engine.encode
+
+        def slow_encode(self, images):
+            assert slow.go.wait(20)
+            return encode(self, images)
+
+        monkeypatch.setattr(engine, "encode", slow_encode)
+        monkeypatch.setattr(here.service, "_check_turn", lambda over, began: None)
+
+        async def ask(polite):
+            transport = httpx.ASGITransport(here.app, client=("10.0.0.1", 1))
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://test"
+            ) as greedy:
+                hard = asyncio.ensure_future(
+                    greedy.post("/v1/page", content=word("a", (300, 60)))
+                )
+                await asyncio.sleep(0.3)
+                other = await polite.post("/v1/page", content=word("b", (300, 60)))
+                slow.go.set()
+                await hard
+                return other
+
+        answer = here.run(ask)
+        assert answer.status_code == 503
+        assert "others come first" in error_of(answer)
+        assert answer.headers["retry-after"] == "2"
 
     def test_a_client_has_one_drawer(self, site, word, monkeypatch):
         """So that one with hard PDF files does not keep others from having theirs drawn."""

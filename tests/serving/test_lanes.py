@@ -5,7 +5,7 @@ import time
 import pytest
 
 from vit_str.serving.lanes import Lane, set_at_end
-from vit_str.serving.limits import site_of
+from vit_str.serving.limits import Refusal, site_of
 
 
 def test_clients_take_turns_and_have_their_share():
@@ -84,6 +84,46 @@ def test_it_knows_whether_others_wait():
         assert not lane.others_wait()
         go.set()
         await asyncio.gather(first, own)
+
+    asyncio.run(ask())
+    lane.close()
+
+
+def test_what_does_not_begin_in_time_is_refused():
+    lane, begun, go = Lane(1), threading.Event(), threading.Event()
+
+    def work():
+        begun.set()
+        return go.wait(20)
+
+    async def ask():
+        first = asyncio.ensure_future(lane.do("a", work))
+        assert await asyncio.to_thread(begun.wait, 20)
+        lane._patience = 0.3
+        for client in ("a", "b"):  # behind its own, and in the line of all
+            with pytest.raises(Refusal, match="did not begin in") as refused:
+                await lane.do(client, work)
+            assert (refused.value.status, refused.value.retry_after) == (503, 1)
+        assert not lane.others_wait()
+        assert not first.done()  # which had begun
+        go.set()
+        assert await first
+        lane._patience = 20
+        assert await lane.do("b", work)
+
+    asyncio.run(ask())
+    lane.close()
+
+
+def test_a_timeout_of_the_work_is_its_own():
+    lane = Lane(1, patience=20)
+
+    def work():
+        raise TimeoutError("the disk")
+
+    async def ask():
+        with pytest.raises(TimeoutError, match="the disk"):
+            await lane.do("a", work)
 
     asyncio.run(ask())
     lane.close()

@@ -1,10 +1,13 @@
+import os
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from vit_str.runtime.alphabets import ALPHABETS, ends_of_script, scripts_in
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
+from vit_str.synthesis import word_lists
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 from vit_str.synthesis.spellings import SYLLABLES as SPELLED
@@ -15,6 +18,7 @@ from vit_str.synthesis.spellings import (
     with_sharp_s,
 )
 from vit_str.synthesis.word_lists import (
+    count_words,
     favor_accents,
     favor_rare_letters,
     language_words,
@@ -238,3 +242,19 @@ def test_old_and_new_german_spelling():
     assert "iſt" in old
     assert "straße" not in old
     assert "ſtraße" in old
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 7, 1 << 20])
+def test_words_of_a_text_are_counted_wherever_it_is_cut(at_once, tmp_path, monkeypatch):
+    monkeypatch.setattr(word_lists, "_READ_AT_ONCE", at_once)
+    path = tmp_path / "text.txt"
+    path.write_text("\ufeffone two  one\n\nthree\tone", encoding="utf-8")
+    assert list(count_words(path).items()) == [("one", 3), ("two", 1), ("three", 1)]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices and pipes of POSIX")
+def test_a_text_of_words_may_be_a_device_without_an_end(tmp_path):
+    with pytest.raises(ValueError, match="/dev/zero: a word of more than 10,000"):
+        count_words(Path("/dev/zero"))
+    os.mkfifo(tmp_path / "pipe")
+    assert not count_words(tmp_path / "pipe")  # nobody writes to it

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from vit_str.datasets.source import Boxes, Reason, Skipped
 
@@ -27,6 +27,9 @@ LABELS = (
 
 DAMAGE = (ValueError, TypeError, AttributeError, RecursionError)
 """What JSON raises that is cut, nested without end, or says something else than was expected."""
+
+
+_LONGEST_LINE = 1 << 20  # bytes, with the boxes of a word
 
 
 class LabelRow(NamedTuple):
@@ -71,8 +74,10 @@ class LabelFile:
             raise IndexError(index)
         with self.path.open("rb") as file:
             file.seek(starts[index])
-            line = file.readline()
+            line = file.readline(_LONGEST_LINE + 1)
         try:
+            if len(line) > _LONGEST_LINE:
+                raise ValueError(f"longer than {_LONGEST_LINE:,} bytes")
             text = line.decode().rstrip("\r\n")
             return _json_row(text) if self._is_json else self._row(text)
         except UnicodeDecodeError:
@@ -133,17 +138,31 @@ def boxes_of(values: dict[str, Any]) -> Boxes:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, int, str]]:
-    """Lines that are not blank: number from 1 on, byte where it starts, text without its end."""
+    """Lines that are not blank: number from 1 on, byte where it starts, text without its end.
+
+    Of a line that is too long only the beginning: a file of zeros is one line of gigabytes.
+    """
     start = 0
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            end = start + len(line)
+        for number, (line, size) in enumerate(_bounded_lines(file), 1):
+            end = start + size
             if number == 1 and line.startswith(b"\xef\xbb\xbf"):  # a byte order mark
                 start += 3
                 line = line[3:]
             if line.strip():
                 yield number, start, line.decode("utf-8", "replace").rstrip("\r\n")
             start = end
+
+
+def _bounded_lines(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """Lines, and how many bytes each has; no more than the beginning of those that are too long."""
+    while line := file.readline(_LONGEST_LINE + 1):
+        size = len(line)
+        part = line
+        while len(part) > _LONGEST_LINE and not part.endswith(b"\n"):
+            part = file.readline(_LONGEST_LINE + 1)
+            size += len(part)
+        yield line, size
 
 
 def _columns_under(titles: Sequence[str]) -> tuple[int, int, int] | None:

@@ -113,9 +113,22 @@ def check_out(options: argparse.Namespace) -> None:
             f"--out {out} is the name of an image; give another, such as readings.txt"
         )
     lists = (options.files_from, options.lexicon, options.language, options.model)
-    for path in filter(None, (*options.paths, *lists)):
-        if os.path.isfile(path) and os.path.exists(out) and os.path.samefile(path, out):
-            raise ValueError(f"--out {out} is read itself; give another file")
+    check_not_read("--out", out, (*options.paths, *lists))
+
+
+def check_not_read(
+    option: str, out: str | Path, inputs: Iterable[str | Path | None]
+) -> None:
+    """Refuse to write over a file that is read.
+
+    Raises:
+        ValueError: the output of an option is one of the inputs.
+    """
+    if not os.path.exists(out):
+        return
+    for path in inputs:
+        if path and os.path.isfile(path) and os.path.samefile(path, out):
+            raise ValueError(f"{option} {out} is read itself; give another file")
 
 
 def search_of(options: argparse.Namespace) -> "Search":

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vit_str.files import read_text
 from vit_str.runtime.alphabets import ALPHABETS
 
 if TYPE_CHECKING:
@@ -261,7 +262,7 @@ def _looks_like_name(text: str) -> bool:
 
 def _charset_in(path: Path) -> Charset:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path)
     except FileNotFoundError:
         raise ValueError(f"charset file {path}: no such file; check the path") from None
     except OSError as error:

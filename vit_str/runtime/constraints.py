@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable
 from functools import lru_cache
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from vit_str.files import read_text
 from vit_str.runtime.charset import PADDING, Charset
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _SECONDS = 1.0
 _LEXICON_SECONDS = 30.0
-_MOST_BYTES = 64 << 20  # of a list of words
 _LONGEST_LINE = 5000  # characters, of a word with its count
 _KNOWN_STATES = 1 << 14  # masks kept, the oldest dropped first
 
@@ -241,7 +240,7 @@ def read_lexicon(path: str | Path, kind: str = "lexicon") -> list[str]:
             line.
     """
     try:
-        words = _read_text(Path(path), kind).splitlines()
+        words = read_text(path).splitlines()
     except OSError as error:
         raise ValueError(f"{kind} {path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
@@ -253,26 +252,6 @@ def read_lexicon(path: str | Path, kind: str = "lexicon") -> list[str]:
         most = f"a line of more than {_LONGEST_LINE:,} characters"
         raise ValueError(f"{kind} {path}: holds {most}; write one word a line")
     return found
-
-
-def _read_text(path: Path, kind: str) -> str:
-    """What a file or a pipe holds, if it is not too much; waits for nobody to open a pipe."""
-    with open(path, "rb", opener=_open_at_once) as file:
-        content = file.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        most = _MOST_BYTES >> 20
-        raise ValueError(
-            f"{kind} {path}: more than {most} MB; give a text file of words"
-        )
-    return content.decode("utf-8-sig")
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open a file as usual, but a pipe that nobody writes to as an empty one."""
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-    if hasattr(os, "set_blocking"):
-        os.set_blocking(descriptor, True)
-    return descriptor
 
 
 def _check_known(name: str, text: str, charset: Charset) -> None:

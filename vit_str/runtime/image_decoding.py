@@ -18,6 +18,7 @@ from vit_str.runtime.images import (
     IN_FLIGHT,
     MAX_PIXELS,
     BinaryFile,
+    ImageSource,
     UnreadableImage,
     announced,
     file_bytes,
@@ -84,9 +85,7 @@ class LinePart(NamedTuple):
 
 def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
     """Decode one image and bring it, or its only word amid nothing, to the size of the model."""
-    if hasattr(source, "__array__") and not isinstance(source, Image.Image):
-        source = _from_array(source)
-    assert not isinstance(source, np.ndarray)
+    source = without_array(source)
     loaded, size = load_sized_image(source)
     with reported_in_one_line(source_name(source)):
         pixels, window = without_margins(loaded, preprocessing)
@@ -317,6 +316,18 @@ def decode_batches(
             yield [(source, job.result()) for source, job in batch]
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def without_array(source: Source) -> ImageSource:
+    """An array or tensor as a picture; all else as it is.
+
+    Raises:
+        ValueError: for an array of another shape or type than an image has.
+    """
+    if hasattr(source, "__array__") and not isinstance(source, Image.Image):
+        return _from_array(source)
+    assert not isinstance(source, np.ndarray)
+    return source
 
 
 def _from_array(values: Any) -> Image.Image:

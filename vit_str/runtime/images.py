@@ -29,6 +29,7 @@ from vit_str.console import one_line
 from vit_str.runtime.decoding_costs import (
     MOST_COMPOSED,
     MOST_SCANS,
+    has_many_parts,
     has_many_scans,
     may_take_more,
 )
@@ -461,6 +462,9 @@ def _formats_of(plugins: Sequence[str]) -> tuple[str, ...]:
 def _opened(file: BytesIO | BufferedReader, name: str) -> ImageFile.ImageFile:
     """What Pillow makes of a file; it says of others that are common what to do."""
     _silence_decoders()
+    if has_many_parts(file):
+        raise UnreadableImage(name, "made of too many parts; save it again as PNG")
+    file.seek(0)
     start = file.read(16)
     file.seek(0)
     try:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vit_str.runtime.charset import Charset
+from vit_str.runtime.forks import PerProcess
 from vit_str.runtime.graph_files import (
     DESCRIPTION,
     FORMAT,
@@ -84,32 +85,22 @@ class OnnxEngine:
         if graphs.variant == INT8:
             self.number_format = "int8"
         self._graphs = graphs
-        self._opened = self._open(tensors)
-        self._process = os.getpid()
-
-    def _open(self, tensors: Tensors | None = None) -> dict[str, Graph | Opener]:
-        """The graphs; where a draft is checked, the one for steps is opened at the first doubt."""
-        openers = self._graphs.open(self.threads, tensors)
-        waits = {"step"} if "verify" in openers else set()
-        return {
-            name: opener if name in waits else Graph(opener())
-            for name, opener in openers.items()
-        }
+        self._opened = PerProcess(
+            _opened(graphs, self.threads, tensors),
+            partial(_opened, graphs, self.threads),
+        )
 
     def session(self, name: str) -> InferenceSession:
         """What runs a graph."""
         return self._graph(name).session
 
     def _graph(self, name: str) -> Graph:
-        """A graph; opened anew in a forked process, where the threads of a session are missing."""
-        if self._process != os.getpid():
-            self._opened = self._open()
-            self._process = os.getpid()
-        graph = self._opened[name]
+        graphs = self._opened.value
+        graph = graphs[name]
         if isinstance(graph, Graph):
             return graph
         opened = Graph(graph())
-        self._opened[name] = opened  # two threads may both open it: either is right
+        graphs[name] = opened  # two threads may both open it: either is right
         return opened
 
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Arrays:
@@ -252,6 +243,18 @@ def _exported_model(values: Mapping[str, Any]) -> Model:
         provenance=dict(values["provenance"]),
         interface=Interface.from_dict(values["interface"]),
     )
+
+
+def _opened(
+    graphs: GraphFiles, threads: int, tensors: Tensors | None = None
+) -> dict[str, Graph | Opener]:
+    """The graphs; where a draft is checked, the one for steps is opened at the first doubt."""
+    openers = graphs.open(threads, tensors)
+    waits = {"step"} if "verify" in openers else set()
+    return {
+        name: opener if name in waits else Graph(opener())
+        for name, opener in openers.items()
+    }
 
 
 def _symbols(session: InferenceSession) -> int:

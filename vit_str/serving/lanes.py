@@ -6,10 +6,12 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event
 from typing import TypeVar
 from weakref import WeakValueDictionary
+
+from vit_str.serving.limits import Refusal
 
 Result = TypeVar("Result")
 
@@ -21,11 +23,16 @@ class Lane:
         threads: how many.
         each: how many of them a client may have at the same time. What it asks for beyond that
             waits before it stands in the line of all, so others come first.
+        patience: seconds that a job may wait before it begins; None for as long as somebody waits
+            for it.
     """
 
-    def __init__(self, threads: int, each: int = 1) -> None:
+    def __init__(
+        self, threads: int, each: int = 1, patience: float | None = None
+    ) -> None:
         self._pool = ThreadPoolExecutor(threads)
         self._each = each
+        self._patience = patience
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._began: dict[object, float] = {}
         self._queued: set[object] = set()  # jobs that wait for a thread
@@ -36,11 +43,46 @@ class Lane:
         function: Callable[..., Result],
         *arguments: object,
     ) -> Result:
-        """What a function returns; its arguments are let go as soon as nobody waits for it."""
+        """What a function returns; its arguments are let go as soon as nobody waits for it.
+
+        Raises:
+            Refusal: it could not begin in time.
+        """
+        if self._patience is None:
+            return await self._done(client, lambda: None, function, *arguments)
+        loop = asyncio.get_running_loop()
+        clock = asyncio.timeout(self._patience)
+
+        def stop_clock() -> None:
+            with suppress(RuntimeError):  # nobody waits any more, or the server stops
+                loop.call_soon_threadsafe(_stop, clock)
+
+        try:
+            async with clock:
+                return await self._done(client, stop_clock, function, *arguments)
+        except TimeoutError:
+            if not clock.expired():  # one of the function
+                raise
+            reason = f"others come first, and this did not begin in {self._patience:g} seconds"
+            raise Refusal(
+                503,
+                f"{reason}; send it again later",
+                retry_after=round(self._patience) or 1,
+            ) from None
+
+    async def _done(
+        self,
+        client: str,
+        on_begin: Callable[[], object],
+        function: Callable[..., Result],
+        *arguments: object,
+    ) -> Result:
+        """What a function returns; says in its thread when it begins."""
         waiting = [arguments]
         job = object()
 
         def work() -> Result:
+            on_begin()
             self._queued.discard(job)
             self._began[job] = time.monotonic()
             try:
@@ -78,6 +120,12 @@ class Lane:
     def close(self) -> None:
         """Begin nothing more, and wait for what is in progress."""
         self._pool.shutdown(cancel_futures=True)
+
+
+def _stop(clock: asyncio.Timeout) -> None:
+    """Let what a clock watches take as long as it does."""
+    with suppress(RuntimeError):  # it has ended
+        clock.reschedule(None)
 
 
 @contextmanager

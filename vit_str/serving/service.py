@@ -136,8 +136,10 @@ class ReadingService:
         self.forms = Lane(_FORMS)
         self._decoders = Lane(_DECODERS, each=_DECODERS_OF_ONE)
         self._large_decoders = Lane(_LARGE_DECODERS)
-        self._drawers = Lane(_DRAWERS)
-        self._page_reader = Lane(1)
+        # What begins later has no turn left before its deadline
+        patience = limits.deadline * (1 - _TURN)
+        self._drawers = Lane(_DRAWERS, patience=patience)
+        self._page_reader = Lane(1, patience=patience)
         self._page_reader.prepare(self._page_parts)
         self._reading: BatchingQueue[DecodedImage, Reading] = BatchingQueue(
             partial(self._read, reader),

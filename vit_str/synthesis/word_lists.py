@@ -3,10 +3,12 @@
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TextIO
 
+from vit_str.files import open_at_once
 from vit_str.runtime.machine import install_hint
 from vit_str.synthesis.spellings import (
     OTHER_SPELLINGS,
@@ -24,6 +26,8 @@ from vit_str.synthesis.spellings import (
 )
 
 _OTHERWISE = 0.2  # share of another spelling beside the usual one
+_READ_AT_ONCE = 1 << 20  # characters
+_LONGEST_WORD = 10_000  # characters; none that is drawn is nearly as long
 _LIST_SIZE = 200_000  # most frequent words of a language
 _LEAST_SHARE = 0.008  # of the words with letters that ASCII lacks, with each of these
 _SPELLINGS = {"de": with_sharp_s, "el": with_final_sigma}
@@ -40,11 +44,28 @@ def count_words(path: Path) -> Mapping[str, float]:
     Raises:
         ValueError: for a file that cannot be read or is not UTF-8.
     """
+    counts: Counter[str] = Counter()
     try:
-        return Counter(path.read_text(encoding="utf-8-sig").split())
+        with open(path, encoding="utf-8-sig", opener=open_at_once) as file:
+            for words in _words_in(file):
+                counts.update(words)
+        return counts
     except (OSError, UnicodeDecodeError) as error:
         message = f"cannot read words from {path}: {error}; give a UTF-8 text file"
         raise ValueError(message) from None
+
+
+def _words_in(file: TextIO) -> Iterator[list[str]]:
+    """The words of a text, some at a time: it may be one line of gigabytes."""
+    rest = ""
+    while part := file.read(_READ_AT_ONCE):
+        text = rest + part
+        words = text.split()
+        rest = "" if text[-1].isspace() else words.pop()
+        if len(rest) > _LONGEST_WORD:
+            raise OSError(f"a word of more than {_LONGEST_WORD:,} characters")
+        yield words
+    yield rest.split()
 
 
 def language_words(language: str) -> list[tuple[Mapping[str, float], float]]:

@@ -144,6 +144,18 @@ def test_what_cannot_be_used_is_reported_before_reading(
     assert trouble in err
 
 
+def test_labels_and_lists_are_not_written_over(evaluate, folder, tmp_path):
+    labels = folder / "labels.tsv"
+    before = labels.read_bytes()
+    words = tmp_path / "words.txt"
+    words.write_text("Hotel\n")
+    for path, options in ((labels, ()), (words, ("--lexicon", words))):
+        code, out, err = evaluate("--markdown", path, *options)
+        assert (code, out) == (2, "")
+        assert f"--markdown {path} is read itself; give another file" in err
+    assert labels.read_bytes() == before
+
+
 def test_results_stay_when_a_file_cannot_be_written_after_all(
     evaluate, tmp_path, monkeypatch
 ):

@@ -35,6 +35,19 @@ def test_pages_are_read_however_they_are_turned(drawn, page_reader, lines, quart
     assert len(page.words) == sum(len(line.split()) for line in lines)
 
 
+def test_pages_are_read_in_every_form(drawn, page_reader, tmp_path):
+    image, _ = drawn
+    image.save(tmp_path / "page.png")
+    array = np.asarray(image)
+    forms = [tmp_path / "page.png", (tmp_path / "page.png").read_bytes(), array]
+    forms += [np.moveaxis(array, 2, 0), array / 255]
+    expected = page_reader.read(image).text
+    for form in forms:
+        assert page_reader.read(form).text == expected
+    with pytest.raises(ValueError, match="give several images as a list"):
+        page_reader.read(np.zeros((2, 32, 128, 3), np.uint8))
+
+
 def test_characters_lie_in_their_words_and_words_in_their_lines(drawn, page_reader):
     image, _ = drawn
     page = page_reader.read(image, boxes=True)

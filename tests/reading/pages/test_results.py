@@ -30,8 +30,9 @@ def test_a_damaged_record_is_passed_over(tmp_path):
     page.touch()
     folder.note(folder.state(str(page)), 1, 3)
     whole = folder.record.read_bytes()
+    others = b'{"source": ["a"], "name": "b"}\n{"source": "a", "name": null}\n'
     folder.record.write_bytes(
-        b"\xff\x00\n" + b"[" * 100_000 + b"\n7\n" + whole + whole[:20]
+        b"\xff\x00\n" + b"[" * 100_000 + b"\n7\n" + others + whole + whole[:20]
     )
     again = PageFolder(tmp_path, ".txt", {})
     again.target(str(page)).touch()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from vit_str.files import find_files
+from vit_str.files import find_files, read_text
 from vit_str.reading.pages.page import Page
 from vit_str.runtime.images import SUFFIXES, upright_size
 
@@ -60,7 +60,7 @@ def read_labels(path: Path) -> list[Label]:
     """
     labels = []
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = read_text(path).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"cannot read labels from {path}: {error}") from None
     for number, line in enumerate(lines, 1):

@@ -10,13 +10,14 @@ from pathlib import Path
 import vit_str
 from vit_str import console
 from vit_str.datasets import WordSource
+from vit_str.datasets.folder import LABEL_FILES
 from vit_str.evaluation.words.comparison import Comparison
 from vit_str.evaluation.words.markdown import report_markdown
 from vit_str.evaluation.words.mistakes import picture_sheet, surest_mistakes
 from vit_str.evaluation.words.reading import open_sets, read_words, remarks
 from vit_str.evaluation.words.report import Report
 from vit_str.files import check_writable, write_atomically
-from vit_str.reading.options import search_of
+from vit_str.reading.options import check_not_read, search_of
 from vit_str.reports.sheets import check_picture, write_picture
 from vit_str.runtime import Reader, load
 
@@ -52,6 +53,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Find out before the reading, which may take long, whether files can be written."""
+    if options.markdown:
+        label_files = (
+            Path(source, name)
+            for source in options.sources
+            for name in ("", *LABEL_FILES)
+        )
+        others = (options.model, options.against, options.lexicon, options.language)
+        check_not_read("--markdown", options.markdown, (*label_files, *others))
     if options.sheet:
         check_picture(options.sheet)
     for path in (options.markdown, options.sheet):

@@ -13,6 +13,7 @@ from vit_str.reading.pages.geometry import (
     turn_points,
     upright,
 )
+from vit_str.runtime.forks import PerProcess
 from vit_str.runtime.machine import install_hint, thread_count
 
 _SHORT = 736  # pixels to which the shorter side of a small picture is enlarged
@@ -79,36 +80,43 @@ class RapidDetector:
     def __init__(self) -> None:
         try:
             import cv2
-            from rapidocr import RapidOCR
+            import rapidocr  # noqa: F401
         except ImportError:
             raise ValueError(
                 f"finding text in pages needs rapidocr, run: {install_hint('page')}"
             ) from None
         logging.getLogger("RapidOCR").setLevel(logging.ERROR)
         cv2.setNumThreads(thread_count())
-        self._engine: Any = RapidOCR(
-            params={
-                "Global.log_level": "error",
-                "Global.max_side_len": _LONGEST,
-                "Det.limit_side_len": _STEP,
-                "Det.thresh": _PIXEL,
-                "Det.box_thresh": _LEAST,
-                "EngineConfig.onnxruntime.intra_op_num_threads": thread_count(),
-                "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-                # Memory that every layer asks the system for anew takes a quarter of the time
-                "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
-            }
-        )
+        self._engine: PerProcess[Any] = PerProcess(_rapid(), _rapid)
 
     def lines(self, image: Image.Image) -> list[Quadrilateral]:
         """See `LineDetector`."""
         short, long = sorted(image.size)
         scale = max(min(1.0, _LONG / long), min(_SHORT / short, _LONGEST / long))
         pixels = _resized(image, scale)
-        found = self._engine(pixels, use_det=True, use_cls=False, use_rec=False)
+        found = self._engine.value(pixels, use_det=True, use_cls=False, use_rec=False)
         boxes = [] if found.boxes is None else found.boxes
         enlarged = np.divide(image.size, pixels.shape[1::-1])
         return [upright(np.asarray(box, float) * enlarged) for box in boxes]
+
+
+def _rapid() -> Any:
+    """What runs the network, with as many threads as this process computes with."""
+    from rapidocr import RapidOCR
+
+    return RapidOCR(
+        params={
+            "Global.log_level": "error",
+            "Global.max_side_len": _LONGEST,
+            "Det.limit_side_len": _STEP,
+            "Det.thresh": _PIXEL,
+            "Det.box_thresh": _LEAST,
+            "EngineConfig.onnxruntime.intra_op_num_threads": thread_count(),
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+            # Memory that every layer asks the system for anew takes a quarter of the time
+            "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
+        }
+    )
 
 
 def _resized(image: Image.Image, scale: float) -> np.ndarray:

@@ -44,6 +44,7 @@ from vit_str.reading.pages.rules import find_rules, grids
 from vit_str.reading.pages.settling import MarkStyle, settled, with_apostrophes
 from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.engine import open_engine
+from vit_str.runtime.image_decoding import without_array
 from vit_str.runtime.images import load_image, load_pages, source_name
 from vit_str.runtime.one_script import with_one_script
 from vit_str.runtime.readings import per_character
@@ -149,14 +150,15 @@ class PageReader:
         """The words of one picture.
 
         Args:
-            source: what ``load_image`` takes: a file, bytes, a Pillow image, an array.
+            source: a path, the bytes of a file, an open file, a Pillow image, an array or a tensor.
             boxes: say where every character is.
 
         Raises:
             UnreadableImage: for a file that is no picture, damaged or too large.
+            ValueError: for an array of another shape or type than an image has.
         """
         path = source_name(source) if isinstance(source, str | os.PathLike) else None
-        image = next(load_pages(path)) if path else load_image(source)
+        image = next(load_pages(path)) if path else load_image(without_array(source))
         found = find_lines(self.detector, image)
         is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
         speck = _SPECK * image.height

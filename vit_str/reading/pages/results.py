@@ -116,7 +116,9 @@ class PageFolder:
                 # Cut by a kill
                 with suppress(ValueError, TypeError, KeyError, RecursionError):
                     row = json.loads(line)
-                    yield {"source": row["source"], "name": row["name"]} | row
+                    named = isinstance(row["source"], str), isinstance(row["name"], str)
+                    if all(named):
+                        yield row
 
 
 def _seen(name: object) -> str:
