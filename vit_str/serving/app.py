@@ -68,9 +68,9 @@ def create_app(
     Args:
         service: what reads.
         model: its name, for clients.
-        key: that every request must bring; None for no key.
-        origins: of pages whose scripts may ask.
-        hosts: names that requests may use for this server; all if empty.
+        key: that requests for readings and metrics must bring; None for no key.
+        origins: of pages of other sites that may ask.
+        hosts: names with a dot that this server may be asked by; without a key only.
     """
     # `Guard` checks the key; this lets one type it in at /docs.
     asks_for_key = [Security(APIKeyHeader(name="X-API-Key", auto_error=False))]
