@@ -183,6 +183,16 @@ def judged(words: OwnWords) -> dict[str, list[str]]:
     }
 
 
+def test_rendered_words_are_validated_on_where_some_are_trained_on(crops, two_fonts):
+    """Without them no font is looked for."""
+    mixed = OwnWords([str(crops)], rendered_share=0.5, fonts=[two_fonts])
+    assert mixed.rendered and mixed.rendered_limit == 512
+    alone = OwnWords([str(crops)], fonts=[two_fonts / "nowhere"])
+    assert alone.rendered is None and alone.rendered_limit == 0
+    asked = OwnWords([str(crops)], rendered_limit=8, fonts=[two_fonts])
+    assert asked.rendered and asked.rendered_limit == 8
+
+
 def test_what_is_held_out_is_not_trained_on_whatever_the_seed(crops):
     first, second = (
         own_words([crops], validation_share=0.3, seed=seed) for seed in (1, 2)
