@@ -145,10 +145,13 @@ class RapidDetector:
         """Lines of an RGB image whose sides the network takes, from the top."""
         import cv2
 
-        channels = cv2.split(pixels)[::-1]  # blue first
-        planes = map(cv2.LUT, channels, self._levels.T)
-        values = {self._input: np.stack(list(planes))[None]}
-        [scores] = self._session.run(None, values, self._options)
+        values = np.empty((1, 3, *pixels.shape[:2]), np.float32)
+        blue_first = cv2.split(pixels)[::-1]
+        for channel, levels, plane in zip(
+            blue_first, self._levels.T, values[0], strict=True
+        ):
+            cv2.LUT(channel, levels, plane)
+        [scores] = self._session.run(None, {self._input: values}, self._options)
         boxes, _ = self._detector.postprocess_op(scores, pixels.shape[:2])
         return self._detector.sorted_boxes(boxes) if len(boxes) else ()
 
