@@ -56,9 +56,9 @@ def main() -> None:
         _copy(find_inputs(options.paths).paths, folder, options.count)
         rounds = interleave(_runs(folder, options), options.rounds)
     rows = [["words/s", "steady", "range", "all", "range"]]
-    for name, results in rounds.items():
-        steady = median_and_range([each.steady for each in results])
-        whole = median_and_range([each.whole for each in results])
+    for name, found in rounds.items():
+        steady = median_and_range([each.steady for each in found])
+        whole = median_and_range([each.whole for each in found])
         rows.append([name, *steady, *whole])
     print(
         f"{options.count} images, model {options.model}, median of {options.rounds} "

@@ -75,7 +75,10 @@ def _measure(
         listed = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".txt"))
         listed.write("".join(f"{file}\n" for file in files))
         listed.flush()
-        start = lambda command: stack.enter_context(ServerProcess(command, server_cpus))  # noqa: E731
+
+        def start(command: list[str]) -> ServerProcess:
+            return stack.enter_context(ServerProcess(command, server_cpus))
+
         batch = start([*_PEER, "batch", listed.name])
         ours = start(_SERVE)
         runs: dict[str, Callable[[], Load]] = {
