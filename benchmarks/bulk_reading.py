@@ -1,13 +1,14 @@
-"""How fast ``vit-str read --engine ray`` reads with several workers, next to one plain process.
+"""How fast ``vit-str read`` reads words on several CPUs: with threads, and with workers of Ray.
 
-    python benchmarks/bulk_reading.py [FILES_OR_FOLDER ...] [--count 4000] [--workers 2]
+    python benchmarks/bulk_reading.py [FILES_OR_FOLDER ...] [--count 4000] [--workers 1 2 4]
 
 All rows read the same files, in interleaved rounds, as commands of their own: copies of those
-given (default: the samples) up to ``--count``. The plain engine runs on one CPU with one thread,
-and on as many CPUs as there are workers with so many threads; Ray on these CPUs too. "steady" is
-the rate from the first result to the last, which is that of a million images; "all" counts from
-the start of the command to its end. Takes about five minutes for 4,000 images. Needs
-``pip install -e ".[ray]"``.
+given (default: the samples) up to ``--count``. For each number of workers, the plain engine runs on
+as many CPUs with so many threads, one by one and in batches of 32, and Ray on these CPUs too, with
+one thread each; numbers of CPUs that there are not are left out. "steady" is the rate from the
+first result to the last, which is that of a million images; "all" counts from the start of the
+command to its end. Takes about five minutes for 4,000 images and one number of workers. Needs
+``pip install -e ".[ray]"``, and measures the plain engine alone without it.
 """
 
 import argparse
@@ -17,7 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +37,8 @@ from measuring import (
 from vit_str.console import positive
 from vit_str.reading.options import find_inputs
 
+_BATCHES = {"one by one": 1, "batches of 32": 32}
+
 
 class Round(NamedTuple):
     """Images per second of one run."""
@@ -45,26 +50,15 @@ class Round(NamedTuple):
 def main() -> None:
     """Measure, print, write."""
     options = _parser().parse_args()
-    cpus = sorted(os.sched_getaffinity(0))[: options.workers]
-    if len(cpus) < options.workers:
-        sys.exit(
-            f"--workers {options.workers} on {len(cpus)} CPUs would measure waiting"
-        )
     print_machine()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "images"
         _copy(find_inputs(options.paths).paths, folder, options.count)
-        many = f"{options.workers} CPUs"
-        runs = {
-            "plain, 1 CPU": partial(_plain, folder, options, cpus[:1]),
-            f"plain, {many}": partial(_plain, folder, options, cpus),
-            f"ray, {many}": partial(_ray, folder, options, cpus),
-        }
-        rounds = interleave(runs, options.rounds)
-    rows = [["images/s", "steady", "range", "all", "range"]]
-    for name, results in rounds.items():
-        steady = median_and_range([each.steady for each in results])
-        whole = median_and_range([each.whole for each in results])
+        rounds = interleave(_runs(folder, options), options.rounds)
+    rows = [["words/s", "steady", "range", "all", "range"]]
+    for name, found in rounds.items():
+        steady = median_and_range([each.steady for each in found])
+        whole = median_and_range([each.whole for each in found])
         rows.append([name, *steady, *whole])
     print(
         f"{options.count} images, model {options.model}, median of {options.rounds} "
@@ -79,6 +73,31 @@ def main() -> None:
     write_json(options.json, {"images_per_second": results, "load": load})
 
 
+def _runs(folder: Path, options: argparse.Namespace) -> dict[str, Callable[[], Round]]:
+    """What is measured on each number of CPUs."""
+    cpus = sorted(os.sched_getaffinity(0))
+    numbers = [number for number in options.workers if number <= len(cpus)]
+    for number in options.workers:
+        if number > len(cpus):
+            print(f"{number} workers are left out: {len(cpus)} CPUs may be used")
+    has_ray = find_spec("ray") is not None
+    if not has_ray:
+        print('Ray is left out; to install it: pip install -e ".[ray]"')
+    fewest = options.part_size * (max(numbers, default=0) + 2)
+    if has_ray and options.count < fewest:
+        sys.exit(f"--count {options.count} has too few parts to time, take {fewest:,}")
+    runs: dict[str, Callable[[], Round]] = {}
+    for number in numbers:
+        used = cpus[:number]
+        for name, size in _BATCHES.items():
+            runs[f"threads: {number}, {name}"] = partial(
+                _plain, folder, options, used, size
+            )
+        if has_ray:
+            runs[f"workers of Ray: {number}"] = partial(_ray, folder, options, used)
+    return runs
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__, rounds=3)
     parser.add_argument(
@@ -87,7 +106,13 @@ def _parser() -> argparse.ArgumentParser:
         default=[str(REPOSITORY / "data" / "samples")],
     )
     parser.add_argument("--count", type=positive, default=4000, help="images (4000)")
-    parser.add_argument("--workers", type=positive, default=2, help="of Ray (2)")
+    parser.add_argument(
+        "--workers",
+        type=positive,
+        nargs="+",
+        default=[1, 2, 4],
+        help="numbers of CPUs (1 2 4): as many threads, or workers of Ray",
+    )
     parser.add_argument("--model", default="tiny", help="weights (tiny)")
     parser.add_argument(
         "--part-size",
@@ -105,13 +130,16 @@ def _copy(files: list[str], folder: Path, count: int) -> None:
         shutil.copyfile(source, folder / f"{number:07d}{source.suffix}")
 
 
-def _plain(folder: Path, options: argparse.Namespace, cpus: list[int]) -> Round:
+def _plain(
+    folder: Path, options: argparse.Namespace, cpus: list[int], batch_size: int
+) -> Round:
     """The command prints results as they come: their times tell the steady rate."""
     started = time.perf_counter()
     times = []
     command = [*_command(folder, options), "--format", "jsonl"]
+    command += ["--batch-size", str(batch_size)]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, preexec_fn=_on(cpus)
+        command, stdout=subprocess.PIPE, preexec_fn=_on(cpus, len(cpus))
     ) as process:
         assert process.stdout is not None
         times = [time.perf_counter() for _ in process.stdout]
@@ -132,17 +160,17 @@ def _ray(folder: Path, options: argparse.Namespace, cpus: list[int]) -> Round:
             "--part-size",
             str(options.part_size),
             "--workers",
-            str(options.workers),
+            str(len(cpus)),
         ]
         result = subprocess.run(
-            command, stdout=subprocess.DEVNULL, preexec_fn=_on(cpus)
+            command, stdout=subprocess.DEVNULL, preexec_fn=_on(cpus, 1)
         )
         seconds = time.perf_counter() - started
         times = sorted(part.stat().st_mtime for part in out.glob("part-*"))
     read = min(len(times) * options.part_size, options.count)
     _check(result.returncode, read, options.count)
     # The first part of every worker came with its start; the last to come may be a short one.
-    later = times[options.workers :]
+    later = times[len(cpus) :]
     steady = (len(later) - 1) * options.part_size / (later[-1] - later[0])
     return Round(read / seconds, steady)
 
@@ -152,8 +180,8 @@ def _command(folder: Path, options: argparse.Namespace) -> list[str]:
     return [*read, "--model", options.model, "--device", "cpu"]
 
 
-def _on(cpus: list[int]) -> "partial[None]":
-    os.environ["OMP_NUM_THREADS"] = str(len(cpus))
+def _on(cpus: list[int], threads: int) -> "partial[None]":
+    os.environ["OMP_NUM_THREADS"] = str(threads)
     return partial(os.sched_setaffinity, 0, cpus)
 
 

@@ -1,13 +1,15 @@
 """How fast words are read on one CPU thread, and how well, next to Tesseract and RapidOCR.
 
-    python benchmarks/reading_speed.py [FILES_OR_FOLDER ...] [--limit 300] [--json FILE]
+    python benchmarks/reading_speed.py [FILES_OR_FOLDER ...] [--limit 300] [--backends onnx-int8]
 
 All readers read the same files, in interleaved rounds, on one and the same CPU. "file" is the
 whole way from image files to text, "pixels" the model alone; memory is the peak of a process that
 reads all of them. ``--exported`` takes folders of ``vit-str export``, such as one in int8. A folder
-with ``labels.tsv`` gives word accuracy too (36 characters: letters without case, digits). Takes
-about five minutes for 300 words. Peers: ``apt-get install tesseract-ocr``; ``pip install rapidocr
-onnxruntime``, perhaps in a virtual environment of its own (``--rapidocr-python``).
+with ``labels.tsv`` gives word accuracy too (36 characters: letters without case, digits). A round
+of 300 words takes about two minutes, of words that are hard to read seven; five sixths of that are
+vit-str in other number formats, which ``--backends onnx-int8`` leaves out. Peers: ``apt-get install
+tesseract-ocr``; ``pip install rapidocr onnxruntime``, perhaps in a virtual environment of its own
+(``--rapidocr-python``).
 """
 
 import argparse
@@ -49,8 +51,10 @@ from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.devices import fastest_dtype
 from vit_str.torch_runtime.weights_file import load_weights
 
-_BACKENDS = "onnx-int8", "onnx"
+_TORCH = "torch"
+_BACKENDS = "onnx-int8", "onnx", _TORCH
 _BATCHES = 1, 32
+_FIRST = 32  # words that a reader has read before it is timed
 _RAPIDOCR_BATCHES = 1, 6  # 6 is its own choice
 
 Round = tuple[float, list[str]]
@@ -81,7 +85,8 @@ def main() -> None:
     try:
         words = find_words(options.paths, options.limit)
         model = resolve(options.model).resolve()
-        runs = dict(vit_str_runs(model, options.exported, words.files))
+        backends = options.backends
+        runs = dict(vit_str_runs(model, backends, options.exported, words.files))
     except ValueError as error:
         parser.error(str(error))
     print_machine()
@@ -94,16 +99,17 @@ def main() -> None:
             _row(name, rounds, words)
             for name, rounds in interleave(runs, options.rounds).items()
         ]
-        commands = _commands(words.files[0], str(model), peers)
+        commands = _commands(words.files[0], str(model), backends, peers)
         starts = interleave(commands, options.rounds)
     print(_readers_table(rows, words))
     print()
     print(_starts_table(starts))
     print()
-    for backend in _BACKENDS:
-        print(_shares_table(load(model, "cpu", backend=backend), words.files))
-        print()
-    peaks = {name: _peak(name, str(model), words.files) for name in ("onnx", "torch")}
+    for backend in backends:
+        if backend != _TORCH:
+            print(_shares_table(load(model, "cpu", backend=backend), words.files))
+            print()
+    peaks = {name: _peak(name, str(model), words.files) for name in backends}
     print(
         table(
             [
@@ -136,6 +142,13 @@ def _parser() -> argparse.ArgumentParser:
         "--model",
         default="tiny",
         help="name or .safetensors file (tiny)",
+    )
+    parser.add_argument(
+        "--backends",
+        nargs="+",
+        choices=_BACKENDS,
+        default=list(_BACKENDS),
+        help="of vit-str, to measure (all of them)",
     )
     parser.add_argument(
         "--exported",
@@ -191,32 +204,35 @@ def _readable(file: str) -> bool:
 
 
 def vit_str_runs(
-    model: Path, exported: list[str], files: list[str]
+    model: Path, backends: list[str], exported: list[str], files: list[str]
 ) -> Iterator[tuple[str, Callable[[], Round]]]:
-    """Every engine, number format, batch size and way; each has read once when it is given."""
+    """Every engine, number format, batch size and way; each has read some when it is given."""
     weights = load_weights(model)
-    dtypes = {torch.float32, fastest_dtype(torch.device("cpu"))}
-    readers = [("", load(model, "cpu", backend=backend)) for backend in _BACKENDS]
+    graphs = [backend for backend in backends if backend != _TORCH]
+    readers = [("", load(model, "cpu", backend=backend)) for backend in graphs]
     if weights.preprocessing.reread_below:
-        for backend in _BACKENDS:
+        for backend in graphs:
             fast = load(model, "cpu", backend=backend, effort="fast")
             free = load(model, "cpu", backend=backend, search=Search(language="none"))
             readers += [(", effort fast", fast), (", language none", free)]
     readers += [("", load(Path(each))) for each in exported]
-    readers += [
-        ("", Reader(weights, "cpu", d))
-        for d in sorted(dtypes, key=lambda d: -d.itemsize)
-    ]
+    if _TORCH in backends:
+        dtypes = {torch.float32, fastest_dtype(torch.device("cpu"))}
+        slowest_first = sorted(dtypes, key=lambda dtype: -dtype.itemsize)
+        readers += [("", Reader(weights, "cpu", dtype)) for dtype in slowest_first]
     for effort, reader in readers:
         pixels = np.stack([reader.pixels(file) for file in files])
+        ways: dict[str, tuple[Callable[..., list[str]], Any]] = {
+            "file": (_read_files, files),
+            "pixels": (_read_pixels, pixels),
+        }
         for batch in _BATCHES:
             engine = f"{reader.engine.backend} {reader.engine.number_format}{effort}"
-            name = f"vit-str, {engine}, batch {batch}"
-            yield f"{name}, file", _timed(partial(_read_files, reader, files, batch))
-            yield (
-                f"{name}, pixels",
-                _timed(partial(_read_pixels, reader, pixels, batch)),
-            )
+            for way, (read, images) in ways.items():
+                name = f"vit-str, {engine}, batch {batch}, {way}"
+                print(f"first words: {name}", file=sys.stderr)
+                read(reader, images[:_FIRST], batch)
+                yield name, partial(_timed, partial(read, reader, images, batch))
 
 
 def _shares_table(reader: Reader, files: list[str]) -> str:
@@ -257,16 +273,11 @@ def _shares_table(reader: Reader, files: list[str]) -> str:
     )
 
 
-def _timed(read: Callable[[], list[str]]) -> Callable[[], Round]:
-    """Its seconds and texts; it has run once before."""
-    read()
-
-    def run() -> Round:
-        started = time.perf_counter()
-        texts = read()
-        return time.perf_counter() - started, texts
-
-    return run
+def _timed(read: Callable[[], list[str]]) -> Round:
+    """Its seconds and texts."""
+    started = time.perf_counter()
+    texts = read()
+    return time.perf_counter() - started, texts
 
 
 def _read_files(reader: Reader, files: list[str], batch: int) -> list[str]:
@@ -318,6 +329,7 @@ def _row(name: str, rounds: list[Round], words: Words) -> Row:
 def _commands(
     file: str,
     model: str,
+    backends: list[str],
     peers: dict[str, Peer],
 ) -> dict[str, Callable[[], float]]:
     """Seconds from the start of a process to the first thing it says."""
@@ -325,7 +337,7 @@ def _commands(
     read = [python, "-m", "vit_str", "read", file, "--model", model, "--backend"]
     lines = {
         f"vit-str read FILE --backend {backend}": [*read, backend]
-        for backend in ("onnx", "torch")
+        for backend in backends
     }
     lines |= {
         "vit-str --help": [python, "-m", "vit_str", "--help"],

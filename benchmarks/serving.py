@@ -1,10 +1,11 @@
 """How fast ``vit-str serve`` answers, beside reading in one process and RapidOCR.
 
-    python benchmarks/serving.py [FILES_OR_FOLDER ...] [--threads 1] [--quick]
+    python benchmarks/serving.py [FILES_OR_FOLDER ...] [--threads 1 2 4] [--quick]
 
-Everything that reads has so many CPUs and threads, clients have the other CPUs, or all if there are
-no others; the network is loopback. Clients wait for their answer before they ask again. A column
-counts per second of CPU that the reader has used, which others at work on the machine disturb less.
+Everything that reads has so many CPUs and threads, in a table for each number of them that there
+are; clients have the other CPUs, or all if there are no others; the network is loopback. Clients
+wait for their answer before they ask again. A column counts per second of CPU that the reader has
+used, which others at work on the machine disturb less.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from http_load import Load, ServerProcess, burst, closed_loop, split_cpus
 from measuring import (
@@ -32,6 +34,7 @@ from reading_speed import find_words
 from vit_str.console import positive
 
 _CLIENTS = (1, 8, 64)
+_BATCHES = "in one process, batches of 32"
 _MOST_SECONDS = 60.0  # of one measurement
 _SERVE = [sys.executable, "-m", "vit_str", "serve", "--port", "0", "--backend", "onnx"]
 _SERVE += ["--proxy", "127.0.0.1"]  # all clients are at one address
@@ -44,24 +47,42 @@ def main() -> None:
     if options.quick:
         options.rounds = 1
         options.requests = 64
-    os.environ["OMP_NUM_THREADS"] = str(options.threads)
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [str(REPOSITORY), os.environ.get("PYTHONPATH", "")]
     )
-    server_cpus, client_cpus = split_cpus(options.threads)
     files = find_words(options.paths, None).files
     files = [files[index % len(files)] for index in range(options.requests)]
-    bodies = [Path(file).read_bytes() for file in files]
     print_machine()
+    cpus = os.sched_getaffinity(0)
+    results = {}
+    for threads in options.threads:
+        if threads > len(cpus):
+            print(f"{threads} threads are left out: {len(cpus)} CPUs may be used")
+            continue
+        results[threads] = _measure(threads, files, options)
+        os.sched_setaffinity(0, cpus)
+    write_json(options.json, {"threads": results})
+
+
+def _measure(
+    threads: int, files: list[str], options: argparse.Namespace
+) -> dict[str, Any]:
+    """Print the table of so many threads, and what became of a burst; all numbers of both."""
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    server_cpus, client_cpus = split_cpus(threads)
+    bodies = [Path(file).read_bytes() for file in files]
     with ExitStack() as stack:
         listed = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".txt"))
         listed.write("".join(f"{file}\n" for file in files))
         listed.flush()
-        start = lambda command: stack.enter_context(ServerProcess(command, server_cpus))  # noqa: E731
+
+        def start(command: list[str]) -> ServerProcess:
+            return stack.enter_context(ServerProcess(command, server_cpus))
+
         batch = start([*_PEER, "batch", listed.name])
         ours = start(_SERVE)
         runs: dict[str, Callable[[], Load]] = {
-            "in one process, batches of 32": partial(_read_batches, batch, len(files))
+            _BATCHES: partial(_read_batches, batch, len(files))
         }
         servers = {"vit-str serve": (ours, "/v1/read")}
         if not options.without_rapidocr:
@@ -77,12 +98,9 @@ def main() -> None:
         crowd = burst(
             ours, "/v1/read", [bodies[n % len(bodies)] for n in range(options.burst)]
         )
-    rows = {
-        name: _row(each, loads["in one process, batches of 32"])
-        for name, each in loads.items()
-    }
+    rows = {name: _row(each, loads[_BATCHES]) for name, each in loads.items()}
     titles = [
-        "",
+        f"threads: {threads}",
         "pictures/s",
         "per CPU s",
         "share of batches",
@@ -96,11 +114,9 @@ def main() -> None:
     )
     print(
         f"\n{options.burst} requests at once: {dict(sorted(crowd.statuses.items()))}, "
-        f"the slowest {slowest}; {crowd.cpu_seconds:.2f} s of CPU"
+        f"the slowest {slowest}; {crowd.cpu_seconds:.2f} s of CPU\n"
     )
-    write_json(
-        options.json, {"rows": rows, "burst": crowd.statuses, "slowest": crowd.slowest}
-    )
+    return {"rows": rows, "burst": crowd.statuses, "slowest": crowd.slowest}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -124,8 +140,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--threads",
         type=positive,
-        default=1,
-        help="and CPUs, of what reads (1)",
+        nargs="+",
+        default=[1, 2, 4],
+        help="and CPUs, of what reads (1 2 4)",
     )
     parser.add_argument("--quick", action="store_true", help="one round of 64 requests")
     parser.add_argument("--without-rapidocr", action="store_true", help="leave it out")

@@ -1,4 +1,6 @@
-"""Finding lines on pages that lie on their side."""
+"""Finding lines: by ``rapidocr``, and on pages that lie on their side."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -74,3 +76,51 @@ def test_an_upright_page_is_looked_at_once():
     detector = Bars()
     assert len(find_lines(detector, table(20))) == 60
     assert detector.looks == 1
+
+
+def lines_of_bars(size: tuple[int, int]) -> Image.Image:
+    """A gray page with strokes as of letters, in lines."""
+    page = Image.new("RGB", size, (230, 240, 250))
+    pen = ImageDraw.Draw(page)
+    for top in range(20, size[1] - 30, 50):
+        for left in range(30, size[0] - 60, 12):
+            pen.rectangle((left, top + left % 5, left + 5, top + 20), (40, 30, 20))
+    return page
+
+
+def test_lines_are_those_of_rapidocr():
+    """Also of a narrow strip, which gets margins."""
+    rapidocr = pytest.importorskip("rapidocr")
+    from vit_str.reading.pages.detection import RapidDetector
+
+    detector = RapidDetector()
+    values = {"Global.max_side_len": 2944, "Det.limit_side_len": 32}
+    values |= {"Det.thresh": 0.2, "Det.box_thresh": 0.3, "Global.log_level": "error"}
+    engine = rapidocr.RapidOCR(params=values)
+    for size in ((736, 736), (960, 736), (2944, 96)):
+        page = lines_of_bars(size)
+        blue_first = np.asarray(page)[:, :, ::-1]
+        expected = engine(blue_first, use_det=True, use_cls=False, use_rec=False)
+        found = detector.lines(page)
+        assert len(found) > 0
+        assert np.array_equal(found, [upright(box) for box in expected.boxes])
+    assert detector.lines(Image.new("RGB", (736, 736), "white")) == []
+
+
+def test_no_memory_is_kept_between_pages():
+    """The network takes 200 MB for a page."""
+    pytest.importorskip("rapidocr")
+    from vit_str.reading.pages.detection import RapidDetector
+
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        pytest.skip("asks Linux")
+
+    def kilobytes() -> int:
+        return int(status.read_text().partition("VmRSS:")[2].split()[0])
+
+    detector = RapidDetector()
+    detector.lines(lines_of_bars((736, 736)))
+    before = kilobytes()
+    detector.lines(lines_of_bars((1472, 1120)))
+    assert kilobytes() - before < 60_000

@@ -66,6 +66,27 @@ def test_the_heading_of_a_box_below_columns_stays_with_the_box():
     assert order == list(range(19))
 
 
+def test_a_box_below_three_columns_may_reach_the_second_only():
+    starts = (0, 120, 240)
+    columns = [_box(left, 14 * row, 100) for left in starts for row in range(8)]
+    heading = _box(5, 130, 40)
+    lines = [_box(5, 148, 212), _box(5, 162, 190), _box(5, 176, 170)]
+    read = reading_order([*columns, heading, *lines])
+    assert [index for block in read for row in block for index in row] == [*range(28)]
+
+
+def test_a_heading_across_two_of_three_columns_is_read_before_these_two():
+    """The third one goes on beside it."""
+    rows = [row for row in range(12) if row != 5]
+    two = [[_box(left, 14 * row, 100) for row in rows] for left in (0, 120)]
+    heading = _box(0, 70, 215)
+    third = [_box(240, 14 * row, 100) for row in range(12)]
+    first_half = [*two[0][:5], *two[1][:5]]
+    second_half = [*two[0][5:], *two[1][5:]]
+    read = reading_order([*first_half, heading, *second_half, *third])
+    assert [index for block in read for row in block for index in row] == [*range(35)]
+
+
 ADDRESS = [(0, row, width) for row, width in enumerate((30, 70, 55, 50))]
 
 

@@ -217,6 +217,17 @@ def test_lines_that_somebody_ended_stay_lines_of_one_paragraph():
     assert f"\n\n{lines}\n\nDear Dr. Petersen,\n" in written
 
 
+@pytest.mark.parametrize(
+    ("last", "is_line"), [("24106 Kiel", True), ("Kiel-Holtenau", False)]
+)
+def test_digits_do_not_tell_the_size_of_a_line(last, is_line):
+    """Few letters are left of an address whose last line seems to be smaller."""
+    lines = (*block(ADDRESS[:2]), line(last, 10, 228, size=8))
+    found = [text for _, text in texts(page(TEXT, lines))[1:]]
+    address = " ".join(ADDRESS[:2])
+    assert found == ([f"{address} {last}"] if is_line else [address, last])
+
+
 def test_the_longest_line_of_an_address_is_ended_too():
     """Though the next word would not have fitted behind it, as on receipts."""
     slip = ["THE BAKERY", "7 Station Road, Elmsworth", "Tel. 01632", "Till 2"]

@@ -124,6 +124,51 @@ def test_lists_and_headings_are_no_rows():
     assert [places for places, _ in found_in(*rows)] == [range(1, 4)]
 
 
+def test_a_menu_is_a_table_for_each_of_its_headings():
+    """Headings are set in; what is said of a dish stays with it, also of the last one."""
+
+    def dish(top: float, name: str, said: str, price: str) -> tuple[Row, Row]:
+        return row(top, (name, 0), (price, 300)), row(top + 12, (said, 0))
+
+    rows = [
+        *dish(0, "Soup", "with brown bread", "5.80"),
+        *dish(32, "Mackerel", "beetroot, cucumber", "7.40"),
+        row(74, ("Sweet things", 120)),
+        *dish(96, "Crumble", "with cream", "6.20"),
+        *dish(128, "Tart", "with nuts", "6.60"),
+    ]
+    assert found_in(*rows) == [
+        (
+            range(4),
+            [
+                ["Soup", "5.80"],
+                ["with brown bread", ""],
+                ["Mackerel", "7.40"],
+                ["beetroot, cucumber", ""],
+            ],
+        ),
+        (
+            range(5, 9),
+            [
+                ["Crumble", "6.20"],
+                ["with cream", ""],
+                ["Tart", "6.60"],
+                ["with nuts", ""],
+            ],
+        ),
+    ]
+
+
+def test_a_line_below_a_table_is_no_row():
+    """However near: rows without such lines are as near to each other."""
+    rows = [
+        row(14 * n, (name, 0), (price, 300))
+        for n, (name, price) in enumerate([("Crumble", "6.20"), ("Tart", "6.60")] * 2)
+    ]
+    ((places, _),) = found_in(*rows, row(56, ("Service is not included", 0)))
+    assert places == range(4)
+
+
 def test_a_further_line_of_a_cell_is_joined_to_its_row():
     rows = [
         row(0, ("Source", 0), ("Ground", 100), ("Nitrates", 240)),

@@ -345,6 +345,23 @@ def test_rows_with_empty_cells_are_copied_in_order(tmp_path, pitch):
     assert copied(page, tmp_path) == words_of(page)
 
 
+@needs_pdftotext
+def test_rows_that_lie_close_are_copied_in_order(tmp_path):
+    """Also where the cells of some begin a little farther below than the others of their row."""
+    rows = [row for row in SPARSE if all(row)] * 3
+    page = table(rows, 19.0)
+    above, close, below = page.blocks
+    uneven = tuple(
+        tuple(
+            replace(word, polygon=tuple((x, y + (n + m) % 3) for x, y in word.polygon))
+            for m, word in enumerate(line)
+        )
+        for n, line in enumerate(close)
+    )
+    page = replace(page, blocks=(above, uneven, below))
+    assert copied(page, tmp_path) == words_of(page)
+
+
 def test_words_beside_empty_cells_alone_are_set_wider():
     page = table(SPARSE, 45.0)
     words = TextLayer(page).page.words

@@ -1,8 +1,10 @@
 """Finding lines of text. Another detector is a class with one method, ``lines``."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from PIL import Image
@@ -16,10 +18,21 @@ from vit_str.reading.pages.geometry import (
 from vit_str.runtime.forks import PerProcess
 from vit_str.runtime.machine import install_hint, thread_count
 
+if TYPE_CHECKING:
+    from jaxtyping import UInt8
+    from onnxruntime import InferenceSession
+
 _SHORT = 736  # pixels to which the shorter side of a small picture is enlarged
 _LONG = 2000  # pixels to which the longer side of a large picture is reduced
 _LONGEST = 4 * _SHORT  # however narrow
 _STEP = 32  # the network takes sides that this divides
+# Width over height up to which the network finds lines in an image, and that of narrower ones with
+# margins, as ``rapidocr`` has them
+_WIDEST = 8
+_WITH_MARGINS = 4
+_GIVE_BACK = (
+    "memory.enable_memory_arena_shrinkage"  # after a run, an option of onnxruntime
+)
 # Less than the detector's own 0.3 and 0.5: dim text is found, and reading it tells better than
 # finding whether it is text. Chosen on 100 photographs; print is found as well by either.
 _PIXEL = 0.2  # confidence of a pixel of text
@@ -71,7 +84,7 @@ def _are_on_their_side(lines: Sequence[Quadrilateral]) -> bool:
 class RapidDetector:
     """The detector of ``rapidocr`` (PP-OCRv6 small, Apache-2.0, inside its wheel).
 
-    It sees images of bounded size, so its memory is bounded.
+    It sees images of bounded size, so its memory is bounded; it keeps none of it between images.
 
     Raises:
         ValueError: ``rapidocr`` is not installed.
@@ -81,33 +94,66 @@ class RapidDetector:
         try:
             import cv2
             import rapidocr  # noqa: F401
+            from onnxruntime import RunOptions
         except ImportError:
             raise ValueError(
                 f"finding text in pages needs rapidocr, run: {install_hint('page')}"
             ) from None
         logging.getLogger("RapidOCR").setLevel(logging.ERROR)
         cv2.setNumThreads(thread_count())
-        self._engine: PerProcess[Any] = PerProcess(_rapid(), _rapid)
+        self._network: PerProcess[Any] = PerProcess(_network(), _network)
+        detector = self._network.value
+        levels = np.arange(256, dtype=np.float32)[:, None] * (1 / 255)
+        mean, deviation = np.array([detector.mean, detector.std])
+        self._levels = ((levels - mean) / deviation).astype(np.float32)
+        self._options = RunOptions()
+        self._options.add_run_config_entry(_GIVE_BACK, "cpu:0")
 
     def lines(self, image: Image.Image) -> list[Quadrilateral]:
         """See `LineDetector`."""
         short, long = sorted(image.size)
         scale = max(min(1.0, _LONG / long), min(_SHORT / short, _LONGEST / long))
-        pixels = _resized(image, scale)
-        found = self._engine.value(pixels, use_det=True, use_cls=False, use_rec=False)
-        boxes = [] if found.boxes is None else found.boxes
-        enlarged = np.divide(image.size, pixels.shape[1::-1])
-        return [upright(np.asarray(box, float) * enlarged) for box in boxes]
+        size = _in_steps(image.width * scale), _in_steps(image.height * scale)
+        pixels = np.asarray(image.resize(size, Image.Resampling.BILINEAR))
+        margin = _margin(*size)
+        boxes = self._boxes(np.pad(pixels, ((margin, margin), (0, 0), (0, 0))))
+        enlarged = np.divide(image.size, size)
+        found = []
+        for box in boxes:
+            corners = np.clip(box - (0, margin), 0, size)
+            found.append(upright(corners * enlarged))
+        return found
+
+    def _boxes(
+        self, pixels: UInt8[np.ndarray, "height width 3"]
+    ) -> Sequence[Quadrilateral]:
+        """Lines of an RGB image whose sides the network takes, from the top."""
+        import cv2
+
+        values = np.empty((1, 3, *pixels.shape[:2]), np.float32)
+        blue_first = cv2.split(pixels)[::-1]
+        for channel, levels, plane in zip(
+            blue_first, self._levels.T, values[0], strict=True
+        ):
+            cv2.LUT(channel, levels, plane)
+        detector = self._network.value
+        session: InferenceSession = detector.session.session
+        inputs = {session.get_inputs()[0].name: values}
+        [scores] = session.run(None, inputs, self._options)
+        boxes, _ = detector.postprocess_op(scores, pixels.shape[:2])
+        return detector.sorted_boxes(boxes) if len(boxes) else ()
 
 
-def _rapid() -> Any:
-    """What runs the network, with as many threads as this process computes with."""
+def _network() -> Any:
+    """The opened network, with what makes lines of its scores.
+
+    It computes with as many threads as this process.
+    """
     from rapidocr import RapidOCR
 
-    return RapidOCR(
+    engine: Any = RapidOCR(
         params={
             "Global.log_level": "error",
-            "Global.max_side_len": _LONGEST,
             "Det.limit_side_len": _STEP,
             "Det.thresh": _PIXEL,
             "Det.box_thresh": _LEAST,
@@ -117,13 +163,17 @@ def _rapid() -> Any:
             "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
         }
     )
+    blank = np.zeros((_STEP, _STEP, 3), np.uint8)
+    # Opens the network. What it does beside, such as cutting lines out, is not needed here.
+    engine(blank, use_det=True, use_cls=False, use_rec=False)
+    return engine.text_det
 
 
-def _resized(image: Image.Image, scale: float) -> np.ndarray:
-    """Pixels as OpenCV has them: blue first."""
-    width, height = (_in_steps(side * scale) for side in image.size)
-    pixels = np.asarray(image.resize((width, height), Image.Resampling.BILINEAR))
-    return np.ascontiguousarray(pixels[:, :, ::-1])
+def _margin(width: int, height: int) -> int:
+    """Pixels above and below an image that make it higher if it is a narrow strip."""
+    if width <= _WIDEST * height:
+        return 0
+    return (_in_steps(width / _WITH_MARGINS) - height) // 2
 
 
 def _in_steps(side: float) -> int:

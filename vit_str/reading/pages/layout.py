@@ -172,18 +172,65 @@ def _columns(sides: np.ndarray, chosen: np.ndarray, gap: float) -> list[np.ndarr
     edge = right[:, None]
     across = (left < edge + gap) & (right > edge)  # the gap beside each line
     counts = across.sum(1)
-    for index in np.argsort(counts, kind="stable"):
+    fewest_first = np.argsort(counts, kind="stable")
+    for index in fewest_first:
         if counts[index] > _MOST_ACROSS * len(chosen):
             break
         columns = _cut(sides, chosen[~across[index]], 0, gap)
         if _are_of_text(sides, columns):
+            spanning = _spanning(sides, chosen, across[fewest_first], columns, gap)
+            spanning |= across[index]
+            columns = _cut(sides, chosen[~spanning], 0, gap)
             height = gap / _COLUMN_GAP
             first, columns = _without_first(sides, columns, height)
-            others = chosen[across[index]]
+            others = chosen[spanning]
             heads = _heads_of(sides, others, columns, _HEAD_GAP * height)
             columns = [np.setdiff1d(column, heads) for column in columns]
             return _in_bands(sides, columns, np.r_[others, first, heads])
     return _addresses(sides, chosen, gap / _COLUMN_GAP)
+
+
+def _spanning(
+    sides: np.ndarray,
+    chosen: np.ndarray,
+    across: np.ndarray,
+    columns: list[np.ndarray],
+    gap: float,
+) -> np.ndarray:
+    """Lines across some of several columns that are above or below all lines of the others.
+
+    So is a box below three columns whose lines reach no farther than to the second one.
+
+    Args:
+        sides: of all lines.
+        chosen: lines of columns and across them.
+        across: for white beside each line, which of the chosen ones lie across it.
+        columns: some of the columns; a part may hold several.
+        gap: white between columns.
+    """
+    spanning = np.zeros(len(chosen), bool)
+    for lines in across:
+        if not lines.any() or lines.sum() > _MOST_ACROSS * len(chosen):
+            continue
+        parted = _cut(sides, chosen[~lines], 0, gap)
+        if len(parted) <= len(columns) or not _are_of_text(sides, parted):
+            continue
+        if all(_is_at_end(sides, line, parted) for line in chosen[lines]):
+            spanning |= lines
+            columns = parted
+    return spanning
+
+
+def _is_at_end(sides: np.ndarray, line: int, columns: list[np.ndarray]) -> bool:
+    """Whether a line is above or below all lines of each column that it does not touch."""
+    left, top, right, bottom = sides[line]
+    for column in columns:
+        lefts, tops, rights, bottoms = sides[column].T
+        touches = lefts.min() < right and left < rights.max()
+        is_beside = tops.min() < bottom and top < bottoms.max()
+        if is_beside and not touches:
+            return False
+    return True
 
 
 def _addresses(

@@ -32,7 +32,7 @@ _PRINT = 0.94  # confidence of the characters of a printed heading, at least
 _COLUMN = 0.8  # white between two columns
 _MOST_COLUMNS = 2  # such white: one may be behind the number of a heading
 _OTHER_SIZE = 0.86  # share of the size of a row that the next of its paragraph has
-# The same of few letters, whose size is hard to tell, and in a sentence
+# The same of few letters, whose size is hard to tell even if there are digits, and in a sentence
 _OTHER_SIZE_IN_DOUBT = 0.7
 _FEW_LETTERS = 8
 _PARAGRAPH_GAP = 0.3  # more white between paragraphs than between most lines
@@ -230,13 +230,13 @@ def _may_head(row: Row) -> bool:
 
     Handwriting is often larger than print, and read with less confidence.
     """
-    text = "".join(word.text for word in row.words)
-    letters = sum(map(str.isalpha, text))
     columns = sum(
         after.box.left - before.box.right > _COLUMN * row.height
         for before, after in pairwise(row.words)
     )
-    is_short = letters >= _SHORTEST_HEADING and len(row.words) <= _LONGEST_HEADING
+    is_short = (
+        _alphabetic(row) >= _SHORTEST_HEADING and len(row.words) <= _LONGEST_HEADING
+    )
     return is_short and columns < _MOST_COLUMNS and _confidence(row) > _PRINT
 
 
@@ -492,10 +492,15 @@ def _begins_part(
 
 def _are_alike(before: Row, row: Row) -> bool:
     """Whether the type of two rows has one size, as far as it can be told."""
-    are_few = min(_letters(before), _letters(row)) < _FEW_LETTERS
+    are_few = min(map(_alphabetic, (before, row))) < _FEW_LETTERS
     is_doubtful = are_few or _goes_on_with(before, row)
     least = _OTHER_SIZE_IN_DOUBT if is_doubtful else _OTHER_SIZE
     return min(row.size, before.size) >= least * max(row.size, before.size)
+
+
+def _alphabetic(row: Row) -> int:
+    """The number of characters of a row that are letters."""
+    return sum(map(str.isalpha, "".join(word.text for word in row.words)))
 
 
 def _goes_on_in_next_column(before: Row, row: Row) -> bool:

@@ -156,13 +156,18 @@ def _count_in_columns(rows: Sequence[Row]) -> int:
         distance = row.top - before.bottom
         is_apart = distance > _OTHER_TABLE * max(farthest, _TIGHT * rows[0].height)
         is_other = len(left) < len(gaps) or (is_apart and len(left) > len(gaps))
-        if not left or (count > 1 and is_other):
+        is_heading = is_apart and _is_set_in(row, rows[:count], left)
+        if not left or (count > 1 and (is_other or is_heading)):
             break
         columns = wider
         gaps = left
         farthest = max(farthest, distance)
         count += 1
     while count > 1 and _is_alone(rows[count - 1], gaps):
+        distance = rows[count - 1].top - rows[count - 2].bottom
+        is_line = _LOOSER * max(distance, 1.0) < farthest
+        if is_line and not _is_alone(rows[count - 2], gaps):
+            break  # of what the row above it names, as in a menu
         count -= 1
     return count
 
@@ -202,6 +207,12 @@ def _follows(before: Row, row: Row) -> bool:
     low, high = _ALIKE
     alike = low < row.height / before.height < high
     return is_below and is_beside and alike and apart <= _MOST_APART * before.height
+
+
+def _is_set_in(row: Row, above: Sequence[Row], gaps: Sequence[float]) -> bool:
+    """Whether a row is alone and begins farther right than those above, as a heading amid them."""
+    start = min(other.left for other in above)
+    return row.left > start + row.height and _is_alone(row, gaps)
 
 
 def _is_alone(row: Row, gaps: Sequence[float]) -> bool:

@@ -3,8 +3,8 @@
 White between two words may be so wide that programs see columns there, see `text_layer`: in a
 justified line, and where cells of a row of a table are empty. The words before it are then set so
 wide that their row stays whole. Rows of a table that lie close to each other would become blocks of
-columns: they are set in a smaller font. Of a row whose cells have several lines, the line with most
-cells is set so; what is below it is copied after it.
+columns: they are set so too, in a smaller font. Of a row whose cells have several lines, the line
+with most cells is set so; what is below it is copied after it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -152,7 +152,8 @@ def _whole(
         return row.lines
     ends = _with_empty_cells(row, near)
     has_empty = ends != row.ends or _has_empty_cells(row, near)
-    if not has_empty and not _is_justified(row, near):
+    is_close = font < row.size
+    if not has_empty and not is_close and not _is_justified(row, near):
         return row.lines
     if others:
         first, *others = _fullest_first(row, slope)
