@@ -98,13 +98,13 @@ def test_the_command_on_rendered_words(
 ):
     monkeypatch.setenv("VIT_STR_CACHE", str(font_folder.parent / "glyphs"))
     out = tmp_path / "out"
-    arguments = ["characters", str(chatty_weights), "--count", "20", "--show", "1"]
+    arguments = ["characters", str(chatty_weights), "--count", "60", "--show", "1"]
     where = ["--out", str(out), "--device", "cpu", "--fonts", str(font_folder)]
     assert main(["analyze", *arguments, *where]) == 0
     assert capsys.readouterr().out.strip() == str(out / "report.html")
     found = json.loads((out / "characters.json").read_text())
     assert found["image_size"] == {"height": 16, "width": 64}
-    assert len(found["images"]) == 20
+    assert len(found["images"]) == 60
     for image in found["images"]:
         assert (
             "".join(each["character"] for each in image["characters"]) == image["text"]

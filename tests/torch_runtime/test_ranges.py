@@ -147,7 +147,7 @@ def test_weights_with_ranges_are_read_with_the_static_encoder(static_path, plain
         found = reader.read(image)
         expected = exact.read(image)
         assert found.text == expected.text
-        assert found.confidence == pytest.approx(expected.confidence, abs=0.05)
+        assert found.confidence == pytest.approx(expected.confidence, abs=0.06)
 
 
 @pytest.mark.usefixtures("_fast_int8")
@@ -219,7 +219,7 @@ def test_a_reader_of_lines_has_ranges_too(tmp_path, font_folder):
     file = load_weights(resolve("line"))
     words = rendered_words(file.charset, file.preprocessing, [font_folder])
     path = tmp_path / "line.safetensors"
-    ranges = measure_ranges(file.recognizer, file.preprocessing, islice(words, 4))
+    ranges = measure_ranges(file.recognizer, file.preprocessing, islice(words, 8))
     renew_weights(resolve("line"), path, replace(file, ranges=ranges))
     plain_path = without_ranges("line", tmp_path / "plain.safetensors")
     static, usual = (vit_str.load(each, "cpu") for each in (path, plain_path))

@@ -4,18 +4,24 @@ const CAPITAL =
   /^[^\p{L}\p{N}_]*([Iľ])(?=['’][aàâæeéèêëiîïoôœuùûyhAÀÂEÉÈÊOÔŒUÛH])(?!.[iI]l(?!\p{L}))/du;
 const CARON = /^[^\p{L}\p{N}_]*(ľ)(?=[eéèêëiîïœàâ])/du;
 const CARON_BESIDE_OTHERS = /^[^\p{L}\p{N}_]*(ľ)(?=[aàâæeéèêëiîïoôœuùûyh])/du;
-const ELISION = /^[^\p{L}\p{N}_]*(?:[cdjlmnst]|qu)['’][\p{L}\p{N}_]/iu;
+const ELISION = /^[^\p{L}\p{N}_]*(?:[cdjlmnst]|qu)(['’])[\p{L}\p{N}_]/iu;
 const LETTER = 0.6; // of the width of a sign for letter and apostrophe is that of the letter
 
-/** Words with `I'été` and `ľété` as `l'été`; `ľarbre` too, where other words lack a vowel. */
+/**
+ * Words with `I'été` and `ľété` as `l'été`; `ľarbre` too, where other words lack a vowel. The
+ * apostrophe is that of most of these.
+ */
 export function withElisions(words) {
-  const isBesideOthers = words.some(({ reading }) => ELISION.test(reading.text));
-  const caron = isBesideOthers ? CARON_BESIDE_OTHERS : CARON;
+  const others = words.map(({ reading }) => ELISION.exec(reading.text)?.[1]).filter(Boolean);
+  const curly = others.filter((sign) => sign === "’").length;
+  const isCurly = curly * 2 > others.length || (curly * 2 === others.length && others[0] === "’");
+  const article = isCurly ? "l’" : "l'";
+  const caron = others.length ? CARON_BESIDE_OTHERS : CARON;
   return words.map((word) => {
     const { text } = word.reading;
     const capital = CAPITAL.exec(text);
     const found = capital ?? caron.exec(text);
-    return found ? withArticle(word, found.indices[1][0], capital ? "l" : "l'") : word;
+    return found ? withArticle(word, found.indices[1][0], capital ? "l" : article) : word;
   });
 }
 

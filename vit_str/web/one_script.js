@@ -3,9 +3,9 @@
 const LATIN = "Latin";
 // One letter a column, as print shows it in each script; a dot where a script has none.
 const LOOK_ALIKES = {
-  Latin: "ABEHIJKMOPSTXYZNCacehijopsvxyËëÏïó....",
-  Cyrillic: "АВЕНІЈКМОРЅТХҮ..Сасеһіјорѕ.хуЁёЇї.ГЛПФ",
-  Greek: "ΑΒΕΗΙ.ΚΜΟΡ.ΤΧΥΖΝ.......ο..ν....Ϊ.όΓΛΠΦ",
+  Latin: "ABEHIJKMOPSTXYZNCacehijopsvxyËëÈèÏïó....",
+  Cyrillic: "АВЕНІЈКМОРЅТХҮ..Сасеһіјорѕ.хуЁёЀѐЇї.ГЛПФ",
+  Greek: "ΑΒΕΗΙ.ΚΜΟΡ.ΤΧΥΖΝ.......ο..ν......Ϊ.όΓΛΠΦ",
 };
 const DIFFERING = { Latin: "Ykmtuaiwpxyn", Cyrillic: "Укмти.......", Greek: "Υκ.τυαιωρχγη" };
 const RUSSIAN = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя";
@@ -30,6 +30,10 @@ const LATIN_SIGNS = [
   /^[^\p{L}_]*°C[^\p{L}\p{N}_]*$/u,
 ];
 const UNIT = /^([kкκMМΜmмGnp]?Ω|[μµ][A-ZΑ-ΩА-Я]\p{L}?)$/u; // kΩ, μA, μPa
+// Small letters that are words there and hardly anywhere else, as Latin ones.
+const WORDS_OF_ONE_LETTER = { Cyrillic: "coy", Greek: "o" };
+const LETTER_THREE = "З"; // which is Cyrillic, and looks like the digit
+const ORDINAL = /^З-\p{L}{1,3}$/u; // 3-й, 3-го
 
 /** From the letters of all scripts to those of each. */
 function shapesOf(rows) {
@@ -98,6 +102,44 @@ function tellingOf(parts) {
 /** Scripts of the letters that tell. */
 const votesOf = (parts) =>
   tellingOf(parts).flatMap(({ text, script }) => [...text].map(() => script));
+
+/** The script of one small letter between spaces, if that is a word; `а` follows a comma. */
+function scriptOfSmallLetter(ofWord, parts, line) {
+  const [{ index, text }] = ofWord;
+  const end = index + text.length;
+  const letter = written(text, SAME.Latin);
+  const isSmall = letter === letter.toLowerCase() && letter !== letter.toUpperCase();
+  if (ofWord.length > 1 || [...letter].length > 1 || !isSmall) return null;
+  if (line.slice(Math.max(0, index - 1), end + 1).trim() !== text) return null;
+  const telling = tellingOf(parts);
+  for (const [script, letters] of Object.entries(WORDS_OF_ONE_LETTER)) {
+    const isThere = telling.some((part) => part.script === script);
+    if (letters.includes(letter) && isThere) return script;
+  }
+  const after = telling.find((part) => part.index >= end);
+  const isBehindComma = line.slice(0, index).trimEnd().endsWith(",");
+  return letter === "a" && after?.script === LATIN && !isBehindComma ? LATIN : null;
+}
+
+/** A line with digits where a letter that looks like one cannot stand. */
+function withThrees(line) {
+  const words = line.split(" ");
+  words.forEach((word, place) => {
+    const before = (place ? words[place - 1] : "").replace(/,+$/, "");
+    if (isNumber(word, before)) words[place] = word.replaceAll(LETTER_THREE, "3");
+  });
+  return words.join(" ");
+}
+
+/** Whether a word has a Ze that is a digit: without other letters, or in an ordinal. */
+function isNumber(word, before) {
+  if (ORDINAL.test(word)) return true;
+  const letters = word.match(/\p{L}/gu) ?? [];
+  if (!letters.length || letters.some((letter) => letter !== LETTER_THREE)) return false;
+  if (/\p{Nd}/u.test(word)) return true;
+  const isAlone = word.startsWith(LETTER_THREE) && letters.length === 1;
+  return isAlone && !word.startsWith(`${LETTER_THREE}.`) && /\p{Ll}$/u.test(before);
+}
 
 /** The script of the nearest words of a line before and after a word, if it is the same. */
 function scriptOfNeighbors(ofWord, parts) {
@@ -175,8 +217,9 @@ export function oneScript(line, language = "") {
   const wanted = undecided.map((part) => {
     const place = placeOf(part);
     const ofWord = parts.filter((other) => placeOf(other) === place);
-    const ofNeighbors = scriptOfNeighbors(ofWord, parts);
-    return scriptOfWord(ofWord, words[place], ofLine) ?? ofNeighbors ?? ofLine ?? ofLanguage;
+    const ofItself =
+      scriptOfWord(ofWord, words[place], ofLine) ?? scriptOfSmallLetter(ofWord, parts, line);
+    return ofItself ?? scriptOfNeighbors(ofWord, parts) ?? ofLine ?? ofLanguage;
   });
   undecided.forEach((part, i) => {
     part.text = decided(part.text, wanted[i], languages);
@@ -185,5 +228,5 @@ export function oneScript(line, language = "") {
   for (const { index, text } of parts) {
     found = found.slice(0, index) + text + found.slice(index + text.length);
   }
-  return found;
+  return withThrees(found);
 }

@@ -6,6 +6,7 @@ const STEPS = 25;
 const WEIGHT = 0.4 * Math.log(10);
 const UNKNOWN = 0;
 const NO_WORD = 2.5;
+const SIGNS = 0;
 const JOINED = 1;
 const SHORTEST = 1;
 const OTHERS = Math.exp(WEIGHT * 2); // what the search did not find
@@ -70,6 +71,7 @@ class Prior {
 
   /** The Zipf frequency of a text. */
   zipf(text) {
+    if (text && !/[^\P{L}ªº]|\p{N}/u.test(text)) return SIGNS;
     const word = folded(text);
     const whole = this.lookup(word);
     if (whole > UNKNOWN) return whole;
