@@ -29,6 +29,7 @@ def reading(text, confidence=0.9):
         ("Об’ізд", "Об'їзд", CURLY, "Об’їзд"),
         ("không…", "không...", CURLY, "không…"),
         ("không…", "không...", STRAIGHT, "không..."),
+        ("không...", "không…", MarkStyle(), "không…"),
         ("angry?”", 'angry?"', MarkStyle(), "angry?”"),
         ("angry?", 'angry?"', CURLY, 'angry?"'),
         ("cổ", "CỔ", CURLY, "cổ"),
@@ -64,7 +65,9 @@ def test_three_dots_share_the_place_of_one_sign():
 
 def test_most_marks_tell_the_style_of_a_page():
     assert MarkStyle.of([reading("l’île"), reading('d’un "x’')]).typographic
-    assert MarkStyle.of([reading("it's"), reading("5…")]) == MarkStyle(False, True)
+    typed = [reading("it's"), reading("'5…'"), reading("6…")]
+    assert MarkStyle.of(typed) == MarkStyle(typographic=False, ellipsis=True)
+    assert MarkStyle.of([reading("it's"), reading("5…")]) == MarkStyle()
     assert MarkStyle.of([reading("plain")]) == MarkStyle(None, None)
 
 

@@ -21,6 +21,7 @@ _APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])")
 # Of the apostrophes of a page, from which on the others were misread
 _NEARLY_ALL = 0.75
 _FEWEST = 3
+_FEWEST_TOLD = 2  # marks of one shape that tell how a page writes them
 _UNITS = re.compile(r"\.\.\.|.", re.DOTALL)
 # Letters of which the capital is the small letter, only larger
 _SAME_IN_CAPITALS = frozenset("ckosuvwxzвгджзийклмнопстхцчшщъыьэюяіїєґκοπρτφχψω")
@@ -54,14 +55,16 @@ class MarkStyle:
         )
 
     def wants(self, mark: str) -> bool | None:
-        """Whether a mark is of this style; None if nothing tells."""
+        """Whether a mark is of this style; None if nothing tells.
+
+        Nobody sees an ellipsis by chance: where nothing tells, it is one.
+        """
         if mark in (_ELLIPSIS, _DOTS):
-            style = self.ellipsis
-            is_typographic = mark == _ELLIPSIS
-        else:
-            style = self.typographic
-            is_typographic = mark in _STRAIGHT
-        return None if style is None else style == is_typographic
+            has_sign = self.ellipsis is not False
+            return has_sign == (mark == _ELLIPSIS)
+        if self.typographic is None:
+            return None
+        return self.typographic == (mark in _STRAIGHT)
 
 
 def settled(chosen: Reading, line: Reading, word: Reading, style: MarkStyle) -> Reading:
@@ -113,7 +116,10 @@ def _nearly_all(signs: Sequence[str]) -> str | None:
 
 
 def _most(first: int, second: int) -> bool | None:
-    return None if first == second else first > second
+    """Whether there are more of the first; None if as many, or of a single mark."""
+    if first == second or max(first, second) < _FEWEST_TOLD:
+        return None
+    return first > second
 
 
 def _shape(unit: str) -> str:
