@@ -190,7 +190,9 @@ def test_training_steps_wait_for_nothing(decoder, monkeypatch):
         assert {p.device for p in training.parameters()} == {GPU}
     # The first update asks whether there is an average. Means and deviations of pixels, and masks
     # of orders, which are drawn on the CPU, are copied in each of the two steps.
-    allowed = Counter({"module.update": 1, "preprocessing.normalize": 4, "permuted.loss": 2})
+    allowed = Counter(
+        {"module.update": 1, "preprocessing.normalize": 4, "permuted.loss": 2}
+    )
     assert waits.found <= allowed, waits.found
 
 
