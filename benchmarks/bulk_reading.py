@@ -49,11 +49,16 @@ class Round(NamedTuple):
 
 def main() -> None:
     """Measure, print, write."""
-    options = _parser().parse_args()
+    parser = _parser()
+    options = parser.parse_args()
+    images = find_inputs(options.paths).paths
+    if not images:
+        names = ", ".join(options.paths)
+        parser.error(f"no image to read in {names}; name files or a folder")
     print_machine()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "images"
-        _copy(find_inputs(options.paths).paths, folder, options.count)
+        _copy(images, folder, options.count)
         rounds = interleave(_runs(folder, options), options.rounds)
     rows = [["words/s", "steady", "range", "all", "range"]]
     for name, found in rounds.items():

@@ -43,14 +43,18 @@ _PEER = [sys.executable, str(Path(__file__).with_name("serving_peer.py"))]
 
 def main() -> None:
     """Print the tables."""
-    options = _parser().parse_args()
+    parser = _parser()
+    options = parser.parse_args()
     if options.quick:
         options.rounds = 1
         options.requests = 64
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [str(REPOSITORY), os.environ.get("PYTHONPATH", "")]
     )
-    files = find_words(options.paths, None).files
+    try:
+        files = find_words(options.paths, None).files
+    except ValueError as error:
+        parser.error(str(error))
     files = [files[index % len(files)] for index in range(options.requests)]
     print_machine()
     cpus = os.sched_getaffinity(0)

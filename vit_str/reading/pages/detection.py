@@ -30,9 +30,8 @@ _STEP = 32  # the network takes sides that this divides
 # margins, as ``rapidocr`` has them
 _WIDEST = 8
 _WITH_MARGINS = 4
-_GIVE_BACK = (
-    "memory.enable_memory_arena_shrinkage"  # after a run, an option of onnxruntime
-)
+# Option of a run of onnxruntime: give memory back after it
+_GIVE_BACK = "memory.enable_memory_arena_shrinkage"
 # Less than the detector's own 0.3 and 0.5: dim text is found, and reading it tells better than
 # finding whether it is text. Chosen on 100 photographs; print is found as well by either.
 _PIXEL = 0.2  # confidence of a pixel of text

@@ -27,7 +27,8 @@ def with_elisions(words: Sequence[Word]) -> list[Word]:
     Where other words have lost a vowel too, so has ``ľarbre``; ``ľad`` may be Slovak elsewhere. The
     apostrophe is that of most of them.
     """
-    others = Counter(found[1] for word in words if (found := _ELISION.match(word.text)))
+    elisions = [_ELISION.match(word.text) for word in words]
+    others = Counter(elision[1] for elision in elisions if elision)
     apostrophe = max(others, key=others.__getitem__, default="'")
     articles = [(_CAPITAL, "l")]
     articles.append((_CARON_BESIDE_OTHERS if others else _CARON, f"l{apostrophe}"))

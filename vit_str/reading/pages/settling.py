@@ -77,24 +77,27 @@ def settled(chosen: Reading, line: Reading, word: Reading, style: MarkStyle) -> 
         style: of marks on the page; where it does not tell, the line does.
     """
     own = _UNITS.findall(chosen.text)
-    of_line = _UNITS.findall(line.text)
-    of_word = _UNITS.findall(word.text)
-    others = of_word if chosen is line else of_line
+    others = _UNITS.findall(word.text if chosen is line else line.text)
     own_shapes = list(map(_shape, own))
     other_shapes = list(map(_shape, others))
     is_same_word = own_shapes == other_shapes
+
+    def better(mine: str, other: str) -> str:
+        if mine.isalpha() and not is_same_word:
+            return mine
+        is_wanted = None if mine.isalpha() else style.wants(mine)
+        if is_wanted is None:
+            is_wanted = chosen is line
+        return mine if is_wanted else other
+
     wanted = list(own)
     matcher = SequenceMatcher(None, own_shapes, other_shapes, autojunk=False)
     for place, other_place, length in matcher.get_matching_blocks():
         for offset in range(length):
             mine = own[place + offset]
             other = others[other_place + offset]
-            if mine == other or (mine.isalpha() and not is_same_word):
-                continue
-            wants_mine = None if mine.isalpha() else style.wants(mine)
-            if wants_mine is None:
-                wants_mine = chosen is line
-            wanted[place + offset] = mine if wants_mine else other
+            if mine != other:
+                wanted[place + offset] = better(mine, other)
     return _rewritten(chosen, own, wanted)
 
 
