@@ -248,6 +248,9 @@ def test_who_reads_images_once_asks_no_other_reader(weights, word_image):
         (reading("MAMA", 0.99), reading("МАМА", 0.95), False),
         (reading("a", 0.6), reading("а", 0.95), False),
         (reading("Moscow", 0.6), reading("Moscow", 0.95), False),
+        # No word, with letters that look like none of Latin
+        (reading("Bay", 0.98), reading("Взу", 0.95), False),
+        (reading("Bay", 0.94), reading("Взу", 0.95), True),
     ],
 )
 def test_one_sure_look_at_letters_of_its_own_is_believed(own, other, is_other):

@@ -221,7 +221,8 @@ def is_of_other_script(
     """Whether what another reader sees at one look is to be believed.
 
     It has to be sure, and to see letters that the first reader does not know. Where they all look
-    like letters of the first, which writes ``KAPBEPE`` for ``карьере``, words decide.
+    like letters of the first, which writes ``KAPBEPE`` for ``карьере``, words decide. A text that
+    is no word, such as ``Взу`` for ``Bay``, needs a reader that is surer than the first.
 
     Args:
         own: what the first reader reads.
@@ -230,12 +231,12 @@ def is_of_other_script(
         own_words: of the languages of the first reader; None without lists.
         other_words: of the languages of the other reader; None without lists.
     """
-    if sees_other_script([own], [other], known):
-        return True
     if _sureness([other]) < SURE or not has_own_letters([other], known):
         return False
     is_own_word = own_words is not None and own_words.holds(own.text)
     is_other_word = other_words is not None and other_words.holds(other.text)
+    if sees_other_script([own], [other], known):
+        return is_other_word or _sureness([other]) > _sureness([own])
     return is_other_word and not is_own_word
 
 
