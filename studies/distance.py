@@ -188,7 +188,7 @@ def _draw(figure: Figure, table: Table, means: Table, grid: TokenGrid) -> None:
     vit.set(
         xlabel="layer (dots: heads, first seed)",
         ylabel="mean distance (px)",
-        ylim=(0, 66),
+        ylim=(0, 84),
     )
     vit.set_xticks(table.levels("layer", system=TRAINED))
     conv.set(xlabel="layer", ylabel="distance (px)", ylim=(0, None))
