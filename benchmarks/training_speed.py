@@ -3,12 +3,12 @@
     python benchmarks/training_speed.py [--config FILE] [--threads 1] [--json FILE]
 
 Every row keeps the measures of the rows above it and adds one: from plain float32 to the step that
-``vit-str train`` takes, then with the rendering of its words. Every measurement is a process of
-its own, since some measures cannot be taken back. "peak" is the share of the arithmetic that one
-large matrix product in the same number format reaches there. On a GPU memory is printed too. Beside
-it stands the same architecture in the Transformer layers that come with torch, without any measure
-and with all that it can take. ``--profile`` says where the time of a step goes, by kind of
-operation. Takes fifteen minutes on one thread. Needs ``vit-str[train]``.
+``vit-str train`` takes, then with the rendering of its words, on a GPU ahead of the step. Every
+measurement is a process of its own, since some measures cannot be taken back. "peak" is the share
+of the arithmetic that one large matrix product in the same number format reaches there. On a GPU
+memory is printed too. Beside it stands the same architecture in the Transformer layers that come
+with torch, without any measure and with all that it can take. ``--profile`` says where the time of
+a step goes, by kind of operation. Takes fifteen minutes on one thread. Needs ``vit-str[train]``.
 """
 
 import argparse

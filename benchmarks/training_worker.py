@@ -18,6 +18,7 @@ from vit_str import configuration
 from vit_str.models.attention import ScaledDotProductAttention
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
+from vit_str.training.ahead import made_ahead
 from vit_str.training.data import RenderedWords
 from vit_str.training.module import MovingAverage, RecognizerTraining
 from vit_str.training.parts import build_parts
@@ -44,7 +45,8 @@ class Measurement:
         kept_memory: freed memory is not given back to the system.
         fused_optimizer: AdamW as one kernel.
         compiled: losses through ``torch.compile``.
-        rendering: words are rendered in every step, instead of a few batches before.
+        rendering: words are rendered in every step, on a GPU ahead of it, instead of a few batches
+            before.
         plain: the same architecture in the layers that come with torch.
     """
 
@@ -94,6 +96,8 @@ def measure(wanted: Measurement) -> Result:
     prepare(wanted)
     module, drawer, batch_size = build(wanted)
     batches = endless_batches(drawer, wanted.batch_size or batch_size, wanted.rendering)
+    if wanted.rendering:
+        batches = made_ahead(batches, drawer.device)
     step = Step(module, wanted)
     with FlopCounterMode(display=False) as counter:
         first = next(batches)

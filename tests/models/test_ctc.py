@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from vit_str.models import CtcDecoder
-from vit_str.models.decoders.ctc import ctc_loss
+from vit_str.models.decoders.ctc import _ctc_in_one_piece, ctc_loss
 from vit_str.runtime.charset import PADDING
 from vit_str.runtime.ctc import collapse
 from vit_str.torch_runtime.engine import generate
@@ -104,3 +104,16 @@ def test_compiled_it_is_one_graph_with_the_same_gradient(without_shape_checks):
     torch.testing.assert_close(found, expected)
     torch.testing.assert_close(torch.autograd.grad(2 * found, scores)[0], gradient)
     assert gradient[1].abs().sum() == 0, "what cannot be spelled teaches nothing"
+
+
+def test_the_compiler_is_told_the_strides_that_the_gradient_has():
+    """Of columns before images, as `ctc_loss` gives them; on a GPU it stops where they differ."""
+    torch.manual_seed(0)
+    scores = torch.randn(4, 7, 6, requires_grad=True)
+    by_column = scores.log_softmax(-1).transpose(0, 1)
+    labels = torch.tensor([[1, 2, 2], [1, 1, 1], [3, 0, 0], [0, 0, 0]])
+    columns = torch.full((4,), 7)
+    lengths = torch.tensor([3, 3, 1, 0])
+    torch.library.opcheck(
+        _ctc_in_one_piece, (by_column.detach(), labels, columns, lengths, 5)
+    )

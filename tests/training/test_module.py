@@ -7,7 +7,13 @@ import pytest
 import torch
 from torch import nn
 
-from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.models import (
+    CtcDecoder,
+    LineTransformer,
+    Recognizer,
+    TransformerDecoder,
+    VisionTransformer,
+)
 from vit_str.models.decoders.ctc import ctc_loss
 from vit_str.training import module as training_module
 from vit_str.training.module import MovingAverage, RecognizerTraining
@@ -72,6 +78,36 @@ def test_a_step_has_the_rates_and_the_fading_of_its_progress(batch, monkeypatch)
         [p.grad.norm() for p in module.parameters() if p.grad is not None]
     ).norm()
     assert norm.item() == pytest.approx(0.01, rel=1e-3)
+
+
+def lines(**arguments: Any) -> RecognizerTraining:
+    encoder = LineTransformer(
+        16, 1, 2, image_size=(32, 320), stem_widths=(8, 8), stem_depths=(1, 1)
+    )
+    return RecognizerTraining(
+        Recognizer(encoder, CtcDecoder(10, 16)), "0123456789", **arguments
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "device", "wanted", "compiled"),
+    [
+        (training, "cuda", True, True),
+        (training, "cuda", False, False),
+        (training, "cpu", True, False),
+        (lines, "cuda", True, False),
+    ],
+)
+def test_losses_are_compiled_on_a_gpu_and_for_images_of_one_size(
+    make, device, wanted, compiled, monkeypatch
+):
+    module = make(compile_model=wanted)
+    strategy = SimpleNamespace(root_device=torch.device(device))
+    monkeypatch.setattr(
+        RecognizerTraining, "trainer", SimpleNamespace(strategy=strategy)
+    )
+    module.configure_model()
+    assert (module._losses != module.losses) is compiled
 
 
 def test_norms_biases_and_embeddings_do_not_decay():

@@ -39,7 +39,7 @@ _ENDS = (".", ".", ".", ".", ".", ".", "?", "!", ":", ";", "...")
 """Of sentences and clauses; one of these, so that most are dots."""
 _QUOTED = (0, 0, 0, 1, 2, 4)
 """Words behind the first between quotation marks; one of these."""
-_NUMBER_PATTERNS = ("{number}", "{date}", "{amount}", "{natural}%")
+_NUMBER_PATTERNS = ("{number}", "{date}", "{amount}", "{natural}%", "{two} %")
 _BETWEEN = (GAP, " ", "   ")  # pieces of a line
 
 
@@ -69,6 +69,10 @@ class _Text:
     hyphen: float = 0.04  # of the lines end within a word
     numbers: float = 0.05  # numbers, dates and amounts
     quoted: float = 0.03
+    numbers_quoted: float = 0.2  # of what is quoted or in brackets
+    # Times as many marks and dashes behind a bracket, quotation mark or sign as behind a letter:
+    # where they are rare, readers leave them out
+    marks_behind_signs: float = 2.5
     joined: float = 0.02  # two words with a hyphen
 
 
@@ -375,6 +379,8 @@ class _Writer:
             if begins:
                 word = word[:1].upper() + word[1:]
             mark = rng.random()
+            if not word[-1].isalnum():
+                mark /= _TEXT.marks_behind_signs
             begins = mark < _TEXT.ends
             if begins:
                 word += rng.choice(_ENDS)
@@ -396,13 +402,20 @@ class _Writer:
         is_capital = kind < _TEXT.numbers + self.capitals
         word = self._field("Word" if is_capital else "word")
         if kind > 1 - _TEXT.quoted:
-            more = rng.choice(_QUOTED)
-            words = [word, *(self._field("word") for _ in range(more))]
-            quotes = rng.choice(self.marks.quotes)
-            return quotes[0] + " ".join(words) + quotes[1]
+            return self._quoted(word)
         if kind > 1 - _TEXT.quoted - _TEXT.joined:
             return f"{word}-{self._field('word')}"
         return word
+
+    def _quoted(self, word: str) -> str:
+        """Some words or a number, between quotation marks or in brackets."""
+        rng = self.rng
+        more = rng.choice(_QUOTED)
+        text = " ".join([word, *(self._field("word") for _ in range(more))])
+        if rng.random() < _TEXT.numbers_quoted:
+            text = self.fill(rng.choice(_NUMBER_PATTERNS))
+        quotes = rng.choice(self.marks.quotes)
+        return quotes[0] + text + quotes[1]
 
     def _field(self, name: str) -> str:
         """What a field of a pattern becomes."""

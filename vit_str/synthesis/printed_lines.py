@@ -108,6 +108,7 @@ class TextLineRenderer:
         old_texts: LineTexts | None = None,
         old_share: float = 0.0,
     ) -> None:
+        self.device = atlas.columns.device
         self.texts = texts
         self._old_texts = old_texts
         self._old_share = old_share if old_texts else 0.0
@@ -125,7 +126,7 @@ class TextLineRenderer:
         self._old_typesetters = (
             old_print.typesetters(self._typesetter) if old_texts else {}
         )
-        self._noise = noise_bank(atlas.columns.device)
+        self._noise = noise_bank(self.device)
 
     def batch(
         self,

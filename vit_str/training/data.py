@@ -27,6 +27,7 @@ from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 from vit_str.torch_runtime.ranges import Images, Labels, batches_of
+from vit_str.training.ahead import made_ahead
 
 VALIDATION_SEED_OFFSET = 1 << 20
 """From the seed of what is trained on to that of rendered words to validate on."""
@@ -81,6 +82,9 @@ class RenderedStream:
     easy_images: int  # images over which words go from easy to hard
 
     def __iter__(self) -> Iterator[RenderedBatch]:
+        return made_ahead(self._batches(), self.renderer.device)
+
+    def _batches(self) -> Iterator[RenderedBatch]:
         for number in count():
             seen = self.images + (number * self.stride + 1) * self.batch_size
             index = self.first + number * self.stride

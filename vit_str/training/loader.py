@@ -15,6 +15,7 @@ from vit_str.models.auxiliary import UNKNOWN
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.machine import cpu_count
 from vit_str.synthesis.renderer import RenderedBatch, join
+from vit_str.training.ahead import made_ahead
 from vit_str.training.console import report
 from vit_str.training.crops import CropBatch, Crops, CropSampler, widened
 from vit_str.training.data import RenderedStream
@@ -98,6 +99,9 @@ class OwnStream:
     rendered: RenderedStream | None = None
 
     def __iter__(self) -> Iterator[RenderedBatch]:
+        return made_ahead(self._batches(), self.device)
+
+    def _batches(self) -> Iterator[RenderedBatch]:
         pinned = self.device.type == "cuda"
         batches = crop_batches(self.crops, self.sampler, self.workers, pinned)
         numbers = count(self.sampler.start, self.sampler.stride)

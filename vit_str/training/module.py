@@ -57,7 +57,8 @@ class RecognizerTraining(LightningModule):
         draft_weight: of the loss of the draft, where the decoder has one, see
             ``TransformerDecoder.draft_grid``; it fades in the same way.
         averaging: share of the average that stays at each step.
-        compile_model: compile the losses with ``torch.compile`` (on a GPU).
+        compile_model: compile the losses with ``torch.compile`` (on a GPU, and for images of one
+            size).
 
     Raises:
         ValueError: the charset and the decoder differ in their number of characters.
@@ -115,9 +116,13 @@ class RecognizerTraining(LightningModule):
         self._readings: dict[str, list[tuple[str, str]]] = {}
 
     def configure_model(self) -> None:
-        """Compile where it pays: on a GPU, elementwise work costs as much as the products."""
-        device = self.trainer.strategy.root_device
-        if self.compile_model and device.type == "cuda":
+        """Compile where it pays: on a GPU, elementwise work costs as much as the products.
+
+        Not for an encoder of several widths: each would be a graph of its own to compile, and from
+        the ninth on torch computes without one.
+        """
+        on_gpu = self.trainer.strategy.root_device.type == "cuda"
+        if self.compile_model and on_gpu and not self.width_step:
             self._losses = torch.compile(self._losses_of_one_length, dynamic=False)
 
     def configure_optimizers(self) -> AdamW:

@@ -139,7 +139,8 @@ def _ctc_in_one_piece(
         blank,
         True,
     )
-    return losses.where(losses.isfinite(), 0.0).sum(), gradient
+    # Contiguous whatever the strides given, as the compiler is told below: it checks them.
+    return losses.where(losses.isfinite(), 0.0).sum(), gradient.contiguous()
 
 
 @_ctc_in_one_piece.register_fake
@@ -150,7 +151,8 @@ def _(
     lengths: Tensor,
     blank: int,
 ) -> tuple[Tensor, Tensor]:
-    return log_probabilities.new_empty(()), torch.empty_like(log_probabilities)
+    gradient = log_probabilities.new_empty(log_probabilities.shape)
+    return log_probabilities.new_empty(()), gradient
 
 
 def _keep_gradient(
