@@ -86,7 +86,7 @@ def doubtful(tmp_path) -> list[Path]:
     for name in ("word-01.png", "word-09.jpg"):
         path = (tmp_path / name).with_suffix(".png")
         with Image.open(SAMPLES / name) as image:
-            image.convert("RGB").resize((22, 6)).save(path)
+            image.convert("RGB").resize((23, 6)).save(path)
         paths.append(path)
     return paths
 

@@ -382,7 +382,7 @@ def test_a_paper_ends_with_a_short_column(turned, matplotlib_fonts):
 @pytest.mark.parametrize("turned", [False, True])
 def test_marks_and_numbers_of_few_words_of_print_are_kept(turned, matplotlib_fonts):
     pytest.importorskip("rapidocr")
-    letters = ImageFont.truetype(str(matplotlib_fonts / "DejaVuSerif.ttf"), 22)
+    letters = ImageFont.truetype(str(matplotlib_fonts / "DejaVuSerif.ttf"), 24)
     image = Image.new("RGB", (900, 260), "white")
     lines = [
         "No. 1,234 / Page 7",
