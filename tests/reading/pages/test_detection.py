@@ -107,7 +107,7 @@ def test_lines_are_those_of_rapidocr():
     assert detector.lines(Image.new("RGB", (736, 736), "white")) == []
 
 
-def test_no_memory_is_kept_between_pages():
+def test_memory_is_given_back_after_every_fourth_page():
     """The network takes 200 MB for a page."""
     pytest.importorskip("rapidocr")
     from vit_str.reading.pages.detection import RapidDetector
@@ -122,5 +122,6 @@ def test_no_memory_is_kept_between_pages():
     detector = RapidDetector()
     detector.lines(lines_of_bars((736, 736)))
     before = kilobytes()
-    detector.lines(lines_of_bars((1472, 1120)))
+    for _ in range(3):
+        detector.lines(lines_of_bars((1472, 1120)))
     assert kilobytes() - before < 60_000
