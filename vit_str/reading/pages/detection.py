@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -33,9 +32,6 @@ _WIDEST = 8
 _WITH_MARGINS = 4
 # Option of a run of onnxruntime: give memory back after it
 _GIVE_BACK = "memory.enable_memory_arena_shrinkage"
-_GIVE_BACK_EVERY = 4
-"""Images after which memory is given back. After each it takes a twentieth of the time of a page,
-after every fourth nearly nothing, and a process needs no more at most."""
 # Less than the detector's own 0.3 and 0.5: dim text is found, and reading it tells better than
 # finding whether it is text. Chosen on 100 photographs; print is found as well by either.
 _PIXEL = 0.2  # confidence of a pixel of text
@@ -87,7 +83,7 @@ def _are_on_their_side(lines: Sequence[Quadrilateral]) -> bool:
 class RapidDetector:
     """The detector of ``rapidocr`` (PP-OCRv6 small, Apache-2.0, inside its wheel).
 
-    It sees images of bounded size, so its memory is bounded; it gives it back after every fourth.
+    It sees images of bounded size, so its memory is bounded; it keeps none of it between images.
 
     Raises:
         ValueError: ``rapidocr`` is not installed.
@@ -111,7 +107,6 @@ class RapidDetector:
         self._levels = ((levels - mean) / deviation).astype(np.float32)
         self._options = RunOptions()
         self._options.add_run_config_entry(_GIVE_BACK, "cpu:0")
-        self._images = count(1)
 
     def lines(self, image: Image.Image) -> list[Quadrilateral]:
         """See `LineDetector`."""
@@ -143,8 +138,7 @@ class RapidDetector:
         detector = self._network.value
         session: InferenceSession = detector.session.session
         inputs = {session.get_inputs()[0].name: values}
-        gives_back = next(self._images) % _GIVE_BACK_EVERY == 0
-        [scores] = session.run(None, inputs, self._options if gives_back else None)
+        [scores] = session.run(None, inputs, self._options)
         boxes, _ = detector.postprocess_op(scores, pixels.shape[:2])
         return detector.sorted_boxes(boxes) if len(boxes) else ()
 
