@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from vit_str import configuration
 from vit_str.console import aligned, positive
 from vit_str.runtime.machine import processor
 
@@ -121,10 +122,19 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
     parser.add_argument(
         "--config",
-        type=Path,
+        type=_configuration,
         default=config,
         help=f"YAML file ({config.name})",
     )
+
+
+def _configuration(path: str) -> Path:
+    """The path of a configuration; ends with one line if it cannot be read."""
+    try:
+        configuration.load(path)
+    except (OSError, ValueError) as error:
+        raise SystemExit(str(error)) from None
+    return Path(path)
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:

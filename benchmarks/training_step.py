@@ -279,10 +279,7 @@ def main() -> None:
 
 def _is_bfloat16(config: Path, device: str) -> bool:
     """Whether ``vit-str train`` computes in bfloat16: if it is asked for, and pays."""
-    try:
-        trainer = configuration.load(config).get("trainer", {})
-    except (OSError, ValueError) as error:
-        raise SystemExit(str(error)) from None
+    trainer = configuration.load(config).get("trainer", {})
     pays = fastest_dtype(torch.device(device)) == torch.bfloat16
     return pays and trainer.get("precision") == "bf16-mixed"
 
