@@ -313,15 +313,19 @@ def test_the_processor_or_the_environment_decides_for_8_bits(monkeypatch, tmp_pa
         vit_str.load("tiny", "cpu")
     monkeypatch.delenv(CPU_DTYPE)
     monkeypatch.setattr(machine.platform, "system", lambda: "Linux")
-    for flags, expected in (
-        ("fma avx2 avx_vnni", True),
-        ("fma avx2", False),
-        ("", False),
+    for system, flags, expected in (
+        ("x86_64", "fma avx2 avx_vnni", (True, True, 127)),
+        ("x86_64", "fma avx2", (True, True, 64)),
+        ("AMD64", "", (True, True, 64)),
+        ("aarch64", "asimddp", (True, False, 127)),
+        ("aarch64", "", (False, False, 127)),
     ):
+        monkeypatch.setattr(machine.platform, "machine", lambda s=system: s)
         monkeypatch.setattr(
             machine, "_cpu_info", lambda key, f=flags: f if key == "flags" else ""
         )
-        assert machine.has_fast_int8() is expected
+        found = machine.has_fast_int8(), machine.has_static_int8()
+        assert (*found, machine.largest_int8_weight()) == expected
     folder = tmp_path / "exported"
     write_exported(weights_of(MODELS["parallel"]()), folder)
     with pytest.raises(ValueError, match="vit-str export --int8 decides"):

@@ -270,6 +270,11 @@ def test_every_output_of_a_layer_has_a_scale():
     assert values.tolist() == [[[64, -127]], [[127, 64]], [[0, 0]]]
     biases = initializer("a.bias:int32@x", tensors, {"x": (-1.0, 4.1)})
     assert biases.tolist() == [round(127 / 0.02), round(200 * 1.27 / 0.02), 0]
+    values = initializer("a.weight:int8-outputs", tensors, {}, 64)
+    assert values.tolist() == [[[32, -64]], [[64, 32]], [[0, 0]]]
+    scales = initializer("a.weight:scale-outputs", tensors, {}, 64)
+    np.testing.assert_allclose(scales[:2], [1 / 64, 100 / 64])
+    assert 2 * 255 * 64 < 2**15  # two products in 16 bits
     joined = initializer("a.bias+a.bias", tensors, {})
     assert joined.tolist() == [1.0, 200.0, 0.0] * 2
 

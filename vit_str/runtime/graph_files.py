@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from vit_str.console import reason_of
 from vit_str.runtime.initializers import STEP, initializer
-from vit_str.runtime.machine import has_to_share
+from vit_str.runtime.machine import has_to_share, largest_int8_weight
 from vit_str.runtime.ranges import Ranges
 from vit_str.runtime.weights_contents import BUNDLED, CHECKSUM, load_contents
 
@@ -106,8 +106,11 @@ class GraphFiles:
 
         files = [self._path(name).stem for name in self.values["graphs"]]
         names = {name for file in files for name in self.values["tensors"][file]}
+        largest = largest_int8_weight()
         return {
-            name: OrtValue.ortvalue_from_numpy(initializer(name, tensors, self.ranges))
+            name: OrtValue.ortvalue_from_numpy(
+                initializer(name, tensors, self.ranges, largest)
+            )
             for name in names
         }
 

@@ -40,14 +40,14 @@ BIAS = ":int32@"
 TRANSPOSED = ".T"
 JOIN = "+"
 
-_LARGEST_INT8 = 127
+LARGEST_INT8 = 127
 _LARGEST_UINT8 = 255
 # Of a layer whose weights are all 0, or a point where nothing happens
 _LEAST_STEP = 1e-12
 
 
 def initializer(
-    name: str, tensors: Tensors, ranges: Ranges
+    name: str, tensors: Tensors, ranges: Ranges, largest: int = LARGEST_INT8
 ) -> Shaped[np.ndarray, "*shape"]:
     """What a name stands for.
 
@@ -55,6 +55,7 @@ def initializer(
         name: see above.
         tensors: of the weights file.
         ranges: of the weights file; none for graphs that measure them.
+        largest: of weights in 8 bits, see `largest_int8_weight`.
 
     Raises:
         KeyError: there is no such tensor or range.
@@ -64,11 +65,12 @@ def initializer(
         return _OF_RANGES[f":{kind}"](ranges[base])
     if BIAS in name:
         bias, point = name.split(BIAS)
-        return _bias_of_sums(bias, tensors, quantization_step(ranges[point]))
+        step = quantization_step(ranges[point])
+        return _bias_of_sums(bias, tensors, step, largest)
     names = base.removesuffix(TRANSPOSED).split(JOIN)
     values = _joined([tensors[each] for each in names])
     if kind:
-        values = _OF_TENSORS[f":{kind}"](values)
+        values = _OF_TENSORS[f":{kind}"](values, largest)
     return values.T.copy(order="C") if base.endswith(TRANSPOSED) else values
 
 
@@ -83,13 +85,13 @@ def quantized_zero(limits: tuple[float, float]) -> UInt8[np.ndarray, ""]:
     return np.array(round(-low / _step(limits)), np.uint8)
 
 
-def output_scales(
-    weights: Float[np.ndarray, "output ..."],
+def _output_scales(
+    weights: Float[np.ndarray, "output ..."], largest: int
 ) -> Float[np.ndarray, " output"]:
-    """The largest weight of every output is the largest number of 8 bits."""
+    """The largest weight of every output is the largest number."""
     rows = weights.reshape(len(weights), -1)
-    largest = np.maximum(rows.max(1), -rows.min(1))
-    return np.maximum(largest / _LARGEST_INT8, _LEAST_STEP).astype(np.float32)
+    found = np.maximum(rows.max(1), -rows.min(1))
+    return np.maximum(found / largest, _LEAST_STEP).astype(np.float32)
 
 
 def _step(limits: tuple[float, float]) -> float:
@@ -103,16 +105,21 @@ def _with_zero(limits: tuple[float, float]) -> tuple[float, float]:
     return min(low, 0.0), max(high, 0.0)
 
 
-def _quantized_outputs(weights: Float[np.ndarray, "output ..."]) -> np.ndarray:
-    scales = output_scales(weights)
+def _quantized_outputs(
+    weights: Float[np.ndarray, "output ..."], largest: int
+) -> np.ndarray:
+    scales = _output_scales(weights, largest)
     other_axes = tuple(range(1, weights.ndim))
     scaled = weights / np.expand_dims(scales, other_axes)
     return np.rint(scaled, out=scaled).astype(np.int8)
 
 
-def _bias_of_sums(name: str, tensors: Tensors, step: np.ndarray) -> np.ndarray:
+def _bias_of_sums(
+    name: str, tensors: Tensors, step: np.ndarray, largest: int
+) -> np.ndarray:
     weights = tensors[f"{name.removesuffix('.bias')}.weight"]
-    return np.rint(tensors[name] / (step * output_scales(weights))).astype(np.int32)
+    scales = step * _output_scales(weights, largest)
+    return np.rint(tensors[name] / scales).astype(np.int32)
 
 
 def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
@@ -120,20 +127,20 @@ def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _scale(weights: np.ndarray) -> np.ndarray:
-    """The largest weight is the largest number of 8 bits."""
-    return np.array(np.float32(np.abs(weights).max() / _LARGEST_INT8))
+def _scale(weights: np.ndarray, largest: int) -> np.ndarray:
+    """The largest weight is the largest number."""
+    return np.array(np.float32(np.abs(weights).max() / largest))
 
 
-def _quantized(weights: np.ndarray) -> np.ndarray:
-    return np.rint(weights / _scale(weights)).astype(np.int8)
+def _quantized(weights: np.ndarray, largest: int) -> np.ndarray:
+    return np.rint(weights / _scale(weights, largest)).astype(np.int8)
 
 
-_OF_TENSORS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+_OF_TENSORS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     QUANTIZED: _quantized,
     SCALE: _scale,
     QUANTIZED_OUTPUTS: _quantized_outputs,
-    SCALE_OUTPUTS: output_scales,
+    SCALE_OUTPUTS: _output_scales,
 }
 _OF_RANGES: dict[str, Callable[[tuple[float, float]], np.ndarray]] = {
     STEP: quantization_step,

@@ -86,9 +86,8 @@ def processor() -> str:
 def has_fast_int8() -> bool:
     """Whether products of 8-bit integers are much faster than of floats.
 
-    ``VIT_STR_CPU_DTYPE`` in the environment decides, if it is set. Otherwise instructions for sums
-    of four products, where it is known that the processor has them: VNNI of x86 on Linux, and the
-    dot products that all ARM processors of Apple have.
+    ``VIT_STR_CPU_DTYPE`` in the environment decides, if it is set. Otherwise they are on x86, and
+    on ARM with instructions for dot products.
 
     Raises:
         ValueError: if the variable holds another name.
@@ -100,18 +99,35 @@ def has_fast_int8() -> bool:
                 f"{CPU_DTYPE} must be one of {', '.join(CPU_DTYPES)}, found {name!r}"
             )
         return name == "int8"
+    return _is_x86() or _has_dot_products()
+
+
+def has_static_int8() -> bool:
+    """Whether graphs in 8 bits throughout are known to be fast: on x86."""
+    return _is_x86() and has_fast_int8()
+
+
+def largest_int8_weight() -> int:
+    """The largest weight in 8 bits with which no sum of products is too large for the processor.
+
+    Without VNNI, x86 adds two products of a weight and a number up to 255 in 16 bits.
+    """
+    return 127 if _has_dot_products() or not _is_x86() else 64
+
+
+def _is_x86() -> bool:
+    return platform.machine().lower() in ("x86_64", "amd64")
+
+
+def _has_dot_products() -> bool:
+    """Whether the processor is known to sum four products of 8 bits in 32 bits.
+
+    That is VNNI of x86 on Linux, and the dot products that all ARM processors of Apple have.
+    """
     if platform.system() == "Darwin":
         return platform.machine() == "arm64"
     flags = (_cpu_info("flags") or _cpu_info("Features")).split()
     return not {"avx512_vnni", "avx_vnni", "asimddp"}.isdisjoint(flags)
-
-
-def has_static_int8() -> bool:
-    """Whether graphs in 8 bits throughout are known to be fast and right: x86 with VNNI.
-
-    Without VNNI, sums of two products of 8 bits can be too large for the instructions of x86.
-    """
-    return platform.machine().lower() in ("x86_64", "amd64") and has_fast_int8()
 
 
 def _cpu_info(key: str) -> str:
