@@ -23,7 +23,7 @@ pages = vit_str.load_page()
 pages.detector.lines(Image.new("RGB", (64, 64)))
 import cv2, torch
 vit_str.load(backend="torch", device="cpu")
-sessions = pages.reader.engine.session("encoder"), pages.detector._network.value.session.session
+sessions = pages.reader.engine.session("encoder"), pages.detector._session.value
 print(json.dumps({
     "sessions": [each.get_session_options().intra_op_num_threads for each in sessions],
     "torch": torch.get_num_threads(),

@@ -7,7 +7,6 @@ import subprocess
 import tarfile
 import tempfile
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from vit_str.export.folder import write_exported
@@ -21,7 +20,6 @@ from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 PAGE = Path(__file__).parents[1] / "web"
 RUNTIME = "onnxruntime-web@1.30.0"
 RUNTIME_FILES = ("ort.wasm.bundle.min.mjs", "ort-wasm-simd-threaded.wasm")
-DETECTOR = "PP-OCRv6_det_small.onnx"
 _DIGEST = "q0y+JrrtukXSzsBWEMccVfqX25LRmosXHF+CaRJmg8pZClzcV7svNc4rKY3jL02Vb7QmRMDs1SigqR4CXAfKYQ=="
 # Of the page; another index.html is written
 _OF_THE_SERVER = ("index.html", "server.js")
@@ -113,18 +111,6 @@ def _add_other_scripts(other: Path, out: Path, int8: bool, has_pages: bool) -> N
     if has_pages and not weights.preprocessing.width_step:
         lines = load_weights(resolve(lines_of(other)))
         write_exported(lines, out / "other" / "lines", int8)
-
-
-def detector_files() -> list[Path]:
-    """The network of the installed ``rapidocr`` that finds lines, and its licenses; else none."""
-    try:
-        package = distribution("rapidocr")
-    except PackageNotFoundError:
-        return []
-    files = [Path(str(package.locate_file(file))) for file in package.files or ()]
-    if not any(file.name == DETECTOR for file in files):
-        return []
-    return [file for file in files if file.name == DETECTOR or "LICENSE" in file.name]
 
 
 def _runtime(folder: Path | None) -> dict[str, bytes]:

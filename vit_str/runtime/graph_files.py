@@ -21,7 +21,7 @@ from vit_str.runtime.ranges import Ranges
 from vit_str.runtime.weights_contents import BUNDLED, CHECKSUM, load_contents
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession, OrtValue
+    from onnxruntime import InferenceSession, OrtValue, SessionOptions
 
     from vit_str.runtime.initializers import Tensors
 
@@ -123,11 +123,7 @@ class GraphFiles:
     ) -> InferenceSession:
         import onnxruntime
 
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = _SILENT
-        options.intra_op_num_threads = 1 if name in _ON_ONE_THREAD else threads
-        options.add_session_config_entry(_NO_SPINNING_BETWEEN_RUNS, "1")
-        options.add_session_config_entry(_SPINNING, "0" if has_to_share() else "1")
+        options = session_options(1 if name in _ON_ONE_THREAD else threads)
         if initializers:
             names = list(initializers)
             options.add_external_initializers(names, list(initializers.values()))
@@ -160,6 +156,18 @@ class GraphFiles:
             raise ValueError(
                 f"{path}: damaged, not as it was written; export the model again"
             )
+
+
+def session_options(threads: int) -> SessionOptions:
+    """How onnxruntime computes here with so many threads."""
+    from onnxruntime import SessionOptions
+
+    options = SessionOptions()
+    options.log_severity_level = _SILENT
+    options.intra_op_num_threads = threads
+    options.add_session_config_entry(_NO_SPINNING_BETWEEN_RUNS, "1")
+    options.add_session_config_entry(_SPINNING, "0" if has_to_share() else "1")
+    return options
 
 
 def find_graphs(description: Mapping[str, Any]) -> Path | None:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import lru_cache, partial
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from PIL import Image
 
+from vit_str.reading.pages.detection import RapidDetector, detector_files
 from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.alphabets import ALPHABETS
 from vit_str.runtime.engine import open_engine
@@ -430,15 +430,13 @@ def _kept(upload: Upload) -> Iterator[str]:
 
 def reads_pages() -> bool:
     """Whether the libraries for whole pictures are installed."""
-    return find_spec("rapidocr") is not None
+    return bool(detector_files())
 
 
 def _open_page_parts(reader: Reader) -> tuple[LineDetector, Reader | None] | None:
     """What finds lines, and what reads them if the reader of words does not."""
     if not reads_pages():
         return None
-    from vit_str.reading.pages.detection import RapidDetector
-
     if reader.reads_lines:
         return RapidDetector(), None
     return RapidDetector(), Reader(open_engine("line", reader.describe().device))

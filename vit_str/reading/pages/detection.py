@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from PIL import Image
 
+from vit_str.console import reason_of
 from vit_str.reading.pages.geometry import (
     Quadrilateral,
     side_lengths,
     turn_points,
     upright,
 )
+from vit_str.reading.pages.text_boxes import text_boxes
 from vit_str.runtime.forks import PerProcess
+from vit_str.runtime.graph_files import session_options
 from vit_str.runtime.machine import install_hint, thread_count
 
 if TYPE_CHECKING:
     from jaxtyping import UInt8
     from onnxruntime import InferenceSession
+
+DETECTOR = "PP-OCRv6_det_small.onnx"
+"""The network in the wheel of ``rapidocr``."""
 
 _SHORT = 736  # pixels to which the shorter side of a small picture is enlarged
 _LONG = 2000  # pixels to which the longer side of a large picture is reduced
@@ -32,10 +39,7 @@ _WIDEST = 8
 _WITH_MARGINS = 4
 # Option of a run of onnxruntime: give memory back after it
 _GIVE_BACK = "memory.enable_memory_arena_shrinkage"
-# Less than the detector's own 0.3 and 0.5: dim text is found, and reading it tells better than
-# finding whether it is text. Chosen on 100 photographs; print is found as well by either.
-_PIXEL = 0.2  # confidence of a pixel of text
-_LEAST = 0.3  # and of a line of them
+_LEVELS = ((np.arange(256) * (1 / 255) - 0.5) / 0.5).astype(np.float32)  # of a pixel
 _LINES_OF_TABLE = 20  # on a page with a table, at least
 _SHORT_LINE = 3.0  # length over height up to which a line is short, as a number
 # Share of the lines of a page that are short and touch others, from which on it is one of a tight
@@ -81,30 +85,23 @@ def _are_on_their_side(lines: Sequence[Quadrilateral]) -> bool:
 
 
 class RapidDetector:
-    """The detector of ``rapidocr`` (PP-OCRv6 small, Apache-2.0, inside its wheel).
+    """The network that comes with ``rapidocr`` (PP-OCRv6 small, Apache-2.0, inside its wheel).
 
     It sees images of bounded size, so its memory is bounded; it keeps none of it between images.
 
     Raises:
-        ValueError: ``rapidocr`` is not installed.
+        ValueError: ``rapidocr`` is not installed, or its network is damaged.
     """
 
     def __init__(self) -> None:
         try:
             import cv2
-            import rapidocr  # noqa: F401
+            import pyclipper  # noqa: F401
             from onnxruntime import RunOptions
         except ImportError:
-            raise ValueError(
-                f"finding text in pages needs rapidocr, run: {install_hint('page')}"
-            ) from None
-        logging.getLogger("RapidOCR").setLevel(logging.ERROR)
+            raise _missing() from None
         cv2.setNumThreads(thread_count())
-        self._network: PerProcess[Any] = PerProcess(_network(), _network)
-        detector = self._network.value
-        levels = np.arange(256, dtype=np.float32)[:, None] * (1 / 255)
-        mean, deviation = np.array([detector.mean, detector.std])
-        self._levels = ((levels - mean) / deviation).astype(np.float32)
+        self._session = PerProcess(_open_network(), _open_network)
         self._options = RunOptions()
         self._options.add_run_config_entry(_GIVE_BACK, "cpu:0")
 
@@ -125,47 +122,54 @@ class RapidDetector:
 
     def _boxes(
         self, pixels: UInt8[np.ndarray, "height width 3"]
-    ) -> Sequence[Quadrilateral]:
-        """Lines of an RGB image whose sides the network takes, from the top."""
+    ) -> list[Quadrilateral]:
+        """Lines of an RGB image whose sides the network takes."""
         import cv2
 
         values = np.empty((1, 3, *pixels.shape[:2]), np.float32)
         blue_first = cv2.split(pixels)[::-1]
-        for channel, levels, plane in zip(
-            blue_first, self._levels.T, values[0], strict=True
-        ):
-            cv2.LUT(channel, levels, plane)
-        detector = self._network.value
-        session: InferenceSession = detector.session.session
+        for channel, plane in zip(blue_first, values[0], strict=True):
+            cv2.LUT(channel, _LEVELS, plane)
+        session = self._session.value
         inputs = {session.get_inputs()[0].name: values}
-        [scores] = session.run(None, inputs, self._options)
-        boxes, _ = detector.postprocess_op(scores, pixels.shape[:2])
-        return detector.sorted_boxes(boxes) if len(boxes) else ()
+        [shares] = session.run(None, inputs, self._options)
+        return text_boxes(shares[0, 0])
 
 
-def _network() -> Any:
-    """The opened network, with what makes lines of its scores.
+def detector_files() -> list[Path]:
+    """The network of the installed ``rapidocr`` that finds lines, and its licenses; else none."""
+    try:
+        package = distribution("rapidocr")
+    except PackageNotFoundError:
+        return []
+    files = [Path(str(package.locate_file(file))) for file in package.files or ()]
+    if not any(file.name == DETECTOR for file in files):
+        return []
+    return [file for file in files if file.name == DETECTOR or "LICENSE" in file.name]
 
-    It computes with as many threads as this process.
-    """
-    from rapidocr import RapidOCR
 
-    engine: Any = RapidOCR(
-        params={
-            "Global.log_level": "error",
-            "Det.limit_side_len": _STEP,
-            "Det.thresh": _PIXEL,
-            "Det.box_thresh": _LEAST,
-            "EngineConfig.onnxruntime.intra_op_num_threads": thread_count(),
-            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-            # Memory that every layer asks the system for anew takes a quarter of the time
-            "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
-        }
-    )
-    blank = np.zeros((_STEP, _STEP, 3), np.uint8)
-    # Opens the network. What it does beside, such as cutting lines out, is not needed here.
-    engine(blank, use_det=True, use_cls=False, use_rec=False)
-    return engine.text_det
+def _open_network() -> InferenceSession:
+    """The network, without ``rapidocr`` itself, whose import takes more than a second."""
+    from onnxruntime import InferenceSession
+
+    network = next((file for file in detector_files() if file.name == DETECTOR), None)
+    if network is None:
+        raise _missing()
+    options = session_options(thread_count())
+    # With plans for every size of image it would keep, and need, nearly twice the memory.
+    options.enable_mem_pattern = False
+    try:
+        return InferenceSession(network, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # of types of its own
+        raise ValueError(
+            f"{network}: damaged ({reason_of(error)}); run: "
+            "pip install --force-reinstall --no-deps rapidocr"
+        ) from None
+
+
+def _missing() -> ValueError:
+    hint = install_hint("page")
+    return ValueError(f"finding text in pages needs rapidocr from 3.9 on, run: {hint}")
 
 
 def _margin(width: int, height: int) -> int:
