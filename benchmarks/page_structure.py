@@ -8,12 +8,12 @@ pages three are PDF files as printed, two are scanned in software (150 dots per 
 of up to a degree and a half), and one is scanned on its side. What is there to find comes from the
 HTML. Word errors are the edit distance of words in order over their number, with running heads and
 page numbers in plain text, without them in Markdown. FOLDER keeps pages and results: a run that was
-stopped goes on, and a system that is not installed is left out. ``--documents FOLDER`` takes other
-HTML, such as ``benchmarks/documents-unseen``, which no rule was made with, or
-``benchmarks/documents-more``, with tables that are hard to copy, or ``benchmarks/documents-fresh``,
-of other looks. ``--set-by libreoffice`` has
-Writer and Calc set twelve other documents, those of ``benchmarks/documents-office``, or the HTML
-that ``--documents`` names.
+stopped goes on, but what an older vit-str made is made anew. A system that is not installed is left
+out. ``--documents FOLDER`` takes other HTML, such as ``benchmarks/documents-unseen``, which no rule
+was made with, or ``benchmarks/documents-more``, with tables that are hard to copy, or
+``benchmarks/documents-fresh``, of other looks. ``--set-by libreoffice`` has Writer and Calc set
+twelve other documents, those of ``benchmarks/documents-office``, or the HTML that ``--documents``
+names.
 """
 
 import argparse
@@ -32,6 +32,8 @@ import structure_scores as scores
 from office_pages import flat_document
 from PIL import Image
 from structure_scores import Structure
+
+import vit_str
 
 DOCUMENTS = Path(__file__).with_name("documents")
 OFFICE_DOCUMENTS = Path(__file__).with_name("documents-office")
@@ -117,6 +119,8 @@ def main() -> None:
                 file=sys.stderr,
             )
             path = folder / f"{document.name}.{name.replace(' ', '-')}.txt"
+            if "vit-str" in name and is_outdated(path):
+                path.unlink()
             found = kept(path, document, system)
             if found is not None:
                 results[name][document.name] = measured(found, document)
@@ -366,6 +370,15 @@ def docling(document: Document) -> str:
     from docling.document_converter import DocumentConverter
 
     return DocumentConverter().convert(document.scan).document.export_to_markdown()
+
+
+def is_outdated(path: Path) -> bool:
+    """Whether there is a result that is older than a file of the package: its code or weights."""
+    if not path.exists():
+        return False
+    files = filter(Path.is_file, Path(vit_str.__file__).parent.rglob("*"))
+    times = [file.stat().st_mtime for file in files if file.suffix != ".pyc"]
+    return path.stat().st_mtime < max(times)
 
 
 def kept(path: Path, document: Document, system: System) -> str | None:
