@@ -1,9 +1,9 @@
 """Pages as JSON, as hOCR, as the table of Tesseract, and as pictures to look at."""
 
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from itertools import chain
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image, ImageDraw
 
@@ -114,7 +114,7 @@ def _hocr_page(
 ) -> str:
     size = f"bbox 0 0 {page.width} {page.height}"
     title = f'image "{escaped_name(name)}"; {size}; ppageno {number - 1}'
-    parts = [f'<div class="ocr_page" id="page_{number}" title={quoteattr(title)}>']
+    parts = [f'<div class="ocr_page" id="page_{number}" title="{escape(title)}">']
     for b, block in enumerate(page.blocks, 1):
         bbox = _bbox(list(chain.from_iterable(block)))
         parts.append(f'<div class="ocr_carea" id="block_{number}_{b}" title="{bbox}">')
@@ -136,7 +136,8 @@ def _hocr_page(
 
 def _hocr_word(name: str, word: Word) -> str:
     title = f"{_bbox([word])}; x_wconf {round(100 * word.confidence)}"
-    return f'<span class="ocrx_word" id="{name}" title="{title}">{escape(word.text)}</span>'
+    text = escape(word.text, quote=False)
+    return f'<span class="ocrx_word" id="{name}" title="{title}">{text}</span>'
 
 
 def _bbox(words: Sequence[Word]) -> str:
