@@ -9,6 +9,7 @@ import os
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vit_str.files import read_text
-from vit_str.runtime.alphabets import ALPHABETS
+from vit_str.runtime.alphabets import ALPHABETS, scripts_in
 
 if TYPE_CHECKING:
     from jaxtyping import Int64
@@ -161,6 +162,11 @@ class Charset:
 
     def __repr__(self) -> str:
         return f"Charset({self.characters!r})"
+
+    @cached_property
+    def scripts(self) -> set[str]:
+        """The scripts of its letters."""
+        return scripts_in(self.characters)
 
     def unknown(self, label: str) -> str:
         """The characters of ``label`` that this set lacks, in order of appearance."""

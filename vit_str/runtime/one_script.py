@@ -101,7 +101,7 @@ def with_one_script(
         language: see `one_script`.
     """
     line = " ".join(reading.text for reading in readings)
-    if len(scripts_in(charset.characters)) < 2 or not scripts_in(line):
+    if len(charset.scripts) < 2 or not scripts_in(line):
         return list(readings)
     wanted = one_script(line, language)
     start = 0

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from vit_str.runtime.alphabets import scripts_in
 from vit_str.runtime.batch_reading import BatchReader
 from vit_str.runtime.constraints import constraint_of
 from vit_str.runtime.effort import FAST, decoding_options, rereading_options
@@ -180,7 +179,7 @@ class Reader:
         self.language = search.language
         self.effort = effort
         self._other = once(other) if other else None
-        self._has_scripts = len(scripts_in(self.charset.characters)) > 1
+        self._has_scripts = len(self.charset.scripts) > 1
         self._batches = self._batch_reader(search, effort)
         if self._asks_images:
             self._batches = replace(self._batches, detector=detector)

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
-from vit_str.runtime.alphabets import LATIN, ends_of_script, script_of, scripts_in
+from vit_str.runtime.alphabets import LATIN, ends_of_script, script_of
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 from vit_str.synthesis.spellings import in_capitals
@@ -116,7 +116,7 @@ class Lexicon:
         self.maximum_length = maximum_length
         self._allowed = frozenset(charset.characters)
         self._characters = charset.characters.replace(" ", "") or charset.characters
-        self._scripts = sorted(scripts_in(charset.characters))
+        self._scripts = sorted(charset.scripts)
         plain = "".join(filter(_is_plain, self._characters)) or self._characters
         self._plain = _by_script(plain, self._scripts)
         self._blocks = _blocks(self._characters)

@@ -188,7 +188,7 @@ class LineTexts:
                 "lines of words need a charset with the space, for example european"
             )
         self._allowed = frozenset(charset.characters)
-        self._has_scripts = len(scripts_in(charset.characters)) > 1
+        self._has_scripts = len(charset.scripts) > 1
         self._style = style or LineStyle()
         self.lexicon = lexicon
         if words is not None:
