@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import count, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
@@ -10,6 +11,9 @@ from vit_str.reading.pages.level_rules import level_grids
 from vit_str.reading.pages.page import Rule
 from vit_str.reading.pages.tables import Grid, Sides
 from vit_str.runtime.boxes import Box
+
+if TYPE_CHECKING:
+    from jaxtyping import UInt8
 
 _LONGEST_SIDE = 2000  # pixels of what is searched: larger pictures are reduced
 _SHORTEST = 1 / 50  # rule, over the longer side of the picture
@@ -51,10 +55,12 @@ def find_rules(image: Image.Image) -> tuple[Rule, ...]:
         blockSize=_WINDOW,
         C=_DARKER,
     )
-    level = list(_level_rules(ink, max(size)))
-    upright = list(_level_rules(ink.T, max(size)))
-    rules = _between_others(level, upright, max(size))
-    rules += map(_transposed, _between_others(upright, level, max(size)))
+    side = max(size)
+    level = _Runs(ink, side)
+    upright = _Runs(ink.T, side)
+    long = list(level.rules(is_long=True)), list(upright.rules(is_long=True))
+    rules = [*long[0], *level.rules_between(long[1])]
+    rules += map(_transposed, [*long[1], *upright.rules_between(long[0])])
     return tuple(
         ((x1 / scale, y1 / scale), (x2 / scale, y2 / scale))
         for (x1, y1), (x2, y2) in rules
@@ -66,59 +72,67 @@ def _transposed(rule: Rule) -> Rule:
     return (y1, x1), (y2, x2)
 
 
-def _between_others(
-    rules: Sequence[Rule], across: Sequence[Rule], side: int
-) -> list[Rule]:
-    """Rules that are long, or run from one long rule across them to another, as beside a low cell.
+class _Runs:
+    """Runs of ink along the rows of a picture: rules, and strokes of large letters among them.
 
     Args:
-        rules: that run from the left to the right.
-        across: in a picture whose rows are the columns of this one.
-        side: the longer one of the picture.
+        ink: of the picture, 255 where there is some.
+        side: the longer one of the picture, in pixels.
     """
-    long = [_transposed(rule) for rule in across if _is_long(rule, side)]
-    near = _TOUCHES * side
 
-    def ends_at_one(x: float, y: float) -> bool:
-        return any(
-            abs(x - (x1 + (x2 - x1) * (y - y1) / (y2 - y1))) <= near
-            and y1 - near <= y <= y2 + near
-            for (x1, y1), (x2, y2) in long
-        )
+    def __init__(self, ink: "UInt8[np.ndarray, 'row column']", side: int) -> None:
+        import cv2
 
-    def is_kept(rule: Rule) -> bool:
-        return _is_long(rule, side) or all(ends_at_one(x, y) for x, y in rule)
+        ink = np.ascontiguousarray(ink)
+        # A tilted rule steps from row to row of pixels: it is made thicker before the search.
+        thick = cv2.dilate(ink, np.ones((3, 1), np.uint8))
+        run = np.ones((1, max(_SHORTEST_RUN, round(side * _RUN))))
+        runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, run)
+        _, self._labels, boxes, _ = cv2.connectedComponentsWithStats(runs)
+        self._boxes = boxes[1:]  # without what is around all of them
+        self._side = side
+        self._thickest = max(_THICKEST_PIXELS, side * _THICKEST)
+        self._is_long = self._boxes[:, 2] >= max(_FEWEST_PIXELS, _SHORTEST * side)
 
-    return list(filter(is_kept, rules))
+    def rules(self, *, is_long: bool) -> Iterator[Rule]:
+        """Rules that run from the left to the right, the long ones or the others."""
+        width, height = self._boxes[:, 2:4].T
+        is_level = height <= self._thickest + _STEEPEST * width
+        for place in np.flatnonzero(is_level & (self._is_long == is_long)):
+            rule = self._rule(place)
+            if rule:
+                yield rule
 
+    def rules_between(self, across: Sequence[Rule]) -> list[Rule]:
+        """Short rules that run from one long rule across them to another, as beside a low cell.
 
-def _is_long(rule: Rule, side: int) -> bool:
-    (left, _), (right, _) = rule
-    return right - left + 1 >= max(_FEWEST_PIXELS, _SHORTEST * side)
+        Args:
+            across: long rules in a picture whose rows are the columns of this one.
+        """
+        long = list(map(_transposed, across))
+        near = _TOUCHES * self._side
 
+        def ends_at_one(x: float, y: float) -> bool:
+            return any(
+                abs(x - (x1 + (x2 - x1) * (y - y1) / (y2 - y1))) <= near
+                and y1 - near <= y <= y2 + near
+                for (x1, y1), (x2, y2) in long
+            )
 
-def _level_rules(ink: np.ndarray, side: int) -> Iterator[Rule]:
-    """Rules that run from the left to the right, and strokes of large letters among them."""
-    import cv2
+        short = self.rules(is_long=False) if long else ()
+        return [rule for rule in short if all(ends_at_one(x, y) for x, y in rule)]
 
-    ink = np.ascontiguousarray(ink)
-    # A tilted rule steps from row to row of pixels: it is made thicker before runs are looked for.
-    thick = cv2.dilate(ink, np.ones((3, 1), np.uint8))
-    run = np.ones((1, max(_SHORTEST_RUN, round(side * _RUN))))
-    runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, run)
-    thickest = max(_THICKEST_PIXELS, side * _THICKEST)
-    components, labels, boxes, _ = cv2.connectedComponentsWithStats(runs)
-    for number in range(1, components):
-        left, top, width, height, _ = boxes[number].tolist()
-        if height > thickest + _STEEPEST * width:
-            continue
-        inside = labels[top : top + height, left : left + width]
-        rows, columns = np.nonzero(inside == number)
-        if len(rows) > thickest * width:
-            continue
-        ends = [_mean(rows[abs(columns - end) <= 2]) for end in (0, width - 1)]
-        if abs(ends[1] - ends[0]) <= _STEEPEST * width:
-            yield (left, top + ends[0]), (left + width - 1, top + ends[1])
+    def _rule(self, place: int) -> Rule | None:
+        """The rule that a run is; None if it is too thick or too steep for one."""
+        left, top, width, height, _ = self._boxes[place].tolist()
+        inside = self._labels[top : top + height, left : left + width]
+        rows, columns = np.nonzero(inside == place + 1)
+        if len(rows) > self._thickest * width:
+            return None
+        start, end = (_mean(rows[abs(columns - at) <= 2]) for at in (0, width - 1))
+        if abs(end - start) > _STEEPEST * width:
+            return None
+        return (left, top + start), (left + width - 1, top + end)
 
 
 def _mean(rows: np.ndarray) -> float:
