@@ -31,7 +31,8 @@ class CtcSteps:
     """
 
     def __init__(self, scores: Float[np.ndarray, "row column symbol"]) -> None:
-        self._shares = symbol_shares(scores)
+        # Products of many, of which some are subtracted from each other
+        self._shares = symbol_shares(scores).astype(np.float64)
         rows, columns, symbols = scores.shape
         self._blank = symbols - 1
         blanks = np.cumprod(self._shares[:, :, -1], 1)
@@ -85,9 +86,8 @@ class CtcSteps:
 def symbol_shares(
     scores: Float[np.ndarray, "row column symbol"],
 ) -> Float[np.ndarray, "row column symbol"]:
-    """Probabilities under every column; float64, as they are multiplied column by column."""
-    highest = scores.max(2, keepdims=True)
-    shifted = np.exp(scores.astype(np.float64) - highest)
+    """Probabilities under every column."""
+    shifted = np.exp(scores - scores.max(2, keepdims=True))
     return shifted / shifted.sum(2, keepdims=True)
 
 

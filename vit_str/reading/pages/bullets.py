@@ -39,11 +39,12 @@ def with_bullets(
 ) -> list[list[Word]]:
     """Lines of a page with the bullets before them; none where only one is at a place."""
     words = list(chain.from_iterable(lines))
+    gray = image.convert("L")
     bullets: dict[int, Word] = {}
     for number, line in enumerate(lines):
         if is_mark(line[0].text):
             continue
-        found = _bullet(image, line)
+        found = _bullet(gray, line)
         if found and not any(_lies_on(found, word) for word in words):
             bullets[number] = found
     if len(bullets) < _FEWEST:
@@ -71,7 +72,7 @@ def _height(word: Word) -> float:
     return float(np.linalg.norm(bottom - top))
 
 
-def _bullet(image: Image.Image, line: Sequence[Word]) -> Word | None:
+def _bullet(gray: Image.Image, line: Sequence[Word]) -> Word | None:
     """The bullet before a line, as high as it."""
     first = line[0]
     height = _height(first)
@@ -80,7 +81,7 @@ def _bullet(image: Image.Image, line: Sequence[Word]) -> Word | None:
     top, *_, bottom = first.polygon  # at its left side
     start = np.array([top, top, bottom, bottom])
     reach = np.array([-_REACH, _LETTERS, _LETTERS, -_REACH]) * height
-    strip = Strip(image, start + reach[:, None] * _along(line))
+    strip = Strip(gray, start + reach[:, None] * _along(line))
     before = round(strip.image.width * _REACH / (_REACH + _LETTERS))
     sides = _spot(strip.ink, before)
     if sides is None:
