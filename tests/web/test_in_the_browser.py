@@ -13,9 +13,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 import vit_str
 from vit_str.cli import main
-from vit_str.export.web import RUNTIME_FILES, write_page
+from vit_str.export.web import RUNTIME_FILES, detector_files, write_page
 from vit_str.models import PermutedDecoder, Recognizer, VisionTransformer
-from vit_str.reading.pages.detection import detector_files
 from vit_str.reading.pages.output import page_row
 from vit_str.reading.pages.reader import load_page
 from vit_str.runtime import Search

@@ -69,8 +69,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write_page(weights: "WeightsFile", options: argparse.Namespace) -> None:
-    from vit_str.export.web import write_page
-    from vit_str.reading.pages.detection import DETECTOR, detector_files
+    from vit_str.export.web import detector_files, write_page
+    from vit_str.reading.pages.detection import DETECTOR
 
     runtime = Path(options.runtime) if options.runtime else None
     detector = detector_files()

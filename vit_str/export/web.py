@@ -7,10 +7,12 @@ import subprocess
 import tarfile
 import tempfile
 from collections.abc import Mapping, Sequence
+from importlib.metadata import distribution
 from pathlib import Path
 
 from vit_str.export.folder import write_exported
 from vit_str.files import folder_to_fill
+from vit_str.reading.pages.detection import detector_file
 from vit_str.runtime.alphabets import ALPHABETS
 from vit_str.runtime.prior import TABLE
 from vit_str.runtime.weights_choice import choose_weights, lines_of
@@ -111,6 +113,16 @@ def _add_other_scripts(other: Path, out: Path, int8: bool, has_pages: bool) -> N
     if has_pages and not weights.preprocessing.width_step:
         lines = load_weights(resolve(lines_of(other)))
         write_exported(lines, out / "other" / "lines", int8)
+
+
+def detector_files() -> list[Path]:
+    """The network of the installed ``rapidocr`` that finds lines, and its licenses; else none."""
+    network = detector_file()
+    if network is None:
+        return []
+    package = distribution("rapidocr")
+    files = [Path(str(package.locate_file(file))) for file in package.files or ()]
+    return [network, *(file for file in files if "LICENSE" in file.name)]
 
 
 def _runtime(folder: Path | None) -> dict[str, bytes]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from PIL import Image
 
-from vit_str.reading.pages.detection import RapidDetector, detector_files
+from vit_str.reading.pages.detection import RapidDetector, detector_file
 from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.alphabets import ALPHABETS
 from vit_str.runtime.engine import open_engine
@@ -430,7 +430,7 @@ def _kept(upload: Upload) -> Iterator[str]:
 
 def reads_pages() -> bool:
     """Whether the libraries for whole pictures are installed."""
-    return bool(detector_files())
+    return detector_file() is not None
 
 
 def _open_page_parts(reader: Reader) -> tuple[LineDetector, Reader | None] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -136,23 +136,21 @@ class RapidDetector:
         return text_boxes(shares[0, 0])
 
 
-def detector_files() -> list[Path]:
-    """The network of the installed ``rapidocr`` that finds lines, and its licenses; else none."""
-    try:
-        package = distribution("rapidocr")
-    except PackageNotFoundError:
-        return []
-    files = [Path(str(package.locate_file(file))) for file in package.files or ()]
-    if not any(file.name == DETECTOR for file in files):
-        return []
-    return [file for file in files if file.name == DETECTOR or "LICENSE" in file.name]
+def detector_file() -> Path | None:
+    """The network of the installed ``rapidocr`` that finds lines, if it has one.
+
+    Without the package itself, whose import takes more than a second.
+    """
+    package = find_spec("rapidocr")
+    folders = package.submodule_search_locations if package else None
+    files = (Path(folder, "models", DETECTOR) for folder in folders or ())
+    return next(filter(Path.is_file, files), None)
 
 
 def _open_network() -> InferenceSession:
-    """The network, without ``rapidocr`` itself, whose import takes more than a second."""
     from onnxruntime import InferenceSession
 
-    network = next((file for file in detector_files() if file.name == DETECTOR), None)
+    network = detector_file()
     if network is None:
         raise _missing()
     options = session_options(thread_count())

@@ -98,7 +98,8 @@ class _Runs:
         """Rules that run from the left to the right, the long ones or the others."""
         width, height = self._boxes[:, 2:4].T
         is_level = height <= self._thickest + _STEEPEST * width
-        for place in np.flatnonzero(is_level & (self._is_long == is_long)):
+        places = np.flatnonzero(is_level & (self._is_long == is_long))
+        for place in places.tolist():
             rule = self._rule(place)
             if rule:
                 yield rule
