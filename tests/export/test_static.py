@@ -15,6 +15,7 @@ from vit_str.models import (
     VisionTransformer,
 )
 from vit_str.runtime.initializers import initializer
+from vit_str.runtime.machine import largest_int8_weight
 from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.ranges import measure_ranges
 
@@ -59,7 +60,8 @@ def session_of(recognizer, name, ranges=None):
     graph = static_graphs(recognizer, int8=ranges is not None)[name]
     tensors = {name: tensor.numpy() for name, tensor in recognizer.state_dict().items()}
     names = list(external_shapes(graph))
-    given = [initializer(name, tensors, ranges or {}) for name in names]
+    largest = largest_int8_weight()
+    given = [initializer(name, tensors, ranges or {}, largest) for name in names]
     assert [list(values.shape) for values in given] == list(
         external_shapes(graph).values()
     )
