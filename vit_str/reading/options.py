@@ -86,8 +86,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "onnx", "onnx-int8", "torch"),
         default="auto",
         help="what computes (default: auto): torch on a GPU; on a CPU "
-        "onnxruntime if it can, in 8 bits where the processor has "
-        "instructions for that",
+        "onnxruntime if it can, in 8 bits where that is faster",
     )
     parser.add_argument(
         "--effort",

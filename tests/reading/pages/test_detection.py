@@ -1,5 +1,7 @@
 """Finding lines: by ``rapidocr``, and on pages that lie on their side."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +107,21 @@ def test_lines_are_those_of_rapidocr():
         assert found
         assert sorted(found) == sorted(upright(box).tolist() for box in expected.boxes)
     assert detector.lines(Image.new("RGB", (736, 736), "white")) == []
+
+
+def test_rapidocr_itself_is_not_imported():
+    """It takes longer than a page."""
+    pytest.importorskip("pyclipper")
+    program = """
+import sys
+from PIL import Image
+from vit_str.reading.pages.detection import RapidDetector
+RapidDetector().lines(Image.new("RGB", (99, 99)))
+print({"rapidocr", "omegaconf", "requests", "shapely"} & {*sys.modules})
+"""
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "set()"
 
 
 def test_no_memory_is_kept_between_pages():
