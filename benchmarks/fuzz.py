@@ -3,7 +3,7 @@
 --scans and --frames are files that are sound, small, and would take hours to decode, --parts such
 that would take gigabytes; --names are
 files whose names would do something to a terminal, or are as long as names may be; --lists are
-lists of words; --databases are LMDB after a copy that went wrong.
+lists of words; --databases are LMDB with changed bytes, or after a copy that went wrong.
 
 Every case is made from a seed and run in a child process with limits. Reported are errors other
 than those that are promised, what libraries print, crashes, and more than 1 GB or 5 s for a file;
@@ -118,6 +118,10 @@ _NAMED = [
 ]
 _NAMED += ["\n", "\r", "\t", "\x7f", "\x85", 100 * "n", 80 * "é", 60 * "한"]
 _LONGEST_NAME = 255  # bytes
+_LMDB_PAGE = 4096  # bytes
+_LMDB_HEAD = 200  # bytes at the start of a page with its header and places of nodes
+_LMDB_KIND = 10  # byte of a page
+_LMDB_TREE = (1, 2, 8)  # kinds of pages of the tree, and of those that lead to it
 _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 Run = Callable[[random.Random], object]
 
@@ -389,25 +393,26 @@ def _odd(text: str, draw: random.Random) -> str:
 
 
 def databases(folder: Path) -> Run:
-    """What reads an LMDB with blocks of zeros, noise or other blocks, as a broken copy leaves them.
-
-    Not one with other bytes within a page: the library follows every pointer in it.
-    """
+    """What reads an LMDB with other bytes, or with blocks of zeros, noise or other blocks."""
     draw = random.Random(0)
     with LmdbWriter(folder / "whole", Layout()) as writer:
         for number in range(200):
             image = draw.randbytes(draw.choice((100, 3000, 9000)))
             writer.add([LabeledWord(image, f"word {number}")])
     whole = (folder / "whole" / "data.mdb").read_bytes()
+    pages = range(0, len(whole), _LMDB_PAGE)
+    tree = [page for page in pages if whole[page + _LMDB_KIND] in _LMDB_TREE]
 
     def run(draw: random.Random) -> None:
         path = Path(tempfile.mkdtemp(dir=folder))
         damaged = bytearray(whole)
         for _ in range(draw.choice((1, 1, 2, 8))):
-            size = draw.choice((512, 4096, 65_536))
+            size = draw.choice((1, 2, 8, 512, 4096, 65_536))
             place, other = (
                 size * draw.randrange(len(whole) // size + 1) for _ in range(2)
             )
+            if size < _LMDB_HEAD:  # most numbers are near the start of a page
+                place = draw.choice(tree) + draw.randrange(_LMDB_HEAD)
             kinds = (bytes(size), draw.randbytes(size), whole[other : other + size])
             damaged[place : place + size] = draw.choice(kinds)
         end = draw.choice((len(whole), len(whole), draw.randrange(len(whole))))
@@ -419,7 +424,7 @@ def databases(folder: Path) -> Run:
 
 
 def data(folder: Path) -> Run:
-    """What goes through a damaged data set, but an LMDB."""
+    """What goes through a damaged data set, but an LMDB, which `databases` damages."""
     pictures = encoded("JPEG PNG")
     with tarfile.open(folder / "a.tar", mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in {
