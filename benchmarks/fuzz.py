@@ -1,9 +1,10 @@
 """Damaged images, pages, weights, data sets and patterns through the public functions: what breaks?
 
 --scans and --frames are files that are sound, small, and would take hours to decode, --parts such
-that would take gigabytes; --names are
-files whose names would do something to a terminal, or are as long as names may be; --lists are
-lists of words; --databases are LMDB with changed bytes, or after a copy that went wrong.
+that would take gigabytes; --names are files whose names would do something to a terminal, or are as
+long as names may be; --lists are lists of words; --layers are the weights of the package with some
+layers of one number, and odd ranges; --databases are LMDB with changed bytes, or after a copy that
+went wrong.
 
 Every case is made from a seed and run in a child process with limits. Reported are errors other
 than those that are promised, what libraries print, crashes, and more than 1 GB or 5 s for a file;
@@ -43,6 +44,7 @@ from hostile_files import (
 from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
+from torch import full_like
 
 import vit_str
 from vit_str.console import one_line
@@ -64,6 +66,7 @@ from vit_str.runtime.limited_process import ProcessLimits
 from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.prior import prior_of
 from vit_str.runtime.readings import error_row, json_line
+from vit_str.runtime.weights_contents import BUNDLED
 from vit_str.synthesis.word_lists import count_words
 from vit_str.torch_runtime.weights_file import save_weights
 
@@ -377,6 +380,31 @@ def weights(folder: Path) -> Run:
     return run
 
 
+def layers(folder: Path) -> Run:
+    """What reads in 8 bits with layers of one value, and with odd ranges or none."""
+    bad = folder / "bad.safetensors"
+    tensors = load_file(BUNDLED / "tiny.safetensors")
+    with safe_open(BUNDLED / "tiny.safetensors", "pt") as file:
+        metadata = {
+            name: text for name, text in file.metadata().items() if name != "sha256"
+        }
+    ranges = json.loads(metadata["ranges"])
+    extremes = (0.0, 1e-38, 1e-6, 1.0, 1e6, 1e38, float("inf"), float("nan"))
+
+    def run(draw: random.Random) -> None:
+        odd = dict(ranges)
+        for name in draw.sample(sorted(ranges), draw.choice((0, 1, 5))):
+            odd[name] = [draw.choice((-1, 1)) * draw.choice(extremes) for _ in "ab"]
+        told = {"ranges": json.dumps(odd)} if draw.random() < 0.7 else {"ranges": "{}"}
+        changed = dict(tensors)
+        for name in draw.sample(sorted(tensors), draw.choice((0, 1, 5))):
+            changed[name] = full_like(tensors[name].float(), draw.choice(extremes))
+        save_file(changed, bad, metadata | told)
+        assert 0 <= vit_str.load(bad, "cpu").read(np.zeros((32, 128))).confidence <= 1
+
+    return run
+
+
 def _odd(text: str, draw: random.Random) -> str:
     """JSON with an odd value somewhere, or all of it odd."""
     odd = draw.choice((draw.choice(_NUMBERS), draw.choice(_OTHERS)))
@@ -485,6 +513,7 @@ _TARGETS = (
     pages,
     patterns,
     weights,
+    layers,
     data,
     databases,
 )
