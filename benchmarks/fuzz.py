@@ -2,9 +2,9 @@
 
 --scans and --frames are files that are sound, small, and would take hours to decode, --parts such
 that would take gigabytes; --names are files whose names would do something to a terminal, or are as
-long as names may be; --lists are lists of words; --layers are the weights of the package with some
-layers of one number, and odd ranges; --databases are LMDB with changed bytes, or after a copy that
-went wrong.
+long as names may be; --lists are lists of words; --marks are what a detector of lines may mark in
+stripes, dots and noise; --layers are the weights of the package with some layers of one number, and
+odd ranges; --databases are LMDB with changed bytes, or after a copy that went wrong.
 
 Every case is made from a seed and run in a child process with limits. Reported are errors other
 than those that are promised, what libraries print, crashes, and more than 1 GB or 5 s for a file;
@@ -58,6 +58,7 @@ from vit_str.reading.pages.output import hocr
 from vit_str.reading.pages.page import Page
 from vit_str.reading.pages.pictures import PageOptions, pictures_in
 from vit_str.reading.pages.results import PageFolder
+from vit_str.reading.pages.text_boxes import text_boxes
 from vit_str.runtime.charset import Charset, charset_of
 from vit_str.runtime.constraints import Pattern
 from vit_str.runtime.image_decoding import DecodedImage, decode, decode_batches
@@ -334,6 +335,30 @@ def pages(folder: Path) -> Run:
     return run
 
 
+def marks(_: Path) -> Run:
+    """What makes lines of pixels that a detector has marked as text, in odd ways and thousands."""
+    sides = (32, 96, 736, 2016)
+
+    def run(draw: random.Random) -> None:
+        chance = np.random.default_rng(draw.randrange(1 << 32))
+        height, width = draw.choice(sides), draw.choice(sides)
+        fine = draw.choice((1, 4, 8, 16))  # pixels of a mark
+        size = height // fine, width // fine
+        kinds = (
+            chance.random(size),
+            chance.random(size) > 0.5,
+            np.indices(size).sum(0) % 2,
+            np.indices(size).max(0) % 2,
+            np.full(size, draw.choice((0, 0.2, 1, 1e30, np.inf, np.nan))),
+            chance.choice((0, 1, np.inf, np.nan), size),
+        )
+        odd = np.kron(draw.choice(kinds), np.ones((fine, fine)))
+        for corners in text_boxes(odd.astype(np.float32)):
+            assert ((corners >= 0) & (corners < odd.shape[::-1])).all()
+
+    return run
+
+
 def patterns(_: Path) -> Run:
     """What matches a random regular expression."""
     parts = [
@@ -511,6 +536,7 @@ _TARGETS = (
     names,
     lists,
     pages,
+    marks,
     patterns,
     weights,
     layers,
