@@ -91,20 +91,45 @@ def test_no_changed_bytes_end_the_process(seed, values, whole, tmp_path):
                 assert isinstance(opened.get(key), bytes | None)
 
 
+def root_of(data: bytearray) -> int:
+    """The number of the page where the tree begins."""
+    last = max(0, PAGE, key=lambda page: ROOT.unpack_from(data, page + 144))
+    (root,) = ROOT.unpack_from(data, last + 128)
+    assert data[root * PAGE + 10 : root * PAGE + 12] == BRANCH
+    return root
+
+
+def nodes_of(data: bytearray, begin: int) -> list[int]:
+    """Where the nodes of a page are."""
+    (free,) = struct.unpack_from("<H", data, begin + 12)
+    places = range(begin + 16, begin + free, 2)
+    return [begin + struct.unpack_from("<H", data, place)[0] for place in places]
+
+
 def test_pages_in_a_circle(whole, tmp_path, values):
     """Every node of the root leads to the root."""
     data = bytearray(whole.read_bytes())
-    last = max(0, PAGE, key=lambda page: ROOT.unpack_from(data, page + 144))
-    (root,) = ROOT.unpack_from(data, last + 128)
-    begin = root * PAGE
-    assert data[begin + 10 : begin + 12] == BRANCH
-    (free,) = struct.unpack_from("<H", data, begin + 12)
-    for index in range((free - 16) // 2):
-        (place,) = struct.unpack_from("<H", data, begin + 16 + 2 * index)
-        struct.pack_into("<IH", data, begin + place, root, 0)
+    root = root_of(data)
+    for place in nodes_of(data, root * PAGE):
+        struct.pack_into("<IH", data, place, root, 0)
     (tmp_path / "circle.mdb").write_bytes(data)
     pages = LmdbPages(tmp_path / "circle.mdb")
     with pytest.raises(DamagedPage, match="in a circle"):
+        pages.get(next(iter(values)))
+
+
+@pytest.mark.parametrize("free", [None, 4000])
+def test_a_page_holds_no_more_than_fits(free, whole, tmp_path, values):
+    """Keys of 64 kB each, or thousands of nodes at one place: gigabytes of a small file."""
+    data = bytearray(whole.read_bytes())
+    begin = root_of(data) * PAGE
+    if free:
+        struct.pack_into("<HH", data, begin + 12, free, free)
+    else:
+        struct.pack_into("<H", data, nodes_of(data, begin)[1] + 6, 0xFFFF)
+    (tmp_path / "large.mdb").write_bytes(data)
+    pages = LmdbPages(tmp_path / "large.mdb")
+    with pytest.raises(DamagedPage, match=r"holds more .*than it can"):
         pages.get(next(iter(values)))
 
 

@@ -36,8 +36,8 @@ _NONE = (1 << 64) - 1  # number of the root of an empty tree
 _ELSEWHERE = 1  # flag of a node whose value lies on other pages
 _PAGE_SIZES = [1 << power for power in range(9, 16)]
 _DEEPEST = 32  # pages from the root to a leaf, as in the library
-_LEAST_ENTRY = 10  # bytes
-_MOST_BRANCHES = 2048  # branch pages whose nodes are kept: 20 MB
+_LEAST_NODE = 10  # bytes, with its place
+_BRANCHES = 8 << 20  # bytes of branch pages whose nodes are kept, in 20 MB
 
 
 class DamagedPage(ValueError):  # noqa: N818 - it says what is wrong
@@ -101,7 +101,7 @@ class LmdbPages:
         needed = (start.last + 1) * start.page_size
         if len(self._data) < needed:
             raise DamagedPage(f"cut short, expected {needed:,} bytes")
-        self.entries = min(start.entries, len(self._data) // _LEAST_ENTRY)
+        self.entries = min(start.entries, len(self._data) // _LEAST_NODE)
 
     def get(self, key: bytes) -> bytes | None:
         """The value of a key, None without one.
@@ -131,11 +131,17 @@ class LmdbPages:
 
     def _keep(self, number: int, page: _Page) -> _Branch:
         """The nodes of a branch page, for the next time."""
-        if len(self._branches) == _MOST_BRANCHES:
+        if len(self._branches) >= _BRANCHES // self._page_size:
             self._branches.clear()
-        indices = range(page.nodes)
-        keys = list(map(self._key_on(page), indices))
-        below = [self._number_below(page, index) for index in indices]
+        key_of = self._key_on(page)
+        keys = []
+        free = self._page_size
+        for index in range(page.nodes):
+            keys.append(key_of(index))
+            free -= len(keys[-1])
+            if free < 0:
+                raise DamagedPage(f"page {number} holds more keys than it can")
+        below = [self._number_below(page, index) for index in range(page.nodes)]
         branch = self._branches[number] = _Branch(keys, below)
         return branch
 
@@ -181,8 +187,10 @@ class LmdbPages:
             raise DamagedPage(f"page {number} is none of the tree")
         if not _HEADER.size < free <= end_of_free <= self._page_size:
             raise DamagedPage(f"page {number} holds nothing")
-        count = (free - _HEADER.size) // _PLACE.size
-        return _Page(begin, bool(flags & _LEAF), count)
+        nodes = (free - _HEADER.size) // _PLACE.size
+        if nodes * _LEAST_NODE > self._page_size:
+            raise DamagedPage(f"page {number} holds more than it can")
+        return _Page(begin, bool(flags & _LEAF), nodes)
 
     def _begin(self, number: int) -> int:
         begin: int = number * self._page_size
