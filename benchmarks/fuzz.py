@@ -1,9 +1,10 @@
 """Damaged images, pages, weights, data sets and patterns through the public functions: what breaks?
 
 --scans and --frames are files that are sound, small, and would take hours to decode, --parts such
-that would take gigabytes; --names are
-files whose names would do something to a terminal, or are as long as names may be; --lists are
-lists of words; --databases are LMDB after a copy that went wrong.
+that would take gigabytes; --names are files whose names would do something to a terminal, or are as
+long as names may be; --lists are lists of words; --marks are what a detector of lines may mark in
+stripes, dots and noise; --layers are the weights of the package with some layers of one number, and
+odd ranges; --databases are LMDB with changed bytes, or after a copy that went wrong.
 
 Every case is made from a seed and run in a child process with limits. Reported are errors other
 than those that are promised, what libraries print, crashes, and more than 1 GB or 5 s for a file;
@@ -43,6 +44,7 @@ from hostile_files import (
 from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
+from torch import full_like
 
 import vit_str
 from vit_str.console import one_line
@@ -56,6 +58,7 @@ from vit_str.reading.pages.output import hocr
 from vit_str.reading.pages.page import Page
 from vit_str.reading.pages.pictures import PageOptions, pictures_in
 from vit_str.reading.pages.results import PageFolder
+from vit_str.reading.pages.text_boxes import text_boxes
 from vit_str.runtime.charset import Charset, charset_of
 from vit_str.runtime.constraints import Pattern
 from vit_str.runtime.image_decoding import DecodedImage, decode, decode_batches
@@ -64,6 +67,7 @@ from vit_str.runtime.limited_process import ProcessLimits
 from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.prior import prior_of
 from vit_str.runtime.readings import error_row, json_line
+from vit_str.runtime.weights_contents import BUNDLED
 from vit_str.synthesis.word_lists import count_words
 from vit_str.torch_runtime.weights_file import save_weights
 
@@ -118,6 +122,10 @@ _NAMED = [
 ]
 _NAMED += ["\n", "\r", "\t", "\x7f", "\x85", 100 * "n", 80 * "é", 60 * "한"]
 _LONGEST_NAME = 255  # bytes
+_LMDB_PAGE = 4096  # bytes
+_LMDB_HEAD = 200  # bytes at the start of a page with its header and places of nodes
+_LMDB_KIND = 10  # byte of a page
+_LMDB_TREE = (1, 2, 8)  # kinds of pages of the tree, and of those that lead to it
 _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 Run = Callable[[random.Random], object]
 
@@ -327,6 +335,30 @@ def pages(folder: Path) -> Run:
     return run
 
 
+def marks(_: Path) -> Run:
+    """What makes lines of pixels that a detector has marked as text, in odd ways and thousands."""
+    sides = (32, 96, 736, 2016)
+
+    def run(draw: random.Random) -> None:
+        chance = np.random.default_rng(draw.randrange(1 << 32))
+        height, width = draw.choice(sides), draw.choice(sides)
+        fine = draw.choice((1, 4, 8, 16))  # pixels of a mark
+        size = height // fine, width // fine
+        kinds = (
+            chance.random(size),
+            chance.random(size) > 0.5,
+            np.indices(size).sum(0) % 2,
+            np.indices(size).max(0) % 2,
+            np.full(size, draw.choice((0, 0.2, 1, 1e30, np.inf, np.nan))),
+            chance.choice((0, 1, np.inf, np.nan), size),
+        )
+        odd = np.kron(draw.choice(kinds), np.ones((fine, fine)))
+        for corners in text_boxes(odd.astype(np.float32)):
+            assert ((corners >= 0) & (corners < odd.shape[::-1])).all()
+
+    return run
+
+
 def patterns(_: Path) -> Run:
     """What matches a random regular expression."""
     parts = [
@@ -373,6 +405,31 @@ def weights(folder: Path) -> Run:
     return run
 
 
+def layers(folder: Path) -> Run:
+    """What reads in 8 bits with layers of one value, and with odd ranges or none."""
+    bad = folder / "bad.safetensors"
+    tensors = load_file(BUNDLED / "tiny.safetensors")
+    with safe_open(BUNDLED / "tiny.safetensors", "pt") as file:
+        metadata = {
+            name: text for name, text in file.metadata().items() if name != "sha256"
+        }
+    ranges = json.loads(metadata["ranges"])
+    extremes = (0.0, 1e-38, 1e-6, 1.0, 1e6, 1e38, float("inf"), float("nan"))
+
+    def run(draw: random.Random) -> None:
+        odd = dict(ranges)
+        for name in draw.sample(sorted(ranges), draw.choice((0, 1, 5))):
+            odd[name] = [draw.choice((-1, 1)) * draw.choice(extremes) for _ in "ab"]
+        told = {"ranges": json.dumps(odd)} if draw.random() < 0.7 else {"ranges": "{}"}
+        changed = dict(tensors)
+        for name in draw.sample(sorted(tensors), draw.choice((0, 1, 5))):
+            changed[name] = full_like(tensors[name].float(), draw.choice(extremes))
+        save_file(changed, bad, metadata | told)
+        assert 0 <= vit_str.load(bad, "cpu").read(np.zeros((32, 128))).confidence <= 1
+
+    return run
+
+
 def _odd(text: str, draw: random.Random) -> str:
     """JSON with an odd value somewhere, or all of it odd."""
     odd = draw.choice((draw.choice(_NUMBERS), draw.choice(_OTHERS)))
@@ -389,25 +446,26 @@ def _odd(text: str, draw: random.Random) -> str:
 
 
 def databases(folder: Path) -> Run:
-    """What reads an LMDB with blocks of zeros, noise or other blocks, as a broken copy leaves them.
-
-    Not one with other bytes within a page: the library follows every pointer in it.
-    """
+    """What reads an LMDB with other bytes, or with blocks of zeros, noise or other blocks."""
     draw = random.Random(0)
     with LmdbWriter(folder / "whole", Layout()) as writer:
         for number in range(200):
             image = draw.randbytes(draw.choice((100, 3000, 9000)))
             writer.add([LabeledWord(image, f"word {number}")])
     whole = (folder / "whole" / "data.mdb").read_bytes()
+    pages = range(0, len(whole), _LMDB_PAGE)
+    tree = [page for page in pages if whole[page + _LMDB_KIND] in _LMDB_TREE]
 
     def run(draw: random.Random) -> None:
         path = Path(tempfile.mkdtemp(dir=folder))
         damaged = bytearray(whole)
         for _ in range(draw.choice((1, 1, 2, 8))):
-            size = draw.choice((512, 4096, 65_536))
+            size = draw.choice((1, 2, 8, 512, 4096, 65_536))
             place, other = (
                 size * draw.randrange(len(whole) // size + 1) for _ in range(2)
             )
+            if size < _LMDB_HEAD:  # most numbers are near the start of a page
+                place = draw.choice(tree) + draw.randrange(_LMDB_HEAD)
             kinds = (bytes(size), draw.randbytes(size), whole[other : other + size])
             damaged[place : place + size] = draw.choice(kinds)
         end = draw.choice((len(whole), len(whole), draw.randrange(len(whole))))
@@ -419,7 +477,7 @@ def databases(folder: Path) -> Run:
 
 
 def data(folder: Path) -> Run:
-    """What goes through a damaged data set, but an LMDB."""
+    """What goes through a damaged data set, but an LMDB, which `databases` damages."""
     pictures = encoded("JPEG PNG")
     with tarfile.open(folder / "a.tar", mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in {
@@ -478,8 +536,10 @@ _TARGETS = (
     names,
     lists,
     pages,
+    marks,
     patterns,
     weights,
+    layers,
     data,
     databases,
 )

@@ -48,8 +48,10 @@ _PROXY = "127.0.0.1"  # from which most requests come
 _GREEDY = "127.0.0.2"
 _POLITE = "127.0.0.3"
 _CONNECTIONS = 150  # that one address opens
-# What a request for a hard page may be answered with
-_PAGES = {200, 429, 501, 503, 504}
+# What a request with a large picture, and one for a hard page, may be answered with: 408 where
+# processors are too busy for it to arrive in time
+_LARGE = {200, 408, 504}
+_PAGES = {200, 408, 429, 501, 503, 504}
 
 
 class Run:
@@ -114,12 +116,12 @@ class Run:
             "huge in pixels": lambda: self._ask(self._huge, {422}),
             "greedy": self._greedy,
             "endless PDF": lambda: self._ask(self._strokes, _PAGES, "/v1/page"),
-            "endless scans": lambda: self._ask(random.choice(self._scans), {200, 504}),
+            "endless scans": lambda: self._ask(random.choice(self._scans), _LARGE),
             "page of scans": lambda: self._ask(self._scans[2], _PAGES, "/v1/page"),
             "endless frames": lambda: self._ask(
                 self._frames, _PAGES, "/v1/page?page=1000"
             ),
-            "gigabytes": lambda: self._ask(random.choice(self._gigabytes), {200, 504}),
+            "gigabytes": lambda: self._ask(random.choice(self._gigabytes), _LARGE),
             "page of gigabytes": lambda: self._ask(
                 random.choice(self._gigabytes), _PAGES, "/v1/page"
             ),

@@ -1,5 +1,9 @@
 """What is given away: the metadata of the package, and the container."""
 
+import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
@@ -40,3 +44,28 @@ def test_the_container_gets_what_it_is_built_from():
 def test_the_container_serves_pages_too():
     assert '".[serve,page]"' in DOCKERFILE
     assert {"serve", "page"} <= {*PROJECT["optional-dependencies"]}
+
+
+def test_a_release_has_the_addresses_of_its_repository(tmp_path):
+    """A package index has no files beside the README: pictures and links need whole addresses."""
+    for name in ("README.md", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    url = "https://github.com/someone/some-thing"
+    command = [sys.executable, str(ROOT / "tests/give_addresses.py"), url, "v1.2.3"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project.pop("urls")["Homepage"] == url
+    assert project == PROJECT
+    readme = (tmp_path / "README.md").read_text("utf-8")
+    links = re.findall(r"\]\(([^)]*)\)", readme)
+    assert links
+    assert all(link.startswith(("https://", "http://")) for link in links)
+    own = [link.removeprefix(f"{url}/") for link in links if link.startswith(url)]
+    for link in own:
+        kind, tag, path = link.partition("#")[0].split("/", 2)
+        assert (kind, tag) == (
+            "raw" if path.endswith((".png", ".svg")) else "blob",
+            "v1.2.3",
+        )
+        assert (ROOT / path).is_file()
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 1

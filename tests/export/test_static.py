@@ -277,6 +277,11 @@ def test_every_output_of_a_layer_has_a_scale():
     scales = initializer("a.weight:scale-outputs", tensors, {}, 64)
     np.testing.assert_allclose(scales[:2], [1 / 64, 100 / 64])
     assert 2 * 255 * 64 < 2**15  # two products in 16 bits
+    # Of damaged weights: a range where nothing happens
+    unbounded = initializer("a.bias:int32@x", tensors, {"x": (0.0, 0.0)})
+    assert unbounded.tolist() == [(1 << 31) - 128] * 2 + [0]
+    zeros = initializer("z:int8", {"z": np.zeros((2, 3), np.float32)}, {})
+    assert not zeros.any()
     joined = initializer("a.bias+a.bias", tensors, {})
     assert joined.tolist() == [1.0, 200.0, 0.0] * 2
 

@@ -785,6 +785,25 @@ class TestPage:
         assert response.status_code == 501
         assert install_hint("page") in error_of(response)
 
+    def test_a_damaged_detector_is_no_mistake_of_the_client(
+        self, site, word, monkeypatch, caplog
+    ):
+        def broken(_):
+            raise ValueError("det.onnx: damaged; run: pip install")
+
+        monkeypatch.setattr(service_module, "_open_page_parts", broken)
+        here = site()
+        for _ in range(2):
+            response = here.post("/v1/page", content=word("a"))
+            assert response.status_code == 501
+            assert error_of(response).endswith("its log says what it lacks")
+        assert here.post("/v1/read", content=word("a")).status_code == 200
+        here.service.close()
+        told = [record.getMessage() for record in caplog.records]
+        assert told == [
+            "whole pictures are not read: det.onnx: damaged; run: pip install"
+        ]
+
 
 def drawers() -> list[str]:
     """Processes of this one that draw."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
-from weakref import WeakValueDictionary
 
 from vit_str.datasets.label_file import DAMAGE, boxes_of
+from vit_str.datasets.lmdb_pages import DamagedPage, LmdbPages
 from vit_str.datasets.source import (
     DatasetWriter,
     LabeledWord,
@@ -27,15 +27,13 @@ _LARGEST_STEP = 1 << 30  # bytes
 _WORDS_IN_TRANSACTION = 1024  # written at once
 _PROBE = 1 << 20  # bytes, less than fit on a disk that is not full
 
-# The library opens a file once per process; readers of one file share the environment.
-_environments: WeakValueDictionary[str, Any] = WeakValueDictionary()
-
 
 class LmdbReader(WordSource):
     """Words under ``image-000000001`` and ``label-000000001``, as many as ``num-samples`` says.
 
     This is what the scripts of clovaai's benchmark and of PARSeq make, and what `LmdbWriter`
-    makes: a folder with ``data.mdb``, or a single file. Do not read it while it is written.
+    makes: a folder with ``data.mdb``, or a single file. Do not read it while it is written. What is
+    damaged costs its words, and needs no library.
 
     Raises:
         ValueError: there is no LMDB of this form.
@@ -48,7 +46,7 @@ class LmdbReader(WordSource):
         self._file = self.path / _DATA if self.path.is_dir() else self.path
         if not self._file.is_file():
             raise ValueError(f"{self.path}: found no {_DATA} there; check the path")
-        self._environment: Any = None
+        self._pages: LmdbPages | None = None
         count = self._get(_COUNT)
         if count is None:
             raise ValueError(
@@ -93,23 +91,28 @@ class LmdbReader(WordSource):
             return Skipped(name, Reason.DAMAGED, f"its boxes: {error}")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_environment": None}
+        return {**self.__dict__, "_pages": None}
 
     def _get(self, key: bytes) -> bytes | None:
         """The value of a key, None without one."""
-        if self._environment is None:
-            name = os.path.realpath(self._file)
-            self._environment = _environments.get(name) or open_read_only(self._file)
-            _environments[name] = self._environment
         try:
-            with self._environment.begin() as transaction:
-                return transaction.get(key)
-        except library().Error as error:
+            return self._opened().get(key)
+        except DamagedPage as error:
             raise ValueError(f"{self.path}: damaged ({error}); copy it again") from None
+
+    def _opened(self) -> LmdbPages:
+        if self._pages is None:
+            try:
+                self._pages = LmdbPages(self._file)
+            except DamagedPage as error:
+                raise ValueError(
+                    f"{self._file}: damaged or no LMDB ({error}); copy it again"
+                ) from None
+        return self._pages
 
     def _checked(self, count: bytes) -> int:
         """The number of words, of which there are no more than entries."""
-        entries = self._environment.stat()["entries"]
+        entries = self._opened().entries
         digits = count.strip()
         if digits.isdigit() and len(digits) < 19 and int(digits) <= entries:
             return int(digits)
@@ -133,27 +136,6 @@ def library() -> Any:
             "use a folder or a tar archive"
         ) from None
     return lmdb
-
-
-def open_read_only(path: Path) -> Any:
-    """The environment of a database in a file.
-
-    Raises:
-        ValueError: it is damaged or no LMDB, or cut short: touching what is not there would end
-            the process.
-    """
-    options = {"subdir": False, "readonly": True, "lock": False, "readahead": False}
-    try:
-        environment = library().open(str(path), **options)
-    except library().Error as error:
-        raise ValueError(
-            f"{path}: damaged or no LMDB ({error}); copy it again"
-        ) from None
-    needed = (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]
-    if path.stat().st_size < needed:
-        environment.close()
-        raise ValueError(f"{path}: cut short, expected {needed:,} bytes; copy it again")
-    return environment
 
 
 class LmdbWriter(DatasetWriter):

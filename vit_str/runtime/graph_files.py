@@ -121,15 +121,12 @@ class GraphFiles:
         threads: int,
         initializers: Mapping[str, OrtValue],
     ) -> InferenceSession:
-        import onnxruntime
-
         options = session_options(1 if name in _ON_ONE_THREAD else threads)
         if initializers:
             names = list(initializers)
             options.add_external_initializers(names, list(initializers.values()))
         try:
-            providers = ["CPUExecutionProvider"]
-            session = onnxruntime.InferenceSession(path, options, providers)
+            session = open_session(path, options)
         except Exception as error:  # of types of its own
             reason = reason_of(error)
             raise ValueError(
@@ -168,6 +165,17 @@ def session_options(threads: int) -> SessionOptions:
     options.add_session_config_entry(_NO_SPINNING_BETWEEN_RUNS, "1")
     options.add_session_config_entry(_SPINNING, "0" if has_to_share() else "1")
     return options
+
+
+def open_session(path: Path, options: SessionOptions) -> InferenceSession:
+    """What computes the graph of a file; what is wrong with it is raised in types of onnxruntime.
+
+    It prints nothing, not even of a second try to open a damaged file.
+    """
+    from onnxruntime import InferenceSession
+
+    providers = ["CPUExecutionProvider"]
+    return InferenceSession(path, options, providers, enable_fallback=False)
 
 
 def find_graphs(description: Mapping[str, Any]) -> Path | None:

@@ -42,6 +42,7 @@ JOIN = "+"
 
 LARGEST_INT8 = 127
 _LARGEST_UINT8 = 255
+_LARGEST_SUM = (1 << 31) - 128  # of 32 bits, as float32 has it
 # Of a layer whose weights are all 0, or a point where nothing happens
 _LEAST_STEP = 1e-12
 
@@ -119,7 +120,8 @@ def _bias_of_sums(
 ) -> np.ndarray:
     weights = tensors[f"{name.removesuffix('.bias')}.weight"]
     scales = step * _output_scales(weights, largest)
-    return np.rint(tensors[name] / scales).astype(np.int32)
+    sums = np.rint(tensors[name] / scales)
+    return sums.clip(-_LARGEST_SUM, _LARGEST_SUM).astype(np.int32)
 
 
 def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
@@ -129,7 +131,8 @@ def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 def _scale(weights: np.ndarray, largest: int) -> np.ndarray:
     """The largest weight is the largest number."""
-    return np.array(np.float32(np.abs(weights).max() / largest))
+    found = np.maximum(np.abs(weights).max() / largest, _LEAST_STEP)
+    return np.array(np.float32(found))
 
 
 def _quantized(weights: np.ndarray, largest: int) -> np.ndarray:

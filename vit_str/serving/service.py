@@ -26,7 +26,7 @@ from vit_str.runtime.machine import install_hint
 from vit_str.runtime.readings import error_row, reading_row
 from vit_str.runtime.weights_choice import WeightsChoice, choose_weights, lines_of
 from vit_str.serving.batching_queue import BatchingQueue
-from vit_str.serving.guard import Metrics
+from vit_str.serving.guard import LOG, Metrics
 from vit_str.serving.lanes import Lane, set_at_end
 from vit_str.serving.limits import Capacity, ClientDisconnected, Limits, Refusal
 from vit_str.serving.previews import data_url
@@ -140,7 +140,7 @@ class ReadingService:
         patience = limits.deadline * (1 - _TURN)
         self._drawers = Lane(_DRAWERS, patience=patience)
         self._page_reader = Lane(1, patience=patience)
-        self._page_reader.prepare(self._page_parts)
+        self._page_reader.prepare(self._prepare_pages)
         self._reading: BatchingQueue[DecodedImage, Reading] = BatchingQueue(
             partial(self._read, reader),
             size=_TOGETHER,
@@ -154,6 +154,25 @@ class ReadingService:
         height, width = self.reader.image_size
         for count in (1, _TOGETHER):
             self.reader.read_pixels(np.zeros((count, 3, height, width), np.uint8))
+
+    def _prepare_pages(self) -> None:
+        """Open what pages need before the first of them, and tell who runs this if it cannot be."""
+        try:
+            if reads_pages():
+                self._page_parts()
+        except ValueError as error:
+            LOG.warning("whole pictures are not read: %s", error)
+
+    def _opened_page_parts(self) -> tuple[LineDetector, Reader | None]:
+        """What finds lines, and what reads them if the reader of words does not.
+
+        Raises:
+            Refusal: it cannot be opened.
+        """
+        try:
+            return self._page_parts()
+        except ValueError as error:
+            raise _no_pages("its log says what it lacks") from error
 
     def close(self) -> None:
         """Begin nothing more, and wait for what is in progress."""
@@ -225,8 +244,7 @@ class ReadingService:
             Refusal: the server reads no pages.
         """
         if not reads_pages():
-            hint = f"{install_hint('page')} where it runs, and start it again"
-            raise Refusal(501, f"this server reads no whole pictures: {hint}")
+            raise _no_pages(f"{install_hint('page')} where it runs, and start it again")
         with self.pages.places(client, 1), set_at_end() as over:
             try:
                 picture = None
@@ -343,7 +361,7 @@ class ReadingService:
         reader = _Interruptible(check, engine, effort=self._effort, search=search)
         if reader.reads_lines:
             return PageReaders(reader, None)
-        _, lines = self._page_parts() or (None, None)
+        _, lines = self._opened_page_parts()
         if path == self._first and lines is not None:
             engine = lines.engine
         else:
@@ -362,7 +380,7 @@ class ReadingService:
 
         search = wanted.search
         picture = picture or self._picture(upload, wanted.number, over)
-        detector, _ = self._page_parts() or (None, None)
+        detector, _ = self._opened_page_parts()
         check = partial(self._check_turn, over, time.monotonic())
         with refused():
             chosen = self._chosen(search)
@@ -433,10 +451,12 @@ def reads_pages() -> bool:
     return detector_file() is not None
 
 
-def _open_page_parts(reader: Reader) -> tuple[LineDetector, Reader | None] | None:
+def _no_pages(reason: str) -> Refusal:
+    return Refusal(501, f"this server reads no whole pictures: {reason}")
+
+
+def _open_page_parts(reader: Reader) -> tuple[LineDetector, Reader | None]:
     """What finds lines, and what reads them if the reader of words does not."""
-    if not reads_pages():
-        return None
     if reader.reads_lines:
         return RapidDetector(), None
     return RapidDetector(), Reader(open_engine("line", reader.describe().device))

@@ -30,7 +30,7 @@ from vit_str.reading.bulk.workers import (
 from vit_str.runtime import Reader, load
 from vit_str.runtime.charset import charset_of
 from vit_str.runtime.images import UnreadableImage
-from vit_str.runtime.machine import THREADS, install_hint
+from vit_str.runtime.machine import THREADS, cpu_count, install_hint
 
 _TIMEOUT = 300  # seconds; a start of Ray takes a few, or many on a busy machine
 
@@ -320,6 +320,7 @@ def test_a_signal_that_is_lost_in_a_library_is_noticed(number):
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.skipif(cpu_count() < 2, reason="a worker takes a processor")
 @pytest.mark.parametrize(
     ("number", "code", "message"),
     [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")],
@@ -328,7 +329,7 @@ def test_ray_resumes_after_an_interrupt(
     number, code, message, command, many, tmp_path, weights_path
 ):
     command[command.index("--part-size") + 1] = "4"
-    command += ["--workers", "2", "--batch-size", "4"]
+    command += ["--workers", "2", "--threads", "1", "--batch-size", "4"]
     out = tmp_path / "out"
     arguments = [sys.executable, "-m", "vit_str", *command]
     with subprocess.Popen(

@@ -3,14 +3,23 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from vit_str.reading.pages.detection import find_lines
+from vit_str.reading.pages.detection import (
+    DETECTOR,
+    RapidDetector,
+    detector_file,
+    find_lines,
+)
 from vit_str.reading.pages.geometry import Quadrilateral, rectangle, upright
+from vit_str.runtime.machine import install_hint
 
+AGAIN = 'pip install --force-reinstall --no-deps "rapidocr>=3.9"'
+DETECTION = "vit_str.reading.pages.detection"
 TURNS = Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_270
 
 
@@ -93,8 +102,6 @@ def lines_of_bars(size: tuple[int, int]) -> Image.Image:
 def test_lines_are_those_of_rapidocr():
     """Also of a narrow strip, which gets margins."""
     rapidocr = pytest.importorskip("rapidocr")
-    from vit_str.reading.pages.detection import RapidDetector
-
     detector = RapidDetector()
     values = {"Global.max_side_len": 2944, "Det.limit_side_len": 32}
     values |= {"Det.thresh": 0.2, "Det.box_thresh": 0.3, "Global.log_level": "error"}
@@ -124,11 +131,56 @@ print({"rapidocr", "omegaconf", "requests", "shapely"} & {*sys.modules})
     assert found.stdout.strip() == "set()"
 
 
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda whole: b"", "No graph"),
+        (lambda whole: whole[: len(whole) // 2], "parsing failed"),
+        # What onnxruntime says of it is no UTF-8, for which it would try again, and print so
+        (lambda whole: whole.replace(b"conv2d", b"\xff\xffnv2d", 1), "utf-8"),
+    ],
+)
+def test_a_damaged_network_is_one_line(damage, reason, tmp_path, monkeypatch, capfd):
+    network = detector_file()
+    if network is None:
+        pytest.skip("rapidocr is not installed")
+    damaged = tmp_path / DETECTOR
+    damaged.write_bytes(damage(network.read_bytes()))
+    monkeypatch.setattr(f"{DETECTION}.detector_file", lambda: damaged)
+    with pytest.raises(
+        ValueError, match=rf"{DETECTOR}: damaged \(.*{reason}"
+    ) as caught:
+        RapidDetector()
+    assert str(caught.value).endswith(f"; run: {AGAIN}")
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("package", "hint"), [(None, install_hint("page")), (ModuleType("rapidocr"), AGAIN)]
+)
+def test_a_rapidocr_that_is_missing_or_old_is_one_line(package, hint, monkeypatch):
+    """One that is there already would not be installed anew for its extra."""
+    monkeypatch.setattr(f"{DETECTION}.detector_file", lambda: None)
+    monkeypatch.setattr(f"{DETECTION}.find_spec", lambda name: package)
+    with pytest.raises(ValueError, match=r"needs rapidocr from 3\.9 on") as caught:
+        RapidDetector()
+    assert str(caught.value).endswith(f", run: {hint}")
+
+
+def test_an_opencv_that_cannot_be_imported_says_why(tmp_path, monkeypatch):
+    """Installing the extra would change nothing."""
+    reason = "libGL.so.1: cannot open shared object file"
+    (tmp_path / "cv2.py").write_text(f"raise ImportError({reason!r})\n")
+    monkeypatch.delitem(sys.modules, "cv2", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match=rf"OpenCV \({reason}\), run: pip .*headless"):
+        RapidDetector()
+
+
 def test_no_memory_is_kept_between_pages():
     """The network takes 200 MB for a page."""
     pytest.importorskip("rapidocr")
-    from vit_str.reading.pages.detection import RapidDetector
-
     status = Path("/proc/self/status")
     if not status.is_file():
         pytest.skip("asks Linux")

@@ -19,7 +19,7 @@ from vit_str.reading.pages.geometry import (
 )
 from vit_str.reading.pages.text_boxes import text_boxes
 from vit_str.runtime.forks import PerProcess
-from vit_str.runtime.graph_files import session_options
+from vit_str.runtime.graph_files import open_session, session_options
 from vit_str.runtime.machine import install_hint, thread_count
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 DETECTOR = "PP-OCRv6_det_small.onnx"
 """The network in the wheel of ``rapidocr``."""
 
+_INSTALL_AGAIN = 'pip install --force-reinstall --no-deps "rapidocr>=3.9"'
 _SHORT = 736  # pixels to which the shorter side of a small picture is enlarged
 _LONG = 2000  # pixels to which the longer side of a large picture is reduced
 _LONGEST = 4 * _SHORT  # however narrow
@@ -90,7 +91,7 @@ class RapidDetector:
     It sees images of bounded size, so its memory is bounded; it keeps none of it between images.
 
     Raises:
-        ValueError: ``rapidocr`` is not installed, or its network is damaged.
+        ValueError: ``rapidocr`` is not installed, or not whole, or its network is damaged.
     """
 
     def __init__(self) -> None:
@@ -98,8 +99,13 @@ class RapidDetector:
             import cv2
             import pyclipper  # noqa: F401
             from onnxruntime import RunOptions
-        except ImportError:
+        except ModuleNotFoundError:
             raise _missing() from None
+        except ImportError as error:  # a library of the system is missing, as libGL
+            raise ValueError(
+                f"finding text in pages needs OpenCV ({reason_of(error)}), run: pip "
+                "install --force-reinstall --no-deps opencv-python-headless"
+            ) from None
         cv2.setNumThreads(thread_count())
         self._session = PerProcess(_open_network(), _open_network)
         self._options = RunOptions()
@@ -148,8 +154,6 @@ def detector_file() -> Path | None:
 
 
 def _open_network() -> InferenceSession:
-    from onnxruntime import InferenceSession
-
     network = detector_file()
     if network is None:
         raise _missing()
@@ -157,16 +161,15 @@ def _open_network() -> InferenceSession:
     # With plans for every size of image it would keep, and need, nearly twice the memory.
     options.enable_mem_pattern = False
     try:
-        return InferenceSession(network, options, providers=["CPUExecutionProvider"])
+        return open_session(network, options)
     except Exception as error:  # of types of its own
-        raise ValueError(
-            f"{network}: damaged ({reason_of(error)}); run: "
-            "pip install --force-reinstall --no-deps rapidocr"
-        ) from None
+        reason = f"{network}: damaged ({reason_of(error)})"
+        raise ValueError(f"{reason}; run: {_INSTALL_AGAIN}") from None
 
 
 def _missing() -> ValueError:
-    hint = install_hint("page")
+    """What to do where there is no ``rapidocr``, or an older one, or only a part of it."""
+    hint = _INSTALL_AGAIN if find_spec("rapidocr") else install_hint("page")
     return ValueError(f"finding text in pages needs rapidocr from 3.9 on, run: {hint}")
 
 
