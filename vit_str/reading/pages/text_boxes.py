@@ -7,7 +7,8 @@ is grown to the whole height of its line.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,15 +22,14 @@ _LINE = 0.3  # and, in the mean, of a line of them
 _GROWTH = 1.6  # that the network shrinks lines by: area over circumference
 _THINNEST = 3  # pixels across the middle of a line
 _THINNEST_GROWN = 5
-_SHORTEST = 4  # pixels along a side of a line in the image
-_MOST = 1000  # lines
+_SHORTEST = 4  # pixels along the sides of a line, cut off at those of the image
+_MOST = (
+    1000  # groups, from the bottom: a blank page has more, of which one would be a line
+)
 
 
-class _Rectangle(NamedTuple):
-    """A rectangle of any slope: its corners, clockwise, and its shorter side."""
-
-    corners: Float[np.ndarray, "4 2"]
-    short: float
+_Rectangle = tuple[Sequence[float], Sequence[float], float]
+"""One of any slope, as OpenCV has it: its middle, its sides and its angle."""
 
 
 def text_boxes(
@@ -50,33 +50,44 @@ def text_boxes(
 
 
 def _box(
-    group: Int32[np.ndarray, "point *one 2"], shares: Float[np.ndarray, "height width"]
+    group: Int32[np.ndarray, "point 1 2"], shares: Float[np.ndarray, "height width"]
 ) -> Float[np.ndarray, "4 2"] | None:
     """The box of one group of pixels; None if they are no line."""
-    middle = _smallest_rectangle(group)
-    if middle.short < _THINNEST or _mean_within(shares, middle.corners) < _LINE:
-        return None
-    whole = _grown(middle.corners)
-    if whole.short < _THINNEST_GROWN:
-        return None
-    height, width = shares.shape
-    corners = np.round(whole.corners).clip(0, (width - 1, height - 1))
-    start, along, _, across = corners
-    lengths = np.linalg.norm([along - start, across - start], axis=1)
-    return corners if lengths.min() >= _SHORTEST else None
-
-
-def _smallest_rectangle(points: Int32[np.ndarray, "point *one 2"]) -> _Rectangle:
     import cv2
 
-    found = cv2.minAreaRect(points)
-    corners = cv2.boxPoints(found)
-    left = corners[np.argsort(corners[:, 0], kind="stable")]
-    # Of the two at the left and the two at the right, the upper one and the lower one
-    top_left, bottom_left = left[:2][np.argsort(left[:2, 1], kind="stable")]
-    top_right, bottom_right = left[2:][np.argsort(left[2:, 1], kind="stable")]
-    ordered = np.stack([top_left, top_right, bottom_right, bottom_left])
-    return _Rectangle(ordered, min(found[1]))
+    middle: _Rectangle = cv2.minAreaRect(group)
+    if _short_side(middle) < _THINNEST:
+        return None
+    corners = _corners(middle)
+    if _mean_within(shares, corners) < _LINE:
+        return None
+    whole = _grown(corners)
+    if _short_side(whole) < _THINNEST_GROWN:
+        return None
+    height, width = shares.shape
+    box = np.round(_corners(whole)).clip(0, (width - 1, height - 1))
+    start, along, _, across = box
+    lengths = np.linalg.norm([along - start, across - start], axis=1)
+    return box if lengths.min() >= _SHORTEST else None
+
+
+def _short_side(rectangle: _Rectangle) -> float:
+    return min(rectangle[1])
+
+
+def _corners(rectangle: _Rectangle) -> Float[np.ndarray, "4 2"]:
+    """The corners, clockwise from the top left."""
+    import cv2
+
+    points = cv2.boxPoints(rectangle)
+    from_left = points[np.argsort(points[:, 0], kind="stable")]
+    top_left, bottom_left = _from_top(from_left[:2])
+    top_right, bottom_right = _from_top(from_left[2:])
+    return np.stack([top_left, top_right, bottom_right, bottom_left])
+
+
+def _from_top(points: Float[np.ndarray, "2 2"]) -> Float[np.ndarray, "2 2"]:
+    return points[np.argsort(points[:, 1], kind="stable")]
 
 
 def _mean_within(
@@ -97,6 +108,7 @@ def _mean_within(
 
 def _grown(corners: Float[np.ndarray, "4 2"]) -> _Rectangle:
     """A rectangle with what the network leaves out around the middle of a line."""
+    import cv2
     import pyclipper
 
     along, across = np.linalg.norm(corners[1:3] - corners[:2], axis=1)
@@ -104,4 +116,5 @@ def _grown(corners: Float[np.ndarray, "4 2"]) -> _Rectangle:
     offset = pyclipper.PyclipperOffset()
     offset.AddPath(corners, pyclipper.JT_ROUND, pyclipper.ET_CLOSEDPOLYGON)
     outline = np.concatenate(offset.Execute(margin))
-    return _smallest_rectangle(outline.astype(np.int32))
+    found: _Rectangle = cv2.minAreaRect(outline.astype(np.int32))
+    return found
