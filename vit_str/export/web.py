@@ -7,7 +7,7 @@ import subprocess
 import tarfile
 import tempfile
 from collections.abc import Mapping, Sequence
-from importlib.metadata import distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from vit_str.export.folder import write_exported
@@ -118,9 +118,12 @@ def _add_other_scripts(other: Path, out: Path, int8: bool, has_pages: bool) -> N
 def detector_files() -> list[Path]:
     """The network of the installed ``rapidocr`` that finds lines, and its licenses; else none."""
     network = detector_file()
+    try:
+        package = distribution("rapidocr")
+    except PackageNotFoundError:
+        return []
     if network is None:
         return []
-    package = distribution("rapidocr")
     files = [Path(str(package.locate_file(file))) for file in package.files or ()]
     return [network, *(file for file in files if "LICENSE" in file.name)]
 
