@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -374,11 +375,14 @@ def docling(document: Document) -> str:
 
 def is_outdated(path: Path) -> bool:
     """Whether there is a result that is older than a file of the package: its code or weights."""
-    if not path.exists():
-        return False
+    return path.exists() and path.stat().st_mtime < _last_change()
+
+
+@cache
+def _last_change() -> float:
+    """When the newest file of the package was changed."""
     files = filter(Path.is_file, Path(vit_str.__file__).parent.rglob("*"))
-    times = [file.stat().st_mtime for file in files if file.suffix != ".pyc"]
-    return path.stat().st_mtime < max(times)
+    return max(file.stat().st_mtime for file in files if file.suffix != ".pyc")
 
 
 def kept(path: Path, document: Document, system: System) -> str | None:

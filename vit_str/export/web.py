@@ -118,11 +118,11 @@ def _add_other_scripts(other: Path, out: Path, int8: bool, has_pages: bool) -> N
 def detector_files() -> list[Path]:
     """The network of the installed ``rapidocr`` that finds lines, and its licenses; else none."""
     network = detector_file()
+    if network is None:
+        return []
     try:
         package = distribution("rapidocr")
-    except PackageNotFoundError:
-        return []
-    if network is None:
+    except PackageNotFoundError:  # without licenses it is not to be given away
         return []
     files = [Path(str(package.locate_file(file))) for file in package.files or ()]
     return [network, *(file for file in files if "LICENSE" in file.name)]

@@ -164,9 +164,9 @@ class Charset:
         return f"Charset({self.characters!r})"
 
     @cached_property
-    def scripts(self) -> set[str]:
+    def scripts(self) -> frozenset[str]:
         """The scripts of its letters."""
-        return scripts_in(self.characters)
+        return frozenset(scripts_in(self.characters))
 
     def unknown(self, label: str) -> str:
         """The characters of ``label`` that this set lacks, in order of appearance."""

@@ -40,7 +40,8 @@ _WIDEST = 8
 _WITH_MARGINS = 4
 # Option of a run of onnxruntime: give memory back after it
 _GIVE_BACK = "memory.enable_memory_arena_shrinkage"
-_LEVELS = ((np.arange(256) * (1 / 255) - 0.5) / 0.5).astype(np.float32)  # of a pixel
+# What the network takes for each of the 256 values of a pixel
+_LEVELS = ((np.arange(256) * (1 / 255) - 0.5) / 0.5).astype(np.float32)
 _LINES_OF_TABLE = 20  # on a page with a table, at least
 _SHORT_LINE = 3.0  # length over height up to which a line is short, as a number
 # Share of the lines of a page that are short and touch others, from which on it is one of a tight

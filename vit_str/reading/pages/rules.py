@@ -58,9 +58,11 @@ def find_rules(image: Image.Image) -> tuple[Rule, ...]:
     side = max(size)
     level = _Runs(ink, side)
     upright = _Runs(ink.T, side)
-    long = list(level.rules(is_long=True)), list(upright.rules(is_long=True))
-    rules = [*long[0], *level.rules_between(long[1])]
-    rules += map(_transposed, [*long[1], *upright.rules_between(long[0])])
+    long_level = list(level.rules(is_long=True))
+    long_upright = list(upright.rules(is_long=True))
+    rules = [*long_level, *level.rules_between(long_upright)]
+    across = [*long_upright, *upright.rules_between(long_level)]
+    rules += map(_transposed, across)
     return tuple(
         ((x1 / scale, y1 / scale), (x2 / scale, y2 / scale))
         for (x1, y1), (x2, y2) in rules

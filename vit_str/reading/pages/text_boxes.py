@@ -21,12 +21,10 @@ _PIXEL = 0.2  # probability of a pixel of text
 _LINE = 0.3  # and, in the mean, of a line of them
 _GROWTH = 1.6  # that the network shrinks lines by: area over circumference
 _THINNEST = 3  # pixels across the middle of a line
-_THINNEST_GROWN = 5
+_THINNEST_GROWN = 5  # and across the whole line
 _SHORTEST = 4  # pixels along the sides of a line, cut off at those of the image
-_MOST = (
-    1000  # groups, from the bottom: a blank page has more, of which one would be a line
-)
-
+# Groups, from the bottom: a blank page has more, and the last of them would be a line.
+_MOST = 1000
 
 _Rectangle = tuple[Sequence[float], Sequence[float], float]
 """One of any slope, as OpenCV has it: its middle, its sides and its angle."""
