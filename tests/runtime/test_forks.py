@@ -5,6 +5,10 @@ import subprocess
 import sys
 
 import pytest
+from PIL import Image
+
+from vit_str.reading.pages.detection import RapidDetector
+from vit_str.reading.pages.rules import find_rules
 
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "fork"), reason="processes of POSIX are forked"
@@ -50,3 +54,14 @@ def test_a_child_reads_pages_with_sessions_of_its_own():
         'reader = vit_str.load_page(device="cpu")\n'
         "read = lambda: len(reader.read(np.stack(3 * [image], -1)).words)"
     )
+
+
+def test_opencv_has_no_threads_that_a_child_would_wait_for():
+    cv2 = pytest.importorskip("cv2")
+    cv2.setNumThreads(2)
+    find_rules(Image.new("L", (400, 400)))
+    assert cv2.getNumThreads() == 1
+    pytest.importorskip("rapidocr")
+    cv2.setNumThreads(2)
+    RapidDetector()
+    assert cv2.getNumThreads() == 1

@@ -107,7 +107,8 @@ class RapidDetector:
                 f"finding text in pages needs OpenCV ({reason_of(error)}), run: pip "
                 "install --force-reinstall --no-deps opencv-python-headless"
             ) from None
-        cv2.setNumThreads(thread_count())
+        # As fast as with more, which a forked process would wait for without end.
+        cv2.setNumThreads(1)
         self._session = PerProcess(_open_network(), _open_network)
         self._options = RunOptions()
         self._options.add_run_config_entry(_GIVE_BACK, "cpu:0")

@@ -42,6 +42,7 @@ def find_rules(image: Image.Image) -> tuple[Rule, ...]:
         import cv2
     except ImportError:
         return ()
+    cv2.setNumThreads(1)  # as in the detector, which may be another one
     scale = min(1.0, _LONGEST_SIDE / max(image.size))
     size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
     gray = np.asarray(image.convert("L").resize(size, Image.Resampling.BOX))
