@@ -156,6 +156,26 @@ def test_a_damaged_network_is_one_line(damage, reason, tmp_path, monkeypatch, ca
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_network_that_opens_and_does_not_run_is_damaged(tmp_path, monkeypatch, capfd):
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("pyclipper")
+    picture, shares = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, sides)
+        for name, sides in [("x", [1, 3, "h", "w"]), ("y", [1, 1, "h", "w"])]
+    )
+    seven = onnx.helper.make_tensor("seven", onnx.TensorProto.INT64, [1], [7])
+    change = onnx.helper.make_node("Reshape", ["x", "seven"], ["y"])
+    graph = onnx.helper.make_graph([change], "g", [picture], [shares], [seven])
+    versions = [onnx.helper.make_opsetid("", 17)]
+    model = onnx.helper.make_model(graph, opset_imports=versions, ir_version=8)
+    onnx.save(model, tmp_path / DETECTOR)
+    monkeypatch.setattr(f"{DETECTION}.detector_file", lambda: tmp_path / DETECTOR)
+    with pytest.raises(ValueError, match=rf"{DETECTOR}: damaged \(.*Reshape") as caught:
+        RapidDetector()
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize(
     ("package", "hint"), [(None, install_hint("page")), (ModuleType("rapidocr"), AGAIN)]
 )

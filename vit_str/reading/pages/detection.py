@@ -23,8 +23,8 @@ from vit_str.runtime.graph_files import open_session, session_options
 from vit_str.runtime.machine import install_hint, thread_count
 
 if TYPE_CHECKING:
-    from jaxtyping import UInt8
-    from onnxruntime import InferenceSession
+    from jaxtyping import Float, UInt8
+    from onnxruntime import InferenceSession, RunOptions
 
 DETECTOR = "PP-OCRv6_det_small.onnx"
 """The network in the wheel of ``rapidocr``."""
@@ -138,10 +138,8 @@ class RapidDetector:
         blue_first = cv2.split(pixels)[::-1]
         for channel, plane in zip(blue_first, values[0], strict=True):
             cv2.LUT(channel, _LEVELS, plane)
-        session = self._session.value
-        inputs = {session.get_inputs()[0].name: values}
-        [shares] = session.run(None, inputs, self._options)
-        return text_boxes(shares[0, 0])
+        shares = _run(self._session.value, values, self._options)
+        return text_boxes(shares)
 
 
 def detector_file() -> Path | None:
@@ -163,10 +161,24 @@ def _open_network() -> InferenceSession:
     # With plans for every size of image it would keep, and need, nearly twice the memory.
     options.enable_mem_pattern = False
     try:
-        return open_session(network, options)
+        session = open_session(network, options)
+        _run(session, np.zeros((1, 3, _STEP, _STEP), np.float32))
     except Exception as error:  # of types of its own
         reason = f"{network}: damaged ({reason_of(error)})"
         raise ValueError(f"{reason}; run: {_INSTALL_AGAIN}") from None
+    return session
+
+
+def _run(
+    session: InferenceSession,
+    values: Float[np.ndarray, "1 3 height width"],
+    options: RunOptions | None = None,
+) -> Float[np.ndarray, "height width"]:
+    """Probability of every pixel that it is one of text."""
+    inputs = {session.get_inputs()[0].name: values}
+    [shares] = session.run(None, inputs, options)
+    found: Float[np.ndarray, "height width"] = shares[0, 0]
+    return found
 
 
 def _missing() -> ValueError:
