@@ -51,7 +51,7 @@ def output(program: str, count: int) -> str:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_everything_that_computes_gets_the_number(count):
-    """torch and rapidocr take no more than the machine has."""
+    """torch takes no more than the machine has; OpenCV takes one, see `test_forks.py`."""
     pytest.importorskip("rapidocr")
     if count > (os.cpu_count() or 1):
         pytest.skip("one processor")
@@ -59,7 +59,7 @@ def test_everything_that_computes_gets_the_number(count):
     expected = {
         "sessions": [count, count],
         "torch": count,
-        "opencv": count,
+        "opencv": 1,
         "child": str(count),
     }
     assert found == expected
