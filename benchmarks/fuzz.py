@@ -353,7 +353,7 @@ def marks(_: Path) -> Run:
             chance.choice((0, 1, np.inf, np.nan), size),
         )
         odd = np.kron(draw.choice(kinds), np.ones((fine, fine)))
-        for corners in text_boxes(odd.astype(np.float32)):
+        for corners in text_boxes(odd.astype(np.float32))[0]:
             assert ((corners >= 0) & (corners < odd.shape[::-1])).all()
 
     return run

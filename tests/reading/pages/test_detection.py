@@ -71,7 +71,7 @@ def test_a_tight_table_on_its_side_is_looked_at_from_its_side(
     """A table whose rows are apart is not, nor an article, whose lines are long."""
     detector = Bars()
     page = table(numbers, pitch).transpose(turn)
-    found = find_lines(detector, page)
+    found = find_lines(detector, page).quadrilaterals
     assert detector.looks == looks
     assert (len(found) == 20 + 2 * numbers) == (looks == 2 or not numbers)
     pixels = np.asarray(page.convert("L"))
@@ -85,7 +85,7 @@ def test_a_tight_table_on_its_side_is_looked_at_from_its_side(
 
 def test_an_upright_page_is_looked_at_once():
     detector = Bars()
-    assert len(find_lines(detector, table(20))) == 60
+    assert len(find_lines(detector, table(20)).quadrilaterals) == 60
     assert detector.looks == 1
 
 

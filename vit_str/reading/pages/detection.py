@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from PIL import Image
 
 from vit_str.console import reason_of
+from vit_str.reading.pages.flattening import Bend, Middle, bend_of
 from vit_str.reading.pages.geometry import (
     Quadrilateral,
     side_lengths,
@@ -50,19 +51,47 @@ _TIGHT = 0.4
 
 
 class LineDetector(Protocol):
-    """Finds lines of text in an image."""
+    """Finds lines of text in an image.
+
+    It may have a method ``lines_and_middles`` as that of `RapidDetector`: pages that are bent are
+    then read as if they were flat.
+    """
 
     def lines(self, image: Image.Image) -> list[Quadrilateral]:
         """A quadrilateral around each line of an RGB image, in any order."""
 
 
-def find_lines(detector: LineDetector, image: Image.Image) -> list[Quadrilateral]:
-    """The lines of an image, which is looked at from its side if a tight table lies so.
+class FoundLines(NamedTuple):
+    """Lines, and the image that they are in: flattened if its page is bent."""
 
-    Detectors have seen little text on its side: they find the long lines, which tell how a page
-    lies, and miss numbers in rows that are close to each other. In other pages nothing is missed.
+    image: Image.Image
+    quadrilaterals: list[Quadrilateral]
+    bend: Bend | None
+
+
+def find_lines(detector: LineDetector, image: Image.Image) -> FoundLines:
+    """The lines of an image, which is flattened if its page is bent.
+
+    It is looked at from its side if a tight table lies so. Detectors have seen little text on its
+    side: they find the long lines, which tell how a page lies, and miss numbers in rows that are
+    close to each other. In other pages nothing is missed.
     """
-    found = detector.lines(image)
+    bend = None
+    if hasattr(detector, "lines_and_middles"):
+        found, middles = detector.lines_and_middles(image)
+        bend = bend_of(middles)
+    else:
+        found = detector.lines(image)
+    if bend is not None:
+        image = bend.flattened(image)
+        found = detector.lines(image)
+    return FoundLines(image, _from_its_side(detector, image, found), bend)
+
+
+def _from_its_side(
+    detector: LineDetector, image: Image.Image, found: list[Quadrilateral]
+) -> list[Quadrilateral]:
+    """Lines that were found, or those that are found from the side of a tight table."""
     if not _are_on_their_side(found):
         return found
     turned = detector.lines(image.transpose(Image.Transpose.ROTATE_90))
@@ -115,22 +144,29 @@ class RapidDetector:
 
     def lines(self, image: Image.Image) -> list[Quadrilateral]:
         """See `LineDetector`."""
+        return self.lines_and_middles(image)[0]
+
+    def lines_and_middles(
+        self, image: Image.Image
+    ) -> tuple[list[Quadrilateral], list[Middle]]:
+        """A quadrilateral around each line, and the middles of the long ones."""
         short, long = sorted(image.size)
         scale = max(min(1.0, _LONG / long), min(_SHORT / short, _LONGEST / long))
         size = _in_steps(image.width * scale), _in_steps(image.height * scale)
         pixels = np.asarray(image.resize(size, Image.Resampling.BILINEAR))
         margin = _margin(*size)
-        boxes = self._boxes(np.pad(pixels, ((margin, margin), (0, 0), (0, 0))))
+        boxes, middles = self._boxes(np.pad(pixels, ((margin, margin), (0, 0), (0, 0))))
         enlarged = np.divide(image.size, size)
         found = []
         for box in boxes:
             corners = np.clip(box - (0, margin), 0, size)
             found.append(upright(corners * enlarged))
-        return found
+        bent = [each.moved((0, -margin), enlarged) for each in middles]
+        return found, bent
 
     def _boxes(
         self, pixels: UInt8[np.ndarray, "height width 3"]
-    ) -> list[Quadrilateral]:
+    ) -> tuple[list[Quadrilateral], list[Middle]]:
         """Lines of an RGB image whose sides the network takes."""
         import cv2
 

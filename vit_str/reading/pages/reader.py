@@ -159,7 +159,18 @@ class PageReader:
         """
         path = source_name(source) if isinstance(source, str | os.PathLike) else None
         image = next(load_pages(path)) if path else load_image(without_array(source))
-        found = find_lines(self.detector, image)
+        flat, found, bend = find_lines(self.detector, image)
+        page = self._read_found(flat, found, path, boxes)
+        return bend.restored(page, *image.size) if bend else page
+
+    def _read_found(
+        self,
+        image: Image.Image,
+        found: Sequence[Quadrilateral],
+        path: str | None,
+        boxes: bool,
+    ) -> Page:
+        """The words of a picture whose lines are found."""
         is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
         speck = _SPECK * image.height
         if is_flat and all(max(side_lengths(line)) < speck for line in found):

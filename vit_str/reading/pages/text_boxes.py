@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vit_str.reading.pages.flattening import Middle
+
 if TYPE_CHECKING:
     from jaxtyping import Float, Int32, UInt8
 
@@ -23,6 +25,9 @@ _GROWTH = 1.6  # that the network shrinks lines by: area over circumference
 _THINNEST = 3  # pixels across the middle of a line
 _THINNEST_GROWN = 5  # and across the whole line
 _SHORTEST = 4  # pixels along the sides of a line, cut off at those of the image
+# Length over thickness of a group from which on its middle is told, and points of it
+_LONG = 15
+_POINTS = 24
 # Groups, from the bottom: a blank page has more, and the last of them would be a line.
 _MOST = 1000
 
@@ -32,8 +37,8 @@ _Rectangle = tuple[Sequence[float], Sequence[float], float]
 
 def text_boxes(
     shares: Float[np.ndarray, "height width"],
-) -> list[Float[np.ndarray, "4 2"]]:
-    """The corners of lines, clockwise from the top left, in whole pixels.
+) -> tuple[list[Float[np.ndarray, "4 2"]], list[Middle]]:
+    """The corners of lines, clockwise from the top left, in whole pixels; middles of long ones.
 
     Args:
         shares: probability of every pixel that it is one of text.
@@ -44,7 +49,38 @@ def text_boxes(
     reaching = cv2.dilate(is_text, np.ones((2, 2), np.uint8))
     groups, _ = cv2.findContours(reaching, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)
     boxes = [_box(group, shares) for group in groups[:_MOST]]
-    return [box for box in boxes if box is not None]
+    middles = [_middle(group, shares) for group in groups[:_MOST]]
+    return [box for box in boxes if box is not None], [
+        middle for middle in middles if middle is not None
+    ]
+
+
+def _middle(
+    group: Int32[np.ndarray, "point 1 2"], shares: Float[np.ndarray, "height width"]
+) -> Middle | None:
+    """The middle of a group of pixels that is long and thin, however bent; None of others."""
+    import cv2
+
+    left, top, width, height = cv2.boundingRect(group)
+    runs_down = height > width
+    length = max(width, height)
+    thickness = cv2.contourArea(group) / length
+    if length < _LONG * thickness or length < _POINTS or not thickness:
+        return None
+    inside = np.zeros((height, width), np.uint8)
+    cv2.drawContours(inside, [group], -1, 1, cv2.FILLED, offset=(-left, -top))
+    near = shares[top : top + height, left : left + width]
+    if cv2.mean(near, inside)[0] < _LINE:
+        return None
+    if runs_down:
+        inside = inside.T
+    # Without the ends, which are round
+    along = np.linspace(0, length - 1, _POINTS + 2).astype(int)[1:-1]
+    columns = inside[:, along]
+    across = np.arange(len(columns)) @ columns / columns.sum(0)
+    points = np.stack([across, along] if runs_down else [along, across], 1)
+    corner = left, top
+    return Middle(points + corner, (1 + _GROWTH) * thickness)
 
 
 def _box(
