@@ -9,6 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.evaluation.metrics import edit_distance
 from vit_str.reading.pages.flattening import Bend, Middle, bend_of
+from vit_str.reading.pages.markdown import markdown
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reading.pages.reader import load_page
 from vit_str.reading.pages.text_boxes import text_boxes
@@ -177,14 +178,17 @@ def test_a_bent_page_is_read(quarters, matplotlib_fonts):
     letters = ImageFont.truetype(str(matplotlib_fonts / "DejaVuSerif.ttf"), 26)
     flat = Image.new("RGB", (WIDTH, HEIGHT), "white")
     for number, text in enumerate(LINES):
-        ImageDraw.Draw(flat).text((40, 150 + 50 * number), text, "black", letters)
+        ImageDraw.Draw(flat).text((40, 150 + 38 * number), text, "black", letters)
     y, x = np.mgrid[:HEIGHT, :WIDTH]
     rows = (y - arch(x)).round().astype(int).clip(0, HEIGHT - 1)
     bent = Image.fromarray(np.asarray(flat)[rows, x])
-    page = load_page().read(bent.rotate(90 * quarters, expand=True))
+    reader = load_page()
+    page = reader.read(bent.rotate(90 * quarters, expand=True))
     wanted = " ".join(LINES)
     found = " ".join(page.text.split())
     assert edit_distance(found, wanted) < 0.01 * len(wanted)
+    paragraphs = markdown([reader.read(flat)]).split("\n\n")
+    assert len(markdown([page]).split("\n\n")) == len(paragraphs)
     if not quarters:
         tops = [word.box.top for word in page.words if word.text in ("In", "readers")]
         assert tops[1] - tops[0] > 100  # a line in the middle of the arch

@@ -137,7 +137,7 @@ class Bend:
             for block in page.blocks
         )
         rules = tuple(map(self._rule, page.rules))
-        return replace(page, width=width, height=height, blocks=blocks, rules=rules)
+        return Page(width, height, blocks, page.path, rules, flat=page)
 
     def _rule(self, rule: Rule) -> Rule:
         start, end = _points(self.in_picture(np.array(rule)))

@@ -24,8 +24,10 @@ def as_read(page: Page) -> Page:
     """A page turned so that its text is upright and level; its words without characters.
 
     Turns of the picture leave no trace in what comes of its places: the same page upside down, on
-    its side or tilted has the same words in the same places, but for what reading made of it.
+    its side or tilted has the same words in the same places, but for what reading made of it. Of a
+    page that is bent it is the flat one.
     """
+    page = page.flat or page
     words = page.words
     if not words:
         return page

@@ -1,6 +1,6 @@
 """What reading a whole picture gives: words, in lines, in blocks, in reading order."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vit_str.runtime.boxes import Box
 from vit_str.runtime.readings import Character
@@ -53,6 +53,8 @@ class Page:
         blocks: paragraphs, columns or signs, each a tuple of lines, each a tuple of words.
         path: the file; None if the picture came from memory.
         rules: ruled lines along its sides, in pixels of the upright image.
+        flat: the same words on the page without its bend, which tells better what is a paragraph
+            or a table; None if the page lies flat.
     """
 
     width: int
@@ -60,6 +62,7 @@ class Page:
     blocks: tuple[tuple[tuple[Word, ...], ...], ...]
     path: str | None = None
     rules: tuple[Rule, ...] = ()
+    flat: "Page | None" = field(default=None, repr=False, compare=False)
 
     @property
     def words(self) -> list[Word]:
