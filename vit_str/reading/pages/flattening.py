@@ -1,15 +1,15 @@
 """Pages that do not lie flat, as those of an open book: their pictures without the bend.
 
 The middles of long lines tell how a page is bent. Each is a polynomial of the place along the
-lines, which changes slowly from line to line. What of it is not straight moves every pixel across
-the lines: they become straight, and stay tilted as they were.
+lines, which changes slowly from line to line. It moves every pixel across the lines: they become
+straight, all of one slope, that which they have in the mean. An open book has two such pages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,13 +29,14 @@ _FEWEST = 4  # such lines: fewer may be signs or stamps
 # Distance from a straight line, over the height, from which on lines are bent: 0.02 to 0.04 is what
 # flat pages have
 _BENT = 0.07
-# Share of that distance that may be left by a curve, or by a more complex one of what is left
-_LEFT = 0.5
-# Degrees of the polynomial along the lines: of one page, and of two with the gutter between them
-_ALONG = 4, 12
-_STRAIGHT = 2  # its first coefficients, which make a straight line
-_ACROSS = 2  # degree in which the others change from line to line
+_LEFT = 0.5  # share of that distance that may be left when a page is flat
+_APART = 0.5  # of the middles of lines of two pages, over the length of lines
+_ALONG = 4  # degree of the polynomial along the lines
+_ACROSS = 2  # degree in which its coefficients change from line to line
 _RIDGE = 1e-3  # keeps small what few lines tell
+_ROUNDS = 4  # of looking where bent lines are on the flat page
+# How far the slope at the ends of the lines goes on, of half of their length
+_BEYOND = 0.1
 _CELL = 32  # pixels of a side of what is moved as one
 
 
@@ -64,20 +65,71 @@ class Middle:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bend:
-    """How the lines of a page are bent.
+class Curve:
+    """How the lines of one page are bent. Places are along and across the lines.
 
     Attributes:
-        coefficients: of Legendre polynomials of the places along and across the lines, whose value
-            is how far pixels have moved across them.
+        coefficients: of Legendre polynomials of the places, whose value is how far pixels have
+            moved across the lines.
         low: where the long lines begin, along and across, in pixels.
-        high: where they end. Beyond, pixels move as at the edge.
-        runs_down: whether the lines run down the picture.
+        high: where they end. A little beyond, their slope goes on; farther, pixels move alike.
     """
 
     coefficients: Float[np.ndarray, "along across"]
     low: Float[np.ndarray, " 2"]
     high: Float[np.ndarray, " 2"]
+
+    @property
+    def length(self) -> float:
+        """Of its lines, in pixels."""
+        return float(max(1.0, self.high[0] - self.low[0]))
+
+    def moves(
+        self, places: Float[np.ndarray, "*point 2"]
+    ) -> Float[np.ndarray, "*point"]:
+        """How far places of the flat page have moved."""
+        along, across = np.moveaxis(_normal(places, self.low, self.high), -1, 0)
+        inside, across = along.clip(-1, 1), across.clip(-1, 1)
+        slopes = legendre.legder(self.coefficients)
+        # The ends of lines are not in their middles
+        beyond = (along - inside).clip(-_BEYOND, _BEYOND)
+        found: Float[np.ndarray, "*point"] = legendre.legval2d(
+            inside, across, self.coefficients
+        ) + beyond * legendre.legval2d(inside, across, slopes)
+        return found
+
+    def straightened(
+        self, places: Float[np.ndarray, "point 2"]
+    ) -> Float[np.ndarray, "point 2"]:
+        """Places on bent lines where they are on the flat page."""
+        flat = places.copy()
+        for _ in range(_ROUNDS):
+            flat[:, 1] = places[:, 1] - self.moves(flat)
+        return flat
+
+    def without_slope(self, slope: float) -> Curve:
+        """The same, but that lines of a slope keep it, and stay where they are."""
+        coefficients = self.coefficients.copy()
+        coefficients[0] = 0
+        coefficients[1, 0] -= slope * self.length / 2
+        return replace(self, coefficients=coefficients)
+
+    @property
+    def slope(self) -> float:
+        """Of its lines, in the mean."""
+        return float(self.coefficients[1, 0] * 2 / self.length)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bend:
+    """How one page is bent, or those of an open book are.
+
+    Attributes:
+        curves: of the pages, along the lines.
+        runs_down: whether the lines run down the picture.
+    """
+
+    curves: tuple[Curve, ...]
     runs_down: bool
 
     def flattened(self, image: Image.Image) -> Image.Image:
@@ -107,9 +159,13 @@ class Bend:
     @property
     def margin(self) -> int:
         """Pixels by which anything moves at most."""
-        places = np.linspace(-1, 1, _CELL)
-        moves = legendre.leggrid2d(places, places, self.coefficients)
-        return int(np.ceil(np.abs(moves).max()))
+        farthest = 0.0
+        for curve in self.curves:
+            edge = _BEYOND * (curve.high - curve.low) / 2
+            along, across = np.linspace(curve.low - edge, curve.high + edge, _CELL).T
+            places = np.stack(np.meshgrid(along, across), -1)
+            farthest = max(farthest, np.abs(curve.moves(places)).max())
+        return int(np.ceil(farthest))
 
     def in_picture(
         self, points: Float[np.ndarray, "*point 2"]
@@ -124,10 +180,10 @@ class Bend:
         self, places: Float[np.ndarray, "*point 2"]
     ) -> Float[np.ndarray, "*point"]:
         """How far places along and across straight lines have moved across them."""
-        along, across = np.moveaxis(_normal(places, self.low, self.high), -1, 0)
-        found: Float[np.ndarray, "*point"] = legendre.legval2d(
-            along, across, self.coefficients
-        )
+        found = self.curves[0].moves(places)
+        for before, after in pairwise(self.curves):
+            gutter = (before.high[0] + after.low[0]) / 2
+            found = np.where(places[..., 0] < gutter, found, after.moves(places))
         return found
 
     def restored(self, page: Page, width: int, height: int) -> Page:
@@ -158,7 +214,7 @@ class Bend:
 
 
 def bend_of(middles: Sequence[Middle]) -> Bend | None:
-    """How a page is bent, if its long lines are, and are so together: by the simplest curve."""
+    """How a page is bent, if its long lines are, and are so together."""
     lines = [
         each for each in middles if np.ptp(each.points, 0).max() > _LONG * each.height
     ]
@@ -168,44 +224,55 @@ def bend_of(middles: Sequence[Middle]) -> Bend | None:
         return None
     heights = np.array([each.height for each in lines])
     places = [_turned(each.points, runs_down) for each in lines]
-    bend = None
-    distance = _distance(places, heights)
-    if distance < _BENT:
+    before = _distance(places, heights)
+    if before < _BENT:
         return None
-    for degree in _ALONG:
-        fitted = _fitted(places, degree, runs_down)
-        straight = [
-            np.stack([at[:, 0], at[:, 1] - fitted.moves(at)], 1) for at in places
-        ]
-        left = _distance(straight, heights)
-        if left < _LEFT * distance:
-            bend = fitted
-            distance = left
-    return bend
+    pages = _pages(places)
+    curves = [_curve([places[line] for line in page]) for page in pages]
+    lengths = [curve.length for curve in curves]
+    slope = float(np.average([curve.slope for curve in curves], weights=lengths))
+    curves = [curve.without_slope(slope) for curve in curves]
+    straight = list(places)
+    for page, curve in zip(pages, curves, strict=True):
+        for line in page:
+            straight[line] = curve.straightened(places[line])
+    if _distance(straight, heights) > _LEFT * before:
+        return None
+    return Bend(tuple(curves), runs_down)
 
 
-def _fitted(
-    places: Sequence[Float[np.ndarray, "point 2"]], degree: int, runs_down: bool
-) -> Bend:
-    """The bend that makes some lines as straight as it can."""
+def _pages(places: Sequence[Float[np.ndarray, "point 2"]]) -> list[list[int]]:
+    """The numbers of the lines of one page, or of several beside each other."""
+    along = np.array([(line[:, 0].min(), line[:, 0].max()) for line in places])
+    middles = along.mean(1)
+    order = np.argsort(middles)
+    far = _APART * np.median(np.ptp(along, 1))
+    ends = np.flatnonzero(np.diff(middles[order]) > far) + 1
+    pages = [page.tolist() for page in np.split(order, ends)]
+    if min(map(len, pages)) < _FEWEST:
+        return [order.tolist()]
+    return pages
+
+
+def _curve(places: Sequence[Float[np.ndarray, "point 2"]]) -> Curve:
+    """The curve that makes some lines as level as it can."""
     everywhere = np.concatenate(places)
     low, high = everywhere.min(0), everywhere.max(0)
-    terms, moves = [], []
-    for line in places:
-        along, _ = _normal(line, low, high).T
-        # One line is at one place across all of them
-        _, across = _normal(line.mean(0), low, high)
-        powers = legendre.legvander2d(
-            along, np.full_like(along, across), [degree, _ACROSS]
-        )
-        terms.append(powers - powers.mean(0))
-        moves.append(line[:, 1] - line[:, 1].mean())
-    matrix = np.concatenate(terms)
-    normal = matrix.T @ matrix + _RIDGE * len(matrix) * np.eye(matrix.shape[1])
-    found = np.linalg.solve(normal, matrix.T @ np.concatenate(moves))
-    coefficients = found.reshape(degree + 1, _ACROSS + 1)
-    coefficients[:_STRAIGHT] = 0
-    return Bend(coefficients, low, high, runs_down)
+    moves = np.concatenate([line[:, 1] - line[:, 1].mean() for line in places])
+    curve = Curve(np.zeros((_ALONG + 1, _ACROSS + 1)), low, high)
+    for _ in range(_ROUNDS):
+        terms = []
+        for line in places:
+            along, across = _normal(curve.straightened(line), low, high).T
+            powers = legendre.legvander2d(along, across, (_ALONG, _ACROSS))
+            terms.append(powers - powers.mean(0))
+        matrix = np.concatenate(terms)
+        normal = matrix.T @ matrix + _RIDGE * len(matrix) * np.eye(matrix.shape[1])
+        found = np.linalg.solve(normal, matrix.T @ moves)
+        coefficients = found.reshape(_ALONG + 1, _ACROSS + 1)
+        coefficients[0] = 0  # what moves whole lines is not told
+        curve = Curve(coefficients, low, high)
+    return curve
 
 
 def _distance(
@@ -224,8 +291,8 @@ def _normal(
     low: Float[np.ndarray, " 2"],
     high: Float[np.ndarray, " 2"],
 ) -> Float[np.ndarray, "*point 2"]:
-    """Places between two others as numbers from -1 to 1."""
-    return np.clip(2 * (places - low) / np.maximum(high - low, 1) - 1, -1, 1)
+    """Places between two others as numbers from -1 to 1, and beyond."""
+    return 2 * (places - low) / np.maximum(high - low, 1) - 1
 
 
 def _turned(
