@@ -54,6 +54,7 @@ from vit_str.datasets.source import Layout
 from vit_str.files import write_atomically
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.reading.pages.command import FORMATS
+from vit_str.reading.pages.flattening import Middle, bend_of
 from vit_str.reading.pages.output import hocr
 from vit_str.reading.pages.page import Page
 from vit_str.reading.pages.pictures import PageOptions, pictures_in
@@ -353,8 +354,16 @@ def marks(_: Path) -> Run:
             chance.choice((0, 1, np.inf, np.nan), size),
         )
         odd = np.kron(draw.choice(kinds), np.ones((fine, fine)))
-        for corners in text_boxes(odd.astype(np.float32))[0]:
+        boxes, middles = text_boxes(odd.astype(np.float32))
+        for corners in boxes:
             assert ((corners >= 0) & (corners < odd.shape[::-1])).all()
+        odd_places = chance.choice((0, 1, 20, 90), (9, 24, 2)).cumsum(1)
+        lines = [*middles, *(Middle(each, draw.random() * 99) for each in odd_places)]
+        for some in (middles, lines):
+            bend = bend_of(some)
+            if bend is not None:
+                flat = bend.flattened(Image.new("RGB", (width, height)))
+                assert max(flat.size) < 3 * max(sides)
 
     return run
 

@@ -30,6 +30,7 @@ _FEWEST = 4  # such lines: fewer may be signs or stamps
 # flat pages have
 _BENT = 0.07
 _LEFT = 0.5  # share of that distance that may be left when a page is flat
+_FARTHEST = 0.5  # that paper bends, over the length of its lines
 _APART = 0.5  # of the middles of lines of two pages, over the length of lines
 _ALONG = 4  # degree of the polynomial along the lines
 _ACROSS = 2  # degree in which its coefficients change from line to line
@@ -238,7 +239,8 @@ def bend_of(middles: Sequence[Middle]) -> Bend | None:
             straight[line] = curve.straightened(places[line])
     if _distance(straight, heights) > _LEFT * before:
         return None
-    return Bend(tuple(curves), runs_down)
+    bend = Bend(tuple(curves), runs_down)
+    return bend if bend.margin < _FARTHEST * max(lengths) else None
 
 
 def _pages(places: Sequence[Float[np.ndarray, "point 2"]]) -> list[list[int]]:
