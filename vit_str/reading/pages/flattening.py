@@ -99,6 +99,13 @@ class Curve:
         ) + beyond * legendre.legval2d(inside, across, slopes)
         return found
 
+    def farthest(self) -> int:
+        """Pixels by which anything moves at most."""
+        edge = _BEYOND * (self.high - self.low) / 2
+        along, across = np.linspace(self.low - edge, self.high + edge, _CELL).T
+        moves = self.moves(np.stack(np.meshgrid(along, across), -1))
+        return int(np.ceil(np.abs(moves).max()))
+
     def straightened(
         self, places: Float[np.ndarray, "point 2"]
     ) -> Float[np.ndarray, "point 2"]:
@@ -111,7 +118,6 @@ class Curve:
     def without_slope(self, slope: float) -> Curve:
         """The same, but that lines of a slope keep it, and stay where they are."""
         coefficients = self.coefficients.copy()
-        coefficients[0] = 0
         coefficients[1, 0] -= slope * self.length / 2
         return replace(self, coefficients=coefficients)
 
@@ -128,10 +134,12 @@ class Bend:
     Attributes:
         curves: of the pages, along the lines.
         runs_down: whether the lines run down the picture.
+        margin: pixels that the flattened picture has more before its lines, and after them.
     """
 
     curves: tuple[Curve, ...]
     runs_down: bool
+    margin: int
 
     def flattened(self, image: Image.Image) -> Image.Image:
         """The picture with straight lines, larger by `margin` before and after them."""
@@ -156,17 +164,6 @@ class Bend:
             resample=Image.Resampling.BICUBIC,
             fillcolor=paper,
         )
-
-    @property
-    def margin(self) -> int:
-        """Pixels by which anything moves at most."""
-        farthest = 0.0
-        for curve in self.curves:
-            edge = _BEYOND * (curve.high - curve.low) / 2
-            along, across = np.linspace(curve.low - edge, curve.high + edge, _CELL).T
-            places = np.stack(np.meshgrid(along, across), -1)
-            farthest = max(farthest, np.abs(curve.moves(places)).max())
-        return int(np.ceil(farthest))
 
     def in_picture(
         self, points: Float[np.ndarray, "*point 2"]
@@ -237,10 +234,11 @@ def bend_of(middles: Sequence[Middle]) -> Bend | None:
     for page, curve in zip(pages, curves, strict=True):
         for line in page:
             straight[line] = curve.straightened(places[line])
-    if _distance(straight, heights) > _LEFT * before:
+    margin = max(curve.farthest() for curve in curves)
+    is_flat = _distance(straight, heights) < _LEFT * before
+    if not is_flat or margin > _FARTHEST * max(lengths):
         return None
-    bend = Bend(tuple(curves), runs_down)
-    return bend if bend.margin < _FARTHEST * max(lengths) else None
+    return Bend(tuple(curves), runs_down, margin)
 
 
 def _pages(places: Sequence[Float[np.ndarray, "point 2"]]) -> list[list[int]]:
