@@ -11,9 +11,8 @@ beside each other and rise to the gutter between them. Character accuracy is tha
 
 import argparse
 import os
-import shutil
-import subprocess
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
@@ -22,7 +21,16 @@ from typing import Any
 import cv2
 import numpy as np
 from PIL import Image
-from printed_languages import TESSERACT, TEXTS, Read, accuracy, printed
+from printed_languages import (
+    TESSERACT,
+    TEXTS,
+    Read,
+    accuracy,
+    installed_systems,
+    printed,
+)
+
+from vit_str.reading.pages.geometry import homography, project
 
 BENDS = (0.0, 0.01, 0.03, 0.06)
 """How far the middle of a page is from where it would lie flat, over its height."""
@@ -50,6 +58,8 @@ def main() -> None:
         "--json", type=Path, metavar="FILE", help="write all numbers here too"
     )
     options = parser.parse_args()
+    if options.folder.is_file():
+        parser.error(f"{options.folder} is a file, expected a folder")
     from measuring import print_machine, table, write_json
 
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")
@@ -60,7 +70,7 @@ def main() -> None:
         pages = printed(options.folder, language, text)
         sheets += [(page, language, " ".join(text.split())) for page in pages]
     pictures = [*bent(sheets, options.folder), *open_books(sheets, options.folder)]
-    systems = installed_systems()
+    systems = with_rapidocr(installed_systems())
     results: dict[str, dict[str, list[float]]] = {}
     for name, picture, language, wanted in pictures:
         print(picture.name, file=sys.stderr)
@@ -139,11 +149,7 @@ def photograph(
     size = round(_MARGIN * width), round(_MARGIN * height)
     to_paper = view(width, height, size, random)
     x, y = np.meshgrid(np.arange(size[0]), np.arange(size[1]))
-    depth = to_paper[2, 0] * x + to_paper[2, 1] * y + to_paper[2, 2]
-    column, row = (
-        (to_paper[line, 0] * x + to_paper[line, 1] * y + to_paper[line, 2]) / depth
-        for line in (0, 1)
-    )
+    column, row = np.moveaxis(project(to_paper, np.stack([x, y], -1)), -1, 0)
     row = row - np.interp(column, np.arange(width), moves)
     seen = cv2.remap(
         paper.astype(np.float32),
@@ -168,39 +174,23 @@ def view(
     width: int, height: int, size: tuple[int, int], random: np.random.Generator
 ) -> np.ndarray:
     """The perspective map from the pixels of a photograph to those of the page in it."""
-    corners = np.array([(0, 0), (width, 0), (width, height), (0, height)], np.float32)
+    corners = np.array([(0, 0), (width, 0), (width, height), (0, height)], float)
     moved = corners - (width / 2, height / 2)
     moved += random.uniform(-_VIEW, _VIEW, (4, 2)) * (width, height)
     turn = np.deg2rad(random.uniform(-_TURN, _TURN))
     moved = moved @ [[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]
     moved += np.array(size) / 2
-    return cv2.getPerspectiveTransform(moved.astype(np.float32), corners)
+    return homography(moved, corners)
 
 
-def installed_systems() -> dict[str, Read]:
-    """What reads."""
-    from vit_str.reading.pages.reader import load_page
+def with_rapidocr(systems: Mapping[str, Read]) -> Mapping[str, Read]:
+    """What reads, and RapidOCR if it is installed."""
+    if not find_spec("rapidocr"):
+        return systems
+    from rapidocr import RapidOCR
 
-    reader = load_page()
-    systems: dict[str, Read] = {"vit-str": lambda page, _: reader.read(page).text}
-    if find_spec("rapidocr"):
-        from rapidocr import RapidOCR
-
-        engine: Any = RapidOCR(params={"Global.log_level": "error"})
-        systems["RapidOCR"] = lambda page, _: " ".join(engine(page).txts or ())
-    if shutil.which("tesseract"):
-        systems["Tesseract"] = tesseract
-    return systems
-
-
-def tesseract(page: Path, languages: str) -> str:
-    """What Tesseract reads with the data of the languages."""
-    data = "+".join(TESSERACT[each] for each in languages.split("+"))
-    command = ["tesseract", str(page), "-", "-l", data, "--psm", "1"]
-    done = subprocess.run(command, check=False, capture_output=True)
-    if done.returncode:
-        print(f"Tesseract has no data of {data}", file=sys.stderr)
-    return done.stdout.decode()
+    engine: Any = RapidOCR(params={"Global.log_level": "error"})
+    return {**systems, "RapidOCR": lambda page, _: " ".join(engine(page).txts or ())}
 
 
 if __name__ == "__main__":

@@ -216,7 +216,7 @@ def program(name: str, *commands: str) -> str:
     found = next(filter(None, map(shutil.which, commands)), None)
     if found is None:
         raise SystemExit(
-            f"page_structure.py: needs {name}, install the package {name.lower()}"
+            f"{Path(sys.argv[0]).name}: needs {name}, install the package {name.lower()}"
         )
     return found
 

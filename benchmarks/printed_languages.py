@@ -134,11 +134,12 @@ def installed_systems() -> Mapping[str, Read]:
 
 
 def tesseract(page: Path, language: str) -> str:
-    """What Tesseract reads with the data of a language; nothing without them."""
-    command = ["tesseract", str(page), "-", "-l", TESSERACT[language], "--psm", "1"]
+    """What Tesseract reads with the data of a language, or of several; nothing without them."""
+    data = "+".join(TESSERACT[each] for each in language.split("+"))
+    command = ["tesseract", str(page), "-", "-l", data, "--psm", "1"]
     found = subprocess.run(command, check=False, capture_output=True)
     if found.returncode:
-        print(f"Tesseract has no data of {TESSERACT[language]}", file=sys.stderr)
+        print(f"Tesseract has no data of {data}", file=sys.stderr)
     return found.stdout.decode()
 
 

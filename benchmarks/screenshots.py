@@ -6,7 +6,8 @@
 Ten screens of ``benchmarks/screens`` (an editor, a terminal, messages, mail, a dashboard, a
 spreadsheet, ...), drawn by Chromium in four looks: bright and dark at one pixel a point, dark at
 two, and at 1.25 as a JPEG, as programs for messages send it. No rule was made with them, and no
-threshold chosen. Chromium tells the places of the words.
+threshold chosen. Chromium tells the places of the words. Fonts are Inter, JetBrains Mono, Noto
+Serif and Roboto, or what the system has in their place.
 """
 
 import argparse
@@ -77,6 +78,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     folder = parser.parse_args().folder
+    if folder.is_file():
+        parser.error(f"{folder} is a file, expected a folder")
     sources = sorted(SCREENS.glob("*.html"))
     shown = [(source, look) for look in LOOKS for source in sources]
     for source, look in tqdm(shown, unit="screen", desc="drawing"):

@@ -90,13 +90,13 @@ class Curve:
     ) -> Float[np.ndarray, "*point"]:
         """How far places of the flat page have moved."""
         along, across = np.moveaxis(_normal(places, self.low, self.high), -1, 0)
-        inside, across = along.clip(-1, 1), across.clip(-1, 1)
-        slopes = legendre.legder(self.coefficients)
+        inside = along.clip(-1, 1)
+        across = across.clip(-1, 1)
+        moves = legendre.legval2d(inside, across, self.coefficients)
         # The ends of lines are not in their middles
+        slopes = legendre.legval2d(inside, across, legendre.legder(self.coefficients))
         beyond = (along - inside).clip(-_BEYOND, _BEYOND)
-        found: Float[np.ndarray, "*point"] = legendre.legval2d(
-            inside, across, self.coefficients
-        ) + beyond * legendre.legval2d(inside, across, slopes)
+        found: Float[np.ndarray, "*point"] = moves + beyond * slopes
         return found
 
     def farthest(self) -> int:
@@ -170,7 +170,8 @@ class Bend:
     ) -> Float[np.ndarray, "*point 2"]:
         """Where points of the flattened picture are in the one that was given."""
         places = _turned(np.asarray(points, float), self.runs_down)
-        along, across = places[..., 0], places[..., 1] - self.margin
+        along = places[..., 0]
+        across = places[..., 1] - self.margin
         moved = across + self.moves(np.stack([along, across], -1))
         return _turned(np.stack([along, moved], -1), self.runs_down)
 
@@ -257,7 +258,8 @@ def _pages(places: Sequence[Float[np.ndarray, "point 2"]]) -> list[list[int]]:
 def _curve(places: Sequence[Float[np.ndarray, "point 2"]]) -> Curve:
     """The curve that makes some lines as level as it can."""
     everywhere = np.concatenate(places)
-    low, high = everywhere.min(0), everywhere.max(0)
+    low = everywhere.min(0)
+    high = everywhere.max(0)
     moves = np.concatenate([line[:, 1] - line[:, 1].mean() for line in places])
     curve = Curve(np.zeros((_ALONG + 1, _ACROSS + 1)), low, high)
     for _ in range(_ROUNDS):

@@ -50,9 +50,9 @@ def text_boxes(
     groups, _ = cv2.findContours(reaching, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)
     boxes = [_box(group, shares) for group in groups[:_MOST]]
     middles = [_middle(group, shares) for group in groups[:_MOST]]
-    return [box for box in boxes if box is not None], [
-        middle for middle in middles if middle is not None
-    ]
+    found = [box for box in boxes if box is not None]
+    long = [middle for middle in middles if middle is not None]
+    return found, long
 
 
 def _middle(
