@@ -58,7 +58,8 @@ def _latin() -> str:
     transliteration = "ḌḍḤḥḶḷṂṃṆṇṚṛṬṭẒẓǦǧ"  # of Sanskrit and Arabic, and Berber
     marks = punctuation + currency + typography + mathematics + shapes
     letters = vietnamese + old_print + europe + africa + vowels + transliteration
-    return "".join(dict.fromkeys(_european() + marks + letters))
+    later = "☑☒Ω₪₡♪"
+    return "".join(dict.fromkeys(_european() + marks + letters + later))
 
 
 def _with_marks(letters: str, marks: str) -> Iterable[str]:
