@@ -295,6 +295,11 @@ COMMANDS = {
         "measure accuracy on labeled images", "evaluation.command", "analyze"
     ),
     "train": Command("train a model on rendered text", "training.cli", "train"),
+    "kit": Command(
+        "write all that training draws with to one file",
+        "training.kit_command",
+        "train",
+    ),
     "render": Command("render labeled word images", "rendering.command", "analyze"),
     "analyze": Command(
         "look into models: where attention goes, and more",

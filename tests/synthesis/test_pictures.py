@@ -25,7 +25,7 @@ def test_a_large_picture_is_many_tiles(tmp_path):
     pictures = load_pictures([tmp_path])
     assert pictures.shape == (4, 3, 128, 256)
     red = pictures[:, 0].float().mean((1, 2))
-    assert red[0] == 255 and red[1:].max() < 5
+    assert red[0] > 253 and red[1:].max() < 5
 
 
 def test_mistakes_are_said(tmp_path):

@@ -24,6 +24,7 @@ SEEDS = 1 << 24
 """Seeds from here on repeat the words of smaller ones."""
 
 if TYPE_CHECKING:
+    from vit_str.synthesis.materials import Materials
     from vit_str.synthesis.renderer import Renderer
 
 _EPILOG = """\
@@ -54,6 +55,7 @@ _DECISIVE = (
     "charset",
     "fonts",
     "pictures",
+    "kit",
     "height",
     "width",
     "held_out",
@@ -156,17 +158,18 @@ def _renderer(options: argparse.Namespace, difficulty: float = 1.0) -> "Renderer
     """What to draw with; the difficulty is for options that do not name one."""
     from vit_str.rendering.dataset import BATCH
     from vit_str.runtime.charset import charset_of
-    from vit_str.synthesis.glyphs import GlyphAtlas
     from vit_str.synthesis.lexicon import Lexicon
-    from vit_str.synthesis.pictures import load_pictures
     from vit_str.synthesis.renderer import Renderer
     from vit_str.torch_runtime.devices import choose_device
 
-    charset = charset_of("ascii" if options.charset is None else options.charset)
+    materials = _materials(options)
+    named = options.charset
+    charset = materials.charsets[0] if named is None else charset_of(named)
+    language = options.language or materials.language(charset)
     device = choose_device(options.device)
-    lexicon = Lexicon(charset, options.language, options.words)
-    pictures = load_pictures(options.pictures) if options.pictures else None
-    atlas = GlyphAtlas.load_or_build(charset, options.fonts)
+    lexicon = Lexicon(charset, language, options.words, word_lists=materials.word_lists)
+    pictures = materials.pictures
+    atlas = materials.atlas(charset)
     if options.held_out:
         atlas = atlas.held_out()
     if options.difficulty is not None:
@@ -179,6 +182,16 @@ def _renderer(options: argparse.Namespace, difficulty: float = 1.0) -> "Renderer
         pictures=pictures,
         chunk=BATCH,
     )
+
+
+def _materials(options: argparse.Namespace) -> "Materials":
+    """The kit, or what this machine has."""
+    from vit_str.synthesis.kit import Kit
+    from vit_str.synthesis.materials import InstalledMaterials
+
+    if options.kit:
+        return Kit(options.kit)
+    return InstalledMaterials(options.fonts, options.pictures)
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -295,15 +308,14 @@ def _add_words(group: _Group) -> None:
     )
     group.add_argument(
         "--language",
-        default="en",
         metavar="CODE",
-        help="language of the words (en)",
+        help="language of the words (en, or that of the kit)",
     )
     group.add_argument(
         "--charset",
         metavar="NAME|FILE|CHARACTERS",
         help="digits, ascii, european, latin, cyrillic-greek, korean, several joined "
-        "by +, a text file, or the characters themselves (ascii)",
+        "by +, a text file, or the characters themselves (ascii, or those of the kit)",
     )
 
 
@@ -314,6 +326,12 @@ def _add_appearance(group: _Group) -> None:
         nargs="+",
         metavar="DIR",
         help="folders of fonts, instead of the system's",
+    )
+    group.add_argument(
+        "--kit",
+        type=Path,
+        metavar="FILE",
+        help="of vit-str kit: fonts, word lists and pictures from it instead",
     )
     group.add_argument(
         "--pictures",

@@ -13,7 +13,11 @@ from vit_str.runtime.alphabets import LATIN, ends_of_script, script_of
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 from vit_str.synthesis.spellings import in_capitals
-from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
+from vit_str.synthesis.word_list_cache import (
+    KeepWordLists,
+    WordList,
+    keep_word_lists,
+)
 from vit_str.synthesis.word_lists import (
     count_words,
     favor_accents,
@@ -96,6 +100,7 @@ class Lexicon:
             words of ``language``; words that occur more often in it are drawn more often.
         weights: ingredients to use and their shares, instead of ``WEIGHTS``.
         maximum_length: of a string, in characters.
+        word_lists: where the lists of languages come from, see `Materials`.
 
     Raises:
         ValueError: ``maximum_length`` is below 1, or the charset leaves nothing to draw.
@@ -108,6 +113,7 @@ class Lexicon:
         words: Path | None = None,
         weights: Mapping[str, float] | None = None,
         maximum_length: int = 25,
+        word_lists: KeepWordLists = keep_word_lists,
     ) -> None:
         if maximum_length < 1:
             raise ValueError(
@@ -125,6 +131,7 @@ class Lexicon:
             for length in range(1, maximum_length + 1)
         ]
         self._lengths = list(accumulate(shares_of_lengths))
+        self._word_lists = word_lists
         drawn = (
             self._own_words(words) if words else self._language_words(language, charset)
         )
@@ -191,7 +198,7 @@ class Lexicon:
 
     def _language_words(self, language: str, charset: Charset) -> WordList:
         """Words of the languages that can be written; none if they are stray foreign ones."""
-        (usable,) = keep_word_lists(
+        (usable,) = self._word_lists(
             ["words", language, charset.characters, self.maximum_length],
             lambda: [self._usable_words(language_words(language))],
         )

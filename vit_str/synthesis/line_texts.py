@@ -22,7 +22,11 @@ from vit_str.synthesis.line_patterns import (
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 from vit_str.synthesis.random_numbers import SEED_BITS
 from vit_str.synthesis.spellings import in_capitals
-from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
+from vit_str.synthesis.word_list_cache import (
+    KeepWordLists,
+    WordList,
+    keep_word_lists,
+)
 from vit_str.synthesis.word_lists import count_words, favor_rare_letters, language_words
 
 GAP = "\t"
@@ -170,6 +174,7 @@ class LineTexts:
             a charset of several scripts, some lines have words of another one among them.
         words: a text file of the user's own words instead, as for `Lexicon`.
         style: what kinds of lines there are, and how they are written.
+        word_lists: where the lists of languages come from, see `Materials`.
 
     Raises:
         ValueError: the charset has no space.
@@ -182,6 +187,7 @@ class LineTexts:
         language: str = "en",
         words: Path | None = None,
         style: "LineStyle | None" = None,
+        word_lists: KeepWordLists = keep_word_lists,
     ) -> None:
         if charset.unknown(" "):
             raise ValueError(
@@ -194,7 +200,7 @@ class LineTexts:
         if words is not None:
             self._languages = self._frequent_words([(count_words(words), 1.0)])
         else:
-            self._languages = keep_word_lists(
+            self._languages = word_lists(
                 ["running text", language, charset.characters],
                 lambda: self._frequent_words(language_words(language)),
             )

@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fontTools import agl
-from fontTools.ttLib import TTFont
 from jaxtyping import Bool, Float, Float32, Int64, UInt8
 from PIL import Image, ImageDraw, ImageFilter, ImageFont, ImageOps
 
@@ -105,6 +103,8 @@ def rasterize(path: str, characters: str) -> list[RasterFont]:
     Raises:
         UnusableFont: the file cannot be read, or draws too few characters, or far too wide ones.
     """
+    from fontTools.ttLib import TTFont
+
     try:
         with TTFont(path, fontNumber=0, lazy=True) as file:
             glyph_names = file.getBestCmap() or {}
@@ -135,6 +135,8 @@ def _is_known(character: str, glyph_names: dict[int, str]) -> bool:
 
     TeX and symbol fonts have arrows and Greek in the places of ASCII, but name them truly.
     """
+    from fontTools import agl  # which whoever draws from a kit need not have
+
     name = glyph_names.get(ord(character), ".notdef")
     meant = agl.toUnicode(name)
     alike = {meant, meant.translate(_LOOK_ALIKES)}

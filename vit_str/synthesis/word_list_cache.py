@@ -3,7 +3,7 @@
 import hashlib
 import json
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +20,10 @@ _ABANDONED = 3600.0
 _CODE = ("lexicon.py", "line_texts.py", "spellings*.py", "word_list*.py")
 """Files of this program that make the lists."""
 _SEPARATOR = "\n"  # of words, which hold no white space
+_KEPT = np.uint32(0xFFFFFF00)
+"""Bits of a share in float32 that are kept: one in 65,000 is near enough, and equal shares stay
+equal, so that they take little space in a file."""
+_HALF = np.uint32(0x80)  # of the last bit that is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +41,19 @@ class WordList:
     weight: float = 1.0
 
 
+KeepWordLists = Callable[
+    [Sequence[object], Callable[[], list[WordList]]], list[WordList]
+]
+"""The type of `keep_word_lists`."""
+
+
 def keep_word_lists(
     settings: Sequence[object], gather: Callable[[], list[WordList]]
 ) -> list[WordList]:
     """What ``gather`` returns, from the cache folder if it has been gathered before.
 
     Of several processes one gathers, and the others wait for it. Where no file can be written,
-    each gathers for itself.
+    each gathers for itself. Shares are rounded as in the file, whether there is one or not.
 
     Args:
         settings: all that the lists depend on, such as what they are for, languages and charset.
@@ -53,7 +63,7 @@ def keep_word_lists(
     try:
         file = default_cache() / f"words-{_key(settings)}.safetensors"
     except (OSError, ValueError, PackageNotFoundError):
-        return gather()
+        return lists_of(arrays_of(gather()))
     kept = _load(file)
     if kept:
         return kept
@@ -64,10 +74,10 @@ def keep_word_lists(
         kept = _load(file)
         if kept:
             return kept
-        lists = gather()
+        arrays = arrays_of(gather())
         with suppress(OSError, SafetensorError):
-            _save(lists, file)
-        return lists
+            _save(arrays, file)
+        return lists_of(arrays)
 
 
 def _key(settings: Sequence[object]) -> str:
@@ -82,20 +92,51 @@ def _key(settings: Sequence[object]) -> str:
     return hashlib.blake2b(parts.encode(), digest_size=8).hexdigest()
 
 
-def _save(lists: Sequence[WordList], file: Path) -> None:
-    remove_partial(file.parent, least_age=_ABANDONED)
+def arrays_of(lists: Sequence[WordList]) -> dict[str, np.ndarray]:
+    """Lists of words as arrays to store: text in UTF-8, the share of each word, sizes, weights."""
     words: list[str] = []
-    shares: list[float] = []
+    shares = []
     for each in lists:
         words += each.words
-        shares += each.shares
+        shares.append(np.diff(np.array(each.shares, dtype=np.float64), prepend=0.0))
     text = _SEPARATOR.join(words).encode()
-    arrays: dict[str, np.ndarray] = {
+    return {
         "text": np.frombuffer(text, dtype=np.uint8),
-        "shares": np.array(shares, dtype=np.float64),
+        "shares": _rounded(np.concatenate([np.zeros(0), *shares])),
         "sizes": np.array([len(each.words) for each in lists], dtype=np.int64),
         "weights": np.array([each.weight for each in lists], dtype=np.float64),
     }
+
+
+def lists_of(arrays: Mapping[str, np.ndarray]) -> list[WordList]:
+    """The lists of words of some arrays; none if they do not fit together.
+
+    Raises:
+        KeyError: an array is missing.
+        UnicodeDecodeError: the text is not UTF-8.
+    """
+    text = arrays["text"].tobytes().decode()
+    words = text.split(_SEPARATOR) if text else []
+    shares = arrays["shares"].astype(np.float64)
+    weights = arrays["weights"].tolist()
+    ends = np.cumsum(arrays["sizes"]).tolist()
+    if not ends or not len(words) == len(shares) == ends[-1]:
+        return []
+    starts = [0, *ends[:-1]]
+    return [
+        WordList(words[start:end], np.cumsum(shares[start:end]).tolist(), weight)
+        for start, end, weight in zip(starts, ends, weights, strict=True)
+    ]
+
+
+def _rounded(shares: np.ndarray) -> np.ndarray:
+    """Shares in float32 with fewer bits."""
+    bits = shares.astype(np.float32).view(np.uint32)
+    return ((bits + _HALF) & _KEPT).view(np.float32)
+
+
+def _save(arrays: dict[str, np.ndarray], file: Path) -> None:
+    remove_partial(file.parent, least_age=_ABANDONED)
     with write_atomically(file) as temporary:
         save_file(arrays, temporary)
 
@@ -103,17 +144,6 @@ def _save(lists: Sequence[WordList], file: Path) -> None:
 def _load(file: Path) -> list[WordList]:
     """What is kept there; nothing if it is missing or damaged, which is no reason to stop."""
     try:
-        arrays = load_file(file)
-        words = arrays["text"].tobytes().decode().split(_SEPARATOR)
-        shares = arrays["shares"].tolist()
-        ends = np.cumsum(arrays["sizes"]).tolist()
-        weights = arrays["weights"].tolist()
+        return lists_of(load_file(file))
     except (OSError, SafetensorError, KeyError, UnicodeDecodeError):
         return []
-    if not len(words) == len(shares) == ends[-1]:  # also if there are no words at all
-        return []
-    starts = [0, *ends[:-1]]
-    return [
-        WordList(words[start:end], shares[start:end], weight)
-        for start, end, weight in zip(starts, ends, weights, strict=True)
-    ]

@@ -237,18 +237,35 @@ def main(arguments: Sequence[str]) -> int:
         return 1
 
 
+def configured_data(arguments: Sequence[str]) -> LightningDataModule:
+    """The data of a run that the arguments of ``vit-str train`` describe, which does not start.
+
+    Raises:
+        ValueError: a configuration cannot be read.
+    """
+    try:
+        return _configured(arguments).datamodule
+    except CannotStart as error:
+        raise ValueError(str(error)) from None
+
+
+def _configured(arguments: Sequence[str]) -> TrainingCLI:
+    """Model, data and trainer as the arguments describe them."""
+    return TrainingCLI(
+        RecognizerTraining,
+        LightningDataModule,
+        subclass_mode_data=True,
+        save_config_kwargs={"overwrite": True},
+        args=completed(arguments),
+        parser_kwargs={"prog": "vit-str train"},
+        seed_everything_default=1,
+        run=False,
+    )
+
+
 def _train(arguments: Sequence[str]) -> int:
     with stop_at_once() as start:
-        training = TrainingCLI(
-            RecognizerTraining,
-            LightningDataModule,
-            subclass_mode_data=True,
-            save_config_kwargs={"overwrite": True},
-            args=completed(arguments),
-            parser_kwargs={"prog": "vit-str train"},
-            seed_everything_default=1,
-            run=False,
-        )
+        training = _configured(arguments)
         start.trainer = training.trainer
 
         def began() -> bool:

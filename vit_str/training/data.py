@@ -17,13 +17,13 @@ from vit_str.datasets.folder import FolderReader
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
 from vit_str.runtime.images import UnreadableImage, load_image
 from vit_str.runtime.preprocessing import TALL, Preprocessing
-from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.kit import Kit
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.line_texts import BOOKS, LineTexts
+from vit_str.synthesis.materials import InstalledMaterials, Materials
 from vit_str.synthesis.old_print import OldPrint
-from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 from vit_str.torch_runtime.ranges import Images, Labels, batches_of
@@ -112,13 +112,15 @@ class RenderedWords(LightningDataModule):
         fonts: folders of fonts instead of the system's.
         ingredients: strengths of the effects.
         pictures: folders of photographs to use as backgrounds.
+        kit: a file of ``vit-str kit`` to take fonts, lists of words and pictures from, in place of
+            those of this machine.
         easy_images: number of images over which words go from easy to hard.
         real: folders of labelled crops to validate on, each with a ``labels.tsv``.
         real_limit: most crops of each folder to validate on, spread evenly; all if None.
         rendered_limit: number of rendered words to validate on.
 
     Raises:
-        ValueError: there are no fonts.
+        ValueError: there are no fonts, or the kit is none for this configuration.
     """
 
     provenance = "text rendered by vit-str"
@@ -137,6 +139,7 @@ class RenderedWords(LightningDataModule):
         fonts: list[Path] | None = None,
         ingredients: Ingredients | None = None,
         pictures: list[Path] | None = None,
+        kit: Path | None = None,
         easy_images: int = 200_000,
         real: list[Path] | None = None,
         real_limit: int | None = 500,
@@ -149,19 +152,20 @@ class RenderedWords(LightningDataModule):
         self.language = None if words else language
         self.image_size = image_size
         self.grid = grid
+        self.materials: Materials = (
+            Kit(kit) if kit else InstalledMaterials(fonts, pictures)
+        )
         self.lexicon = Lexicon(
             self.charset,
             language,
             words,
             weights=dict(WEIGHTS) | (text or {}),
             maximum_length=maximum_length,
+            word_lists=self.materials.word_lists,
         )
-        if not find_fonts(fonts):
-            raise ValueError(f"found no fonts to render with; {NO_FONTS}")
-        self.fonts = fonts
         self.ingredients = ingredients
         self.easy_images = easy_images
-        self.pictures = load_pictures(pictures) if pictures else None
+        self.pictures = self.materials.pictures
         self.real = [FolderReader(folder) for folder in real or []]
         self.real_limit = real_limit
         self.rendered_limit = rendered_limit
@@ -172,11 +176,11 @@ class RenderedWords(LightningDataModule):
 
     def prepare_data(self) -> None:
         """Build the atlas once, in one process."""
-        GlyphAtlas.load_or_build(self.charset, self.fonts)
+        self.materials.atlas(self.charset)
 
     def setup(self, stage: str) -> None:
         """Load the atlas."""
-        self._atlas = GlyphAtlas.load_or_build(self.charset, self.fonts)
+        self._atlas = self.materials.atlas(self.charset)
 
     def _renderer(self, atlas: GlyphAtlas) -> Renderer | TextLineRenderer:
         return Renderer(
@@ -310,12 +314,18 @@ class RenderedLines(RenderedWords):
         )
         self._preprocessing = Preprocessing(*image_size, width_step=width_step)
         self._validation_batch = batch_size
-        self.texts = LineTexts(self.charset, self.lexicon, language, words)
+        word_lists = self.materials.word_lists
+        self.texts = LineTexts(
+            self.charset, self.lexicon, language, words, word_lists=word_lists
+        )
         self.old_share = old_print.share if old_print else 0.0
         self.old_texts = self._old_texts(old_print.language) if old_print else None
 
     def _old_texts(self, language: str) -> LineTexts:
-        return LineTexts(self.charset, self.lexicon, language, style=BOOKS)
+        word_lists = self.materials.word_lists
+        return LineTexts(
+            self.charset, self.lexicon, language, style=BOOKS, word_lists=word_lists
+        )
 
     def _renderer(self, atlas: GlyphAtlas) -> TextLineRenderer:
         height, widest = self.image_size
