@@ -27,12 +27,15 @@ from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 from vit_str.torch_runtime.ranges import Images, Labels, batches_of
-from vit_str.training.ahead import made_ahead
+from vit_str.training.ahead import AHEAD, made_ahead
 
 VALIDATION_SEED_OFFSET = 1 << 20
 """From the seed of what is trained on to that of rendered words to validate on."""
 _VALIDATION_BATCH = 64  # words
 _LONGEST_WORD = 25  # characters, of the words of a line
+_WORDS_TOGETHER = 16_384
+"""Drawn at once on a GPU: eight chunks, so that their words are of similar length."""
+_MOST_TOGETHER = 16  # batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +83,50 @@ class RenderedStream:
     stride: int  # distance between batches, the number of devices
     images: int  # seen before the first batch, by this and all other devices
     easy_images: int  # images over which words go from easy to hard
+    together: int = 1  # batches drawn at once
 
     def __iter__(self) -> Iterator[RenderedBatch]:
-        return made_ahead(self._batches(), self.renderer.device)
+        # While a group is drawn, the one before it must last.
+        ahead = max(AHEAD, self.together)
+        return made_ahead(self._batches(), self.renderer.device, ahead)
 
     def _batches(self) -> Iterator[RenderedBatch]:
+        renderer = self.renderer
+        if self.together > 1 and isinstance(renderer, Renderer):
+            yield from self._groups(renderer)  # without end
         for number in count():
-            seen = self.images + (number * self.stride + 1) * self.batch_size
             index = self.first + number * self.stride
-            difficulty = self.difficulty(seen)
-            yield self.renderer.batch(self.batch_size, self.seed, index, difficulty)
+            difficulty = self.difficulty(self._seen(number))
+            yield renderer.batch(self.batch_size, self.seed, index, difficulty)
+
+    def _groups(self, renderer: Renderer) -> Iterator[RenderedBatch]:
+        """The same texts, drawn in groups that are the same wherever the stream begins.
+
+        The group in which it begins is drawn once more.
+        """
+        place, remainder = divmod(self.first, self.stride)
+        for group in count(place // self.together):
+            places = range(group * self.together, (group + 1) * self.together)
+            indices = [each * self.stride + remainder for each in places]
+            difficulty = self.difficulty(self._seen(places[0] - place))
+            drawn = renderer.batches(self.batch_size, self.seed, indices, difficulty)
+            yield from drawn[max(0, place - places[0]) :]
+
+    def _seen(self, number: int) -> int:
+        """Images of the run up to the end of a batch, counted from the first."""
+        seen = self.images + (number * self.stride + 1) * self.batch_size
+        return max(0, seen)
 
     def difficulty(self, seen: int) -> float:
         """The difficulty of a batch once so many images of the run have been seen."""
         return min(1.0, seen / self.easy_images) if self.easy_images else 1.0
+
+
+def drawn_together(batch_size: int, device: torch.device) -> int:
+    """Batches of words that are drawn at once on a device: on a CPU each by itself."""
+    if device.type == "cpu":
+        return 1
+    return max(1, min(_MOST_TOGETHER, _WORDS_TOGETHER // batch_size))
 
 
 class RenderedWords(LightningDataModule):
@@ -206,17 +239,19 @@ class RenderedWords(LightningDataModule):
         """The stream from where the run stands, this device's share of it."""
         assert self.trainer is not None
         device = self.trainer.strategy.root_device
+        renderer = self.training_renderer(device)
         rank = self.trainer.global_rank
         images, batches = self._position()
         self._start = (images, batches)
         return RenderedStream(
-            renderer=self.training_renderer(device),
+            renderer=renderer,
             batch_size=self.batch_size,
             seed=self.seed,
             first=batches + rank,
             stride=self.trainer.world_size,
             images=images + rank * self.batch_size,
             easy_images=self.easy_images,
+            together=drawn_together(self.batch_size, device),
         )
 
     def _position(self) -> tuple[int, int]:
