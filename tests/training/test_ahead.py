@@ -233,7 +233,9 @@ def test_with_a_gpu_threads_take_turns_more_often(monkeypatch):
 @pytest.fixture
 def as_on_a_gpu(monkeypatch) -> None:
     """Words of a training are drawn in a thread."""
-    monkeypatch.setattr(data, "made_ahead", lambda batches, _, ahead: in_thread(batches, ahead))
+    monkeypatch.setattr(
+        data, "made_ahead", lambda batches, _, ahead: in_thread(batches, ahead)
+    )
 
 
 def test_a_run_that_is_cut_is_the_same_with_words_drawn_ahead(

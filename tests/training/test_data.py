@@ -10,7 +10,12 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
-from vit_str.training.data import RenderedStream, drawn_together
+from vit_str.training.data import (
+    Batches,
+    LabeledPixels,
+    RenderedStream,
+    drawn_together,
+)
 
 SIZE = 6
 
@@ -21,7 +26,9 @@ def renderer(two_fonts) -> Renderer:
     return Renderer(atlas, Lexicon(atlas.charset), chunk=8)
 
 
-def stream(renderer: Renderer, first: int = 0, stride: int = 1, **more) -> RenderedStream:
+def stream(
+    renderer: Renderer, first: int = 0, stride: int = 1, **more
+) -> RenderedStream:
     given = {
         "renderer": renderer,
         "batch_size": SIZE,
@@ -77,9 +84,7 @@ def test_a_run_that_resumes_anywhere_sees_the_same(renderer, first):
 
 def test_devices_share_the_texts_of_one_stream(renderer):
     decode = renderer.charset.decode
-    shares = [
-        taken(stream(renderer, first, stride=2, images=0), 5) for first in (3, 4)
-    ]
+    shares = [taken(stream(renderer, first, stride=2, images=0), 5) for first in (3, 4)]
     found = [share[number] for number in range(5) for share in shares]
     alone = taken(stream(renderer, 3, together=1), 10)
     for ours, theirs in zip(found, alone, strict=True):
@@ -106,3 +111,18 @@ def test_words_of_a_group_become_harder_from_group_to_group(renderer, monkeypatc
 def test_a_gpu_draws_some_thousand_words_at_once(batch_size, batches):
     assert drawn_together(batch_size, torch.device("cuda")) == batches
     assert drawn_together(batch_size, torch.device("cpu")) == 1
+
+
+def test_words_to_validate_on_are_read_in_fewer_batches():
+    widths = [8, 8, 8, 16, 16, 8]
+    batches = Batches(
+        LabeledPixels("words", torch.full((3, 3, 4, width), number), [f"{number}"] * 3)
+        for number, width in enumerate(widths)
+    )
+    batches.append(LabeledPixels("others", torch.zeros(3, 3, 4, 8), ["x"] * 3))
+    joined = batches.joined(7)
+    assert [len(batch.labels) for batch in joined] == [6, 3, 6, 3, 3]
+    for batch in joined[:-1]:
+        numbers = [str(int(image.max())) for image in batch.images]
+        assert numbers == batch.labels
+    assert [batch.source for batch in joined] == ["words"] * 4 + ["others"]

@@ -60,9 +60,7 @@ def _with_events(
         yield batch, stream.record_event()
 
 
-def in_thread(
-    items: Iterator[Item], ahead: int = AHEAD
-) -> Generator[Item, None, None]:
+def in_thread(items: Iterator[Item], ahead: int = AHEAD) -> Generator[Item, None, None]:
     """The items in their order, while a thread makes the next ones.
 
     What is raised in the thread is raised here, in its place among the items. The thread has ended

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import count, groupby
+from itertools import chain, count, groupby
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from vit_str.training.ahead import AHEAD, made_ahead
 VALIDATION_SEED_OFFSET = 1 << 20
 """From the seed of what is trained on to that of rendered words to validate on."""
 _VALIDATION_BATCH = 64  # words
+_READ_TOGETHER = 512  # words, on a GPU
 _LONGEST_WORD = 25  # characters, of the words of a line
 _WORDS_TOGETHER = 16_384
 """Drawn at once on a GPU: eight chunks, so that their words are of similar length."""
@@ -70,6 +71,29 @@ class Batches(list[LabeledPixels]):
                 )
                 batches.append(batch)
         return cls(batches)
+
+    def joined(self, most: int) -> "Batches":
+        """The same words in fewer batches, of up to so many: where neighbors are of one width."""
+        groups: list[list[LabeledPixels]] = []
+        for batch in self:
+            group = groups[-1] if groups else []
+            images = sum(len(each.labels) for each in (*group, batch))
+            if group and images <= most and _are_alike(group[0], batch):
+                group.append(batch)
+            else:
+                groups.append([batch])
+        return Batches(map(_as_one, groups))
+
+
+def _are_alike(one: LabeledPixels, other: LabeledPixels) -> bool:
+    is_as_wide = one.images.shape[-1] == other.images.shape[-1]
+    return is_as_wide and one.source == other.source
+
+
+def _as_one(batches: list[LabeledPixels]) -> LabeledPixels:
+    images = torch.cat([batch.images for batch in batches])
+    labels = list(chain.from_iterable(batch.labels for batch in batches))
+    return replace(batches[0], images=images, labels=labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +301,11 @@ class RenderedWords(LightningDataModule):
 
     def val_dataloader(self) -> list[Batches]:
         """Rendered words in fonts that training never sees, then every folder of real crops."""
-        return [self._rendered(), *map(self._crops, self.real)]
+        sets = [self._rendered(), *map(self._crops, self.real)]
+        trainer = self.trainer
+        if trainer is None or trainer.strategy.root_device.type == "cpu":
+            return sets
+        return [batches.joined(_READ_TOGETHER) for batches in sets]
 
     def _rendered(self) -> Batches:
         assert self._atlas is not None

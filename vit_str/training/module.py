@@ -119,14 +119,15 @@ class RecognizerTraining(LightningModule):
         """Compile where it pays: on a GPU, elementwise work costs as much as the products.
 
         Not for an encoder of several widths: each would be a graph of its own to compile, and from
-        the ninth on torch computes without one.
+        the ninth on torch computes without one. Where the graph of a model has no end within, one
+        that ends is an error, not a step that takes longer.
         """
         on_gpu = self.trainer.strategy.root_device.type == "cuda"
         if self.compile_model and on_gpu and not self.width_step:
             self._losses = torch.compile(
                 self._losses_of_one_length,
                 dynamic=False,
-                fullgraph=not _has_recurrent_layers(self.recognizer),
+                fullgraph=not has_recurrent_layers(self.recognizer),
             )
 
     def configure_optimizers(self) -> AdamW:
@@ -283,7 +284,7 @@ class RecognizerTraining(LightningModule):
         self._readings.clear()
 
 
-def _has_recurrent_layers(model: nn.Module) -> bool:
+def has_recurrent_layers(model: nn.Module) -> bool:
     """Whether a compiled graph ends within the model: torch does not compile their kernels."""
     recurrent = nn.RNNBase, nn.RNNCellBase
     return any(isinstance(module, recurrent) for module in model.modules())
