@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from vit_str.models import CtcDecoder
-from vit_str.models.decoders.ctc import _ctc_in_one_piece, ctc_loss
+from vit_str.models.decoders.ctc import _ctc_in_one_piece, ctc_by_column, ctc_loss
 from vit_str.runtime.charset import PADDING
 from vit_str.runtime.ctc import collapse
 from vit_str.torch_runtime.engine import generate
@@ -117,3 +117,33 @@ def test_the_compiler_is_told_the_strides_that_the_gradient_has():
     torch.library.opcheck(
         _ctc_in_one_piece, (by_column.detach(), labels, columns, lengths, 5)
     )
+
+
+@pytest.mark.parametrize("columns", [1, 2, 7, 32])
+def test_column_by_column_it_is_the_loss_of_torch(columns):
+    """Of labels of several lengths, with repeats, some that cannot be spelled, and empty ones."""
+    generator = torch.Generator().manual_seed(columns)
+    scores = torch.randn(40, columns, 6, generator=generator)
+    lengths = torch.randint(6, (40,), generator=generator)
+    labels = torch.randint(5, (40, 5), generator=generator)
+    labels[torch.arange(5) >= lengths[:, None]] = PADDING
+    scores.requires_grad_()
+    expected = ctc_loss(scores, labels)
+    (gradient,) = torch.autograd.grad(expected, scores)
+    by_column = scores.log_softmax(-1).transpose(0, 1)
+    texts = labels.clamp(min=0)
+    total, of_logarithms = ctc_by_column(by_column.detach(), texts, lengths, 5)
+    (found,) = torch.autograd.grad(by_column, scores, of_logarithms / lengths.sum())
+    torch.testing.assert_close(total / lengths.sum(), expected)
+    torch.testing.assert_close(found, gradient)
+    assert of_logarithms.is_contiguous()
+
+
+def test_column_by_column_there_may_be_no_text_at_all():
+    scores = torch.randn(3, 4, 6)
+    by_column = scores.log_softmax(-1).transpose(0, 1)
+    texts = torch.zeros(3, 0, dtype=torch.int64)
+    total, gradient = ctc_by_column(by_column, texts, torch.zeros(3).long(), 5)
+    torch.testing.assert_close(total, -by_column[:, :, 5].sum())
+    torch.testing.assert_close(gradient[:, :, 5], -torch.ones(4, 3))
+    assert not gradient[:, :, :5].any()

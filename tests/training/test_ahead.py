@@ -233,7 +233,9 @@ def test_with_a_gpu_threads_take_turns_more_often(monkeypatch):
 @pytest.fixture
 def as_on_a_gpu(monkeypatch) -> None:
     """Words of a training are drawn in a thread."""
-    monkeypatch.setattr(data, "made_ahead", lambda batches, _: in_thread(batches))
+    monkeypatch.setattr(
+        data, "made_ahead", lambda batches, _, ahead: in_thread(batches, ahead)
+    )
 
 
 def test_a_run_that_is_cut_is_the_same_with_words_drawn_ahead(
@@ -259,6 +261,26 @@ def test_a_run_that_is_cut_is_the_same_with_words_drawn_ahead(
     for name, value in expected["state_dict"].items():
         assert torch.equal(found["state_dict"][name], value), name
     assert not threads()
+
+
+def test_a_run_that_is_cut_is_the_same_with_words_drawn_together(
+    run, as_on_a_gpu, monkeypatch
+):
+    """Of groups of four batches, cut within the second."""
+    monkeypatch.setattr(data, "drawn_together", lambda *_: 4)
+    whole = torch.load(run("whole") / "last.ckpt", weights_only=True)
+    step = RecognizerTraining.training_step
+
+    def cut_at_the_fifth(self: RecognizerTraining, *batch: Any) -> torch.Tensor:
+        if self.trainer.fit_loop.total_batch_idx == 4 and not self.resumed_at:
+            signal.raise_signal(signal.SIGINT)
+        return step(self, *batch)
+
+    monkeypatch.setattr(RecognizerTraining, "training_step", cut_at_the_fifth)
+    run("together", code=130)
+    found = torch.load(run("together") / "last.ckpt", weights_only=True)
+    for name, value in whole["state_dict"].items():
+        assert torch.equal(found["state_dict"][name], value), name
 
 
 @pytest.mark.parametrize("error", [FakeError, KeyboardInterrupt])

@@ -19,8 +19,9 @@ from vit_str.models import (
     TransformerDecoder,
     VisionTransformer,
 )
+from vit_str.models.decoders import ctc
 from vit_str.runtime.charset import PADDING
-from vit_str.training.module import RecognizerTraining
+from vit_str.training.module import RecognizerTraining, has_recurrent_layers
 from vit_str.training.parts import build_parts
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -65,6 +66,7 @@ def test_losses_are_one_graph(name: str) -> None:
         *batch_for(training)
     )
     reasons = [reason.reason for reason in explained.break_reasons]
+    assert has_recurrent_layers(training.recognizer) == (name in RECURRENT)
     if name in RECURRENT:
         assert explained.graph_break_count <= MOST_BREAKS, reasons
     else:
@@ -108,6 +110,30 @@ def test_compiled_losses_and_gradients_are_those_without_compiling(name: str) ->
     assert found.keys() == expected.keys()
     for parameter, gradient in expected.items():
         torch.testing.assert_close(found[parameter], gradient, msg=parameter)
+
+
+def test_in_bfloat16_on_a_gpu_it_is_one_graph_too(monkeypatch):
+    """With the loss of the draft as a GPU computes it, column by column."""
+    torch.manual_seed(0)
+    training = RecognizerTraining(MODELS["transformer"](), "0123456789").train()
+    batch = batch_for(training)
+    exact = gradients(training, training._losses_of_one_length, batch)
+    compiled = torch.compile(
+        training._losses_of_one_length,
+        backend="aot_eager",
+        dynamic=False,
+        fullgraph=True,
+    )
+    with torch.autocast("cpu", torch.bfloat16):
+        expected = gradients(training, training._losses_of_one_length, batch)
+        monkeypatch.setattr(ctc, "_is_on_gpu", lambda _: True)
+        found = gradients(training, compiled, batch)
+    for name in ("loss", "auxiliary"):
+        torch.testing.assert_close(found[name], exact[name], rtol=0.01, atol=0.01)
+    assert found.keys() == expected.keys()
+    for parameter, gradient in expected.items():
+        difference = (found[parameter] - gradient).norm()
+        assert difference <= 0.02 * gradient.norm() + 1e-3, parameter
 
 
 def gradients(

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from vit_str.runtime.machine import THREADS
-from vit_str.training import RecognizerTraining, cli, console
+from vit_str.training import RecognizerTraining, cli, console, exports
 from vit_str.training.cli import main
 from vit_str.training.configuration import duration
 from vit_str.training.console import RunProgress
@@ -30,6 +30,40 @@ def test_a_resumed_run_appends_to_the_log_and_replaces_repeated_steps(tmp_path):
         names = ("step", "loss", "rendered/word_accuracy_36")
         rows = [tuple(row[name] for name in names) for row in csv.DictReader(file)]
     assert rows == [("0", "1.0", ""), ("1", "1.0", ""), ("2", "0.5", "0.1")]
+
+
+def test_the_log_is_written_seldom_and_at_the_end(tmp_path, monkeypatch):
+    now = SimpleNamespace(monotonic=lambda: 100.0)
+    monkeypatch.setattr(exports, "time", now)
+    log = RunLog(tmp_path)
+
+    def lines() -> int:
+        return len(log.path.read_text().splitlines())
+
+    found = []
+    for step, seconds in enumerate([100.0, 101.0, 104.0, 105.0, 106.0]):
+        now.monotonic = lambda seconds=seconds: seconds
+        log.log_metrics({"loss": 1.0}, step)
+        log.save()
+        found.append(lines())
+    log.finalize("success")
+    assert [*found, lines()] == [2, 2, 2, 5, 5, 6]
+
+
+def test_the_bar_shows_the_loss(monkeypatch, capsys):
+    monkeypatch.setattr(console.sys.stderr, "isatty", lambda: True, raising=False)
+    bar = RunProgress()
+    trainer: Any = SimpleNamespace(
+        max_steps=40, global_step=10, callbacks=[], callback_metrics={}
+    )
+    bar.on_train_start(trainer, SimpleNamespace())
+    bar.on_train_batch_end(trainer)
+    assert "loss" not in capsys.readouterr().err
+    trainer.callback_metrics = {"loss": torch.tensor(1.25)}
+    monkeypatch.setattr(console, "_REFRESH_SECONDS", 0)
+    bar.on_train_batch_end(trainer)
+    bar.on_train_end(trainer, SimpleNamespace())
+    assert "time left unknown, loss 1.250" in capsys.readouterr().err
 
 
 def test_the_time_left_goes_by_the_share_that_is_done(monkeypatch, capsys):

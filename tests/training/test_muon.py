@@ -4,10 +4,11 @@ import pytest
 import torch
 from torch import nn
 from torch.optim import AdamW, Muon
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.training.module import RecognizerTraining
-from vit_str.training.muon import MuonAdamW, transformer_matrices
+from vit_str.training.muon import MuonAdamW, orthogonalize, transformer_matrices
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -17,8 +18,10 @@ def parameters(*shapes: tuple[int, ...]) -> list[nn.Parameter]:
     return [nn.Parameter(torch.randn(shape, generator=generator)) for shape in shapes]
 
 
-def module(muon_learning_rate: float | None = 0.002) -> RecognizerTraining:
-    encoder = VisionTransformer(dim=16, depth=1, heads=2, patch_size=(8, 8))
+def module(
+    muon_learning_rate: float | None = 0.002, depth: int = 1
+) -> RecognizerTraining:
+    encoder = VisionTransformer(dim=16, depth=depth, heads=2, patch_size=(8, 8))
     decoder = TransformerDecoder(
         charset_size=94, dim=16, depth=1, heads=2, maximum_length=5
     )
@@ -62,6 +65,58 @@ def test_keys_and_values_are_two_matrices():
     MuonAdamW(apart, [], [], 0.1, 0.0).step()
     MuonAdamW(together, [id(together[0])], [], 0.1, 0.0).step()
     torch.testing.assert_close(together[0], torch.cat(apart))
+
+
+def test_matrices_together_are_trained_as_one_by_one(monkeypatch):
+    """Square, tall and wide ones, of several shapes and some of one, over several steps."""
+    monkeypatch.setenv("VIT_STR_CPU_DTYPE", "float32")
+    shapes = [(16, 16), (32, 16), (16, 16), (16, 48), (32, 16), (8, 16)]
+    together = parameters(*shapes)
+    alone = parameters(*shapes)
+    keys_values = {id(matrix) for matrix in together if matrix.shape == (32, 16)}
+    optimizer = MuonAdamW(together, keys_values, [], 0.02, 0.05)
+    averages = [torch.zeros(shape) for shape in shapes]
+    generator = torch.Generator().manual_seed(3)
+    for step in range(4):
+        optimizer.param_groups[0]["lr"] = rate = 0.02 / (step + 1)
+        for ours, theirs, average in zip(together, alone, averages, strict=True):
+            ours.grad = torch.randn(ours.shape, generator=generator)
+            average.lerp_(ours.grad, 0.05)
+            halves = 2 if id(ours) in keys_values else 1
+            update = ours.grad.lerp(average, 0.95).chunk(halves)
+            moved = [orthogonalize(half[None])[0] for half in update]
+            size = 0.2 * max(moved[0].shape) ** 0.5
+            with torch.no_grad():
+                theirs.mul_(1 - rate * 0.05).sub_(torch.cat(moved), alpha=rate * size)
+        optimizer.step()
+    for ours, theirs in zip(together, alone, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+class Calls(TorchDispatchMode):
+    """Counts operations that a GPU would be given, which views are not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        self.count += not operation.is_view
+        return operation(*args, **(kwargs or {}))
+
+
+def test_more_blocks_are_no_more_calls():
+    counts = []
+    for depth in (1, 3):
+        training = module(depth=depth)
+        optimizer = training.configure_optimizers()
+        for parameter in training.recognizer.parameters():
+            parameter.grad = torch.ones_like(parameter)
+        optimizer.step()  # the first makes the state
+        with Calls() as calls:
+            optimizer.step()
+        counts.append(calls.count)
+    assert counts[0] == counts[1]
 
 
 def test_matrices_of_blocks_and_nothing_else():

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import chain
 
 import torch
 import torch.nn.functional as F
@@ -18,13 +19,13 @@ from vit_str.synthesis.layout import Typesetter
 from vit_str.synthesis.legibility import keep_legible
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.paint import paint
-from vit_str.synthesis.random_numbers import Random, noise_bank
+from vit_str.synthesis.random_numbers import Random, noise_bank, upload
 from vit_str.synthesis.view import sample_view
 from vit_str.synthesis.warp import character_boxes, crop_mask, token_characters
 
 _SMALLEST = 8  # side of a picture, in pixels
 _CPU_CHUNK = 64  # words drawn at a time
-_GPU_CHUNK = 4096
+_GPU_CHUNK = 2048
 _BATCHES_PER_SEED = 1 << 40  # before the stream of the next seed begins
 
 
@@ -47,6 +48,12 @@ class RenderedBatch:
         """The same batch on another device."""
         return self._each(lambda values: values.to(device))
 
+    def split(self, size: int) -> "list[RenderedBatch]":
+        """Batches of ``size`` words that share the memory of this one; the last may be smaller."""
+        starts = range(0, len(self), size)
+        places = [slice(start, start + size) for start in starts]
+        return [self._each(lambda values, at=place: values[at]) for place in places]  # type: ignore[misc]
+
     def _each(self, change: Callable[[Tensor], Tensor]) -> "RenderedBatch":
         return RenderedBatch(
             images=change(self.images),
@@ -67,7 +74,7 @@ class Renderer:
         ingredients: strengths of the effects.
         pictures: photographs to use as backgrounds.
         chunk: words drawn at a time; by default 64 on a CPU, so that they stay in its cache, and
-            4096 on a GPU. Part of what a seed means.
+            2048 on a GPU. Part of what a seed means.
 
     Raises:
         ValueError: the picture is too small.
@@ -126,6 +133,29 @@ class Renderer:
         seed = _seed(seed * _BATCHES_PER_SEED + index)
         return self.render(self.lexicon.sample(size, seed), seed, difficulty)
 
+    def batches(
+        self,
+        size: int,
+        seed: int,
+        indices: Sequence[int],
+        difficulty: float = 1.0,
+    ) -> list[RenderedBatch]:
+        """Several batches of the stream, drawn together: the texts of `batch`, in other looks.
+
+        A chunk is as wide as its longest word. Of more words than fit into one, those of similar
+        length share a chunk, whichever batch they are of.
+
+        Args:
+            size: words in each batch.
+            seed: of the stream.
+            indices: of the batches in the stream; part of what decides the looks.
+            difficulty: as for `batch`.
+        """
+        seeds = [_seed(seed * _BATCHES_PER_SEED + index) for index in indices]
+        texts = [self.lexicon.sample(size, each) for each in seeds]
+        together = self.render(list(chain.from_iterable(texts)), seeds[0], difficulty)
+        return together.split(size)
+
     @torch.no_grad()
     def render(
         self,
@@ -148,11 +178,11 @@ class Renderer:
             places = order[start : start + self.chunk]
             chosen = ids[places]
             longest = int((chosen != PADDING).sum(1).max())
-            chosen = chosen[:, :longest].to(self.device)
-            empty = blank[places].nonzero()[:, 0].to(self.device)
+            chosen = upload(chosen[:, :longest], self.device)
+            empty = upload(blank[places].nonzero()[:, 0], self.device)
             random = Random(_seed(seed + number), len(chosen), self._noise)
             chunks.append(self._render_chunk(chosen, empty, strengths, random))
-        back = torch.tensor(order).argsort().to(self.device)
+        back = upload(torch.tensor(order).argsort(), self.device)
         return join(chunks)._each(lambda values: values[back])
 
     def _with_words(self, labels: Sequence[str]) -> list[str]:

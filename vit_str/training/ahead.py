@@ -11,31 +11,34 @@ import torch
 
 from vit_str.synthesis.renderer import RenderedBatch
 
-_AHEAD = 3  # batches
+AHEAD = 3
+"""Batches that are made beyond the one that was taken last."""
 
 Item = TypeVar("Item")
 _END: Any = object()
 
 
 def made_ahead(
-    batches: Iterator[RenderedBatch], device: torch.device
+    batches: Iterator[RenderedBatch], device: torch.device, ahead: int = AHEAD
 ) -> Iterator[RenderedBatch]:
-    """The same batches in the same order; for a GPU, a thread makes the next three meanwhile.
+    """The same batches in the same order; for a GPU, a thread makes the next ones meanwhile.
 
     To draw words takes thousands of small operations, and some of them wait for the GPU. On a
     stream of their own they wait for each other only, not for the training. On a CPU there is
     nothing to be gained, and batches are made when they are asked for.
     """
-    return _on_own_stream(batches, device) if device.type == "cuda" else batches
+    if device.type != "cuda":
+        return batches
+    return _on_own_stream(batches, device, ahead)
 
 
 def _on_own_stream(
-    batches: Iterator[RenderedBatch], device: torch.device
+    batches: Iterator[RenderedBatch], device: torch.device, ahead: int
 ) -> Iterator[RenderedBatch]:
     stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
     # Fonts and photographs may still be on their way to the GPU.
     stream.wait_stream(torch.cuda.current_stream(device))
-    with closing(in_thread(_with_events(batches, stream))) as made:
+    with closing(in_thread(_with_events(batches, stream), ahead)) as made:
         for batch, is_drawn in made:
             training = torch.cuda.current_stream(device)
             training.wait_event(is_drawn)
@@ -57,9 +60,7 @@ def _with_events(
         yield batch, stream.record_event()
 
 
-def in_thread(
-    items: Iterator[Item], ahead: int = _AHEAD
-) -> Generator[Item, None, None]:
+def in_thread(items: Iterator[Item], ahead: int = AHEAD) -> Generator[Item, None, None]:
     """The items in their order, while a thread makes the next ones.
 
     What is raised in the thread is raised here, in its place among the items. The thread has ended

@@ -54,9 +54,9 @@ class RunProgress(ProgressBar):
         self._refreshed = time.monotonic()
         self._bar.n = progress(trainer)
         self._bar.set_description_str(f"step {trainer.global_step:,} ", refresh=False)
-        loss = trainer.progress_bar_metrics.get("loss")
+        loss = trainer.callback_metrics.get("loss")
         self._bar.set_postfix_str(
-            f"{self.left(trainer)}, loss {loss:.3f}" if loss else ""
+            self.left(trainer) + (f", loss {loss:.3f}" if loss is not None else "")
         )
 
     def left(self, trainer: Trainer) -> str:

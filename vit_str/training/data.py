@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import count, groupby
+from itertools import chain, count, groupby
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,16 @@ from vit_str.synthesis.old_print import OldPrint
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 from vit_str.torch_runtime.ranges import Images, Labels, batches_of
-from vit_str.training.ahead import made_ahead
+from vit_str.training.ahead import AHEAD, made_ahead
 
 VALIDATION_SEED_OFFSET = 1 << 20
 """From the seed of what is trained on to that of rendered words to validate on."""
 _VALIDATION_BATCH = 64  # words
+_READ_TOGETHER = 512  # words, on a GPU
 _LONGEST_WORD = 25  # characters, of the words of a line
+_WORDS_TOGETHER = 16_384
+"""Drawn at once on a GPU: eight chunks, so that their words are of similar length."""
+_MOST_TOGETHER = 16  # batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,29 @@ class Batches(list[LabeledPixels]):
                 batches.append(batch)
         return cls(batches)
 
+    def joined(self, most: int) -> "Batches":
+        """The same words in fewer batches, of up to so many: where neighbors are of one width."""
+        groups: list[list[LabeledPixels]] = []
+        for batch in self:
+            group = groups[-1] if groups else []
+            images = sum(len(each.labels) for each in (*group, batch))
+            if group and images <= most and _are_alike(group[0], batch):
+                group.append(batch)
+            else:
+                groups.append([batch])
+        return Batches(map(_as_one, groups))
+
+
+def _are_alike(one: LabeledPixels, other: LabeledPixels) -> bool:
+    is_as_wide = one.images.shape[-1] == other.images.shape[-1]
+    return is_as_wide and one.source == other.source
+
+
+def _as_one(batches: list[LabeledPixels]) -> LabeledPixels:
+    images = torch.cat([batch.images for batch in batches])
+    labels = list(chain.from_iterable(batch.labels for batch in batches))
+    return replace(batches[0], images=images, labels=labels)
+
 
 @dataclass(frozen=True, slots=True)
 class RenderedStream:
@@ -80,20 +107,50 @@ class RenderedStream:
     stride: int  # distance between batches, the number of devices
     images: int  # seen before the first batch, by this and all other devices
     easy_images: int  # images over which words go from easy to hard
+    together: int = 1  # batches drawn at once
 
     def __iter__(self) -> Iterator[RenderedBatch]:
-        return made_ahead(self._batches(), self.renderer.device)
+        # While a group is drawn, the one before it must last.
+        ahead = max(AHEAD, self.together)
+        return made_ahead(self._batches(), self.renderer.device, ahead)
 
     def _batches(self) -> Iterator[RenderedBatch]:
+        renderer = self.renderer
+        if self.together > 1 and isinstance(renderer, Renderer):
+            yield from self._groups(renderer)  # without end
         for number in count():
-            seen = self.images + (number * self.stride + 1) * self.batch_size
             index = self.first + number * self.stride
-            difficulty = self.difficulty(seen)
-            yield self.renderer.batch(self.batch_size, self.seed, index, difficulty)
+            difficulty = self.difficulty(self._seen(number))
+            yield renderer.batch(self.batch_size, self.seed, index, difficulty)
+
+    def _groups(self, renderer: Renderer) -> Iterator[RenderedBatch]:
+        """The same texts, drawn in groups that are the same wherever the stream begins.
+
+        The group in which it begins is drawn once more.
+        """
+        place, remainder = divmod(self.first, self.stride)
+        for group in count(place // self.together):
+            places = range(group * self.together, (group + 1) * self.together)
+            indices = [each * self.stride + remainder for each in places]
+            difficulty = self.difficulty(self._seen(places[0] - place))
+            drawn = renderer.batches(self.batch_size, self.seed, indices, difficulty)
+            yield from drawn[max(0, place - places[0]) :]
+
+    def _seen(self, number: int) -> int:
+        """Images of the run up to the end of a batch, counted from the first."""
+        seen = self.images + (number * self.stride + 1) * self.batch_size
+        return max(0, seen)
 
     def difficulty(self, seen: int) -> float:
         """The difficulty of a batch once so many images of the run have been seen."""
         return min(1.0, seen / self.easy_images) if self.easy_images else 1.0
+
+
+def drawn_together(batch_size: int, device: torch.device) -> int:
+    """Batches of words that are drawn at once on a device: on a CPU each by itself."""
+    if device.type == "cpu":
+        return 1
+    return max(1, min(_MOST_TOGETHER, _WORDS_TOGETHER // batch_size))
 
 
 class RenderedWords(LightningDataModule):
@@ -210,17 +267,19 @@ class RenderedWords(LightningDataModule):
         """The stream from where the run stands, this device's share of it."""
         assert self.trainer is not None
         device = self.trainer.strategy.root_device
+        renderer = self.training_renderer(device)
         rank = self.trainer.global_rank
         images, batches = self._position()
         self._start = (images, batches)
         return RenderedStream(
-            renderer=self.training_renderer(device),
+            renderer=renderer,
             batch_size=self.batch_size,
             seed=self.seed,
             first=batches + rank,
             stride=self.trainer.world_size,
             images=images + rank * self.batch_size,
             easy_images=self.easy_images,
+            together=drawn_together(self.batch_size, device),
         )
 
     def _position(self) -> tuple[int, int]:
@@ -246,7 +305,11 @@ class RenderedWords(LightningDataModule):
 
     def val_dataloader(self) -> list[Batches]:
         """Rendered words in fonts that training never sees, then every folder of real crops."""
-        return [self._rendered(), *map(self._crops, self.real)]
+        sets = [self._rendered(), *map(self._crops, self.real)]
+        trainer = self.trainer
+        if trainer is None or trainer.strategy.root_device.type == "cpu":
+            return sets
+        return [batches.joined(_READ_TOGETHER) for batches in sets]
 
     def _rendered(self) -> Batches:
         assert self._atlas is not None

@@ -1,6 +1,7 @@
 """What a run writes for people: weights files, a log and pictures of readings."""
 
 import csv
+import math
 import sys
 import time
 from itertools import chain
@@ -25,7 +26,7 @@ from vit_str.training.callbacks import StepCallback
 from vit_str.training.module import RecognizerTraining
 
 _SHEET_COLUMNS = 6  # of a sheet of predictions
-_STEPS_BETWEEN_SAVES = 100  # of the log
+_SECONDS_BETWEEN_SAVES = 5.0  # of the log, which is written as a whole
 
 
 class WeightsExport(Callback):
@@ -247,6 +248,7 @@ class RunLog(CSVLogger):
         super().__init__(save_dir, name, version="")
         self.path = Path(self.log_dir) / "metrics.csv"
         self._rows: list[dict[str, Any]] | None = None
+        self._saved = -math.inf  # seconds of the clock
 
     @property
     def experiment(self) -> None:
@@ -262,8 +264,6 @@ class RunLog(CSVLogger):
                 row for row in self._earlier_rows() if int(row["step"]) < step
             ]
         self._rows.append({**metrics, "step": step})
-        if (step + 1) % _STEPS_BETWEEN_SAVES == 0:
-            self.save()
 
     def _earlier_rows(self) -> list[dict[str, Any]]:
         if not self.path.exists():
@@ -279,6 +279,11 @@ class RunLog(CSVLogger):
 
     @rank_zero_only
     def save(self) -> None:
+        """Seldom: Lightning asks for it after every row."""
+        if time.monotonic() - self._saved >= _SECONDS_BETWEEN_SAVES:
+            self._write()
+
+    def _write(self) -> None:
         if not self._rows:
             return
         names = sorted(set(chain.from_iterable(self._rows)))
@@ -289,7 +294,8 @@ class RunLog(CSVLogger):
             writer = csv.DictWriter(file, names)
             writer.writeheader()
             writer.writerows(self._rows)
+        self._saved = time.monotonic()
 
     @rank_zero_only
     def finalize(self, status: str) -> None:
-        self.save()
+        self._write()

@@ -119,11 +119,16 @@ class RecognizerTraining(LightningModule):
         """Compile where it pays: on a GPU, elementwise work costs as much as the products.
 
         Not for an encoder of several widths: each would be a graph of its own to compile, and from
-        the ninth on torch computes without one.
+        the ninth on torch computes without one. Where the graph of a model has no end within, one
+        that ends is an error, not a step that takes longer.
         """
         on_gpu = self.trainer.strategy.root_device.type == "cuda"
         if self.compile_model and on_gpu and not self.width_step:
-            self._losses = torch.compile(self._losses_of_one_length, dynamic=False)
+            self._losses = torch.compile(
+                self._losses_of_one_length,
+                dynamic=False,
+                fullgraph=not has_recurrent_layers(self.recognizer),
+            )
 
     def configure_optimizers(self) -> AdamW:
         """AdamW, without decay on norms, biases and embeddings; Muon if it has a learning rate."""
@@ -191,20 +196,23 @@ class RecognizerTraining(LightningModule):
     def training_step(self, batch: RenderedBatch, batch_idx: int) -> Float[Tensor, ""]:
         """The decoder's loss and the fading auxiliary losses.
 
-        Logged are means over the step so far, over all its batches and devices.
+        Logged are means over the step so far, over all its batches and devices. None of them is
+        for Lightning's progress bar: for that it reads every number in every step, and waits.
         """
         loss, auxiliary = self._losses(
             batch.images, batch.labels, batch.token_characters
         )
         losses = {"loss": loss.detach(), "auxiliary_loss": auxiliary.detach()}
         means = self.count.add(len(batch), losses)
+        several = self.trainer.world_size > 1
+        self.log_dict(means, batch_size=len(batch), sync_dist=several)
+        # As tensors of the CPU: of mere numbers Lightning makes some on the device, and waits.
         values = {
             "learning_rate": self.trainer.optimizers[0].param_groups[-1]["lr"],
             "images": float(self.count.images_seen),
         }
-        several = self.trainer.world_size > 1
-        self.log_dict(means, prog_bar=True, batch_size=len(batch), sync_dist=several)
-        self.log_dict(values, batch_size=len(batch))
+        here = {name: torch.tensor(value) for name, value in values.items()}
+        self.log_dict(here, batch_size=len(batch))
         return loss + (1 - _FADING * progress(self.trainer)) * auxiliary
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
@@ -274,6 +282,12 @@ class RecognizerTraining(LightningModule):
             named = {f"{source}/{name}": value for name, value in values.items()}
             self.log_dict(named, sync_dist=self.trainer.world_size > 1)
         self._readings.clear()
+
+
+def has_recurrent_layers(model: nn.Module) -> bool:
+    """Whether a compiled graph ends within the model: torch does not compile their kernels."""
+    recurrent = nn.RNNBase, nn.RNNCellBase
+    return any(isinstance(module, recurrent) for module in model.modules())
 
 
 def _preprocessing(encoder: Encoder) -> Preprocessing:

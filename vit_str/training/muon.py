@@ -79,34 +79,43 @@ class MuonAdamW(AdamW):
         return loss
 
     def _step_matrices(self) -> None:
+        """Every operation is one of all matrices, or of all of one shape: few calls for a GPU."""
         group = self.param_groups[0]
-        learning_rate = group["lr"]
         parameters = [each for each in group["params"] if each.grad is not None]
-        updates = [self._momentum(each, group["momentum"]) for each in parameters]
+        if not parameters:
+            return
+        updates = self._momentum(parameters, group["momentum"])
         parts: list[Matrix] = []
+        scales = []
         for parameter, update in zip(parameters, updates, strict=True):
-            parts += update.chunk(self._matrices_in(parameter))
+            matrices = self._matrices_in(parameter)
+            parts += update.chunk(matrices)
+            rows = len(parameter) // matrices
+            scales.append(_ADAMW_RMS * max(rows, parameter.shape[1]) ** 0.5)
         _orthogonalize_all(parts)
-        for parameter, update in zip(parameters, updates, strict=True):
-            rows = len(parameter) // self._matrices_in(parameter)
-            scale = _ADAMW_RMS * max(rows, parameter.shape[1]) ** 0.5
-            parameter.mul_(1 - learning_rate * group["weight_decay"])
-            parameter.add_(update, alpha=-learning_rate * scale)
+        torch._foreach_mul_(updates, scales)
+        torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
+        torch._foreach_add_(parameters, updates, alpha=-group["lr"])
 
     def _matrices_in(self, parameter: Tensor) -> int:
         """How many lie below each other."""
         return 2 if id(parameter) in self._stacked else 1
 
-    def _momentum(self, parameter: Tensor, momentum: float) -> Matrix:
-        """The average of gradients moved on, and looked at one step ahead: a fresh tensor."""
-        assert parameter.grad is not None
-        state = self.state[parameter]
-        if "momentum_buffer" not in state:
-            state["momentum_buffer"] = torch.zeros_like(parameter)
-            # Not used, but AdamW expects it in what it loads.
-            state["step"] = torch.tensor(0.0)
-        average: Tensor = state["momentum_buffer"].lerp_(parameter.grad, 1 - momentum)
-        return parameter.grad.lerp(average, momentum)
+    def _momentum(self, parameters: list[Tensor], momentum: float) -> list[Matrix]:
+        """Averages of gradients moved on, and looked at one step ahead: fresh tensors."""
+        gradients: list[Matrix] = []
+        averages: list[Matrix] = []
+        for parameter in parameters:
+            assert parameter.grad is not None
+            state = self.state[parameter]
+            if "momentum_buffer" not in state:
+                state["momentum_buffer"] = torch.zeros_like(parameter)
+                # Not used, but AdamW expects it in what it loads.
+                state["step"] = torch.tensor(0.0)
+            gradients.append(parameter.grad)
+            averages.append(state["momentum_buffer"])
+        torch._foreach_lerp_(averages, gradients, 1 - momentum)
+        return list(torch._foreach_lerp(gradients, averages, momentum))
 
 
 def make_optimizer(
@@ -181,17 +190,18 @@ def _orthogonalize_all(matrices: list[Matrix]) -> None:
         processes = dist.get_world_size()
     for same in by_shape.values():
         mine = same[rank::processes]
-        results = orthogonalize(torch.stack(mine)) if mine else ()
-        for matrix in same:
-            matrix.zero_()
-        for matrix, result in zip(mine, results, strict=True):
-            matrix.copy_(result)
+        results = list(orthogonalize(torch.stack(mine))) if mine else []
+        if processes > 1:
+            torch._foreach_zero_(same)
+        if mine:
+            torch._foreach_copy_(mine, results)
     if processes > 1:
         flat = torch.cat([matrix.flatten() for matrix in matrices])
         dist.all_reduce(flat)
-        sizes = [matrix.numel() for matrix in matrices]
-        for matrix, values in zip(matrices, torch.split(flat, sizes), strict=True):
-            matrix.copy_(values.view_as(matrix))
+        parts = torch.split(flat, [matrix.numel() for matrix in matrices])
+        shaped = zip(matrices, parts, strict=True)
+        sums = [values.view_as(matrix) for matrix, values in shaped]
+        torch._foreach_copy_(matrices, sums)
 
 
 def orthogonalize(
@@ -209,4 +219,5 @@ def orthogonalize(
         x = torch.baddbmm(x, polynomial, x, beta=a)
     if tall:
         x = x.transpose(1, 2)
-    return x.to(matrices.dtype)
+    # In the order of memory in which updates are: only then is copying all of them one call.
+    return x.to(matrices.dtype, memory_format=torch.contiguous_format)

@@ -97,7 +97,8 @@ class PermutedDecoder(AutoregressiveDecoder):
         Without training only from left to right, as other decoders' losses are.
         """
         orders = sample_orders(labels.shape[1], self.orders if self.training else 1)
-        masks = torch.stack(list(map(permutation_mask, orders))).to(labels.device)
+        masks = torch.stack(list(map(permutation_mask, orders)))
+        masks = masks.to(labels.device, non_blocking=True)
         is_written = F.pad(labels != PADDING, (1, 0), value=True)
         masks = masks[:, None, None] & is_written[:, None, None]
         targets = self.targets(labels)
