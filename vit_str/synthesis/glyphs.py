@@ -27,7 +27,11 @@ from vit_str.synthesis.fonts import (
     split_fonts,
 )
 from vit_str.synthesis.glyph_quality import flaw, judge
-from vit_str.synthesis.machine_faces import with_machine_faces, with_optical_faces
+from vit_str.synthesis.machine_faces import (
+    is_machine,
+    with_machine_faces,
+    with_optical_faces,
+)
 from vit_str.synthesis.rasterize import HEIGHT, is_blackletter
 from vit_str.synthesis.rasterize_parallel import rasterize_parallel
 
@@ -293,10 +297,14 @@ class GlyphAtlas:
     def held_out(self) -> "GlyphAtlas":
         """The families kept out of training; all fonts if there is only one family.
 
-        Faces of machines are others than those of training too.
+        Faces of machines are others than those of training too, but for those that passports and
+        forms have everywhere.
         """
         training, held_out = split_fonts(self.names)
-        return with_machine_faces(self.select(held_out or training), held_out=True)
+        kept = held_out or training
+        optical = [place for place, name in enumerate(self.names) if is_machine(name)]
+        kept = sorted({*kept, *optical})
+        return with_machine_faces(self.select(kept), held_out=True)
 
     def _compact(self) -> "GlyphAtlas":
         """Drop columns that no font uses."""

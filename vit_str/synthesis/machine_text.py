@@ -6,6 +6,8 @@ _UNIT = (
     r"°C|°F|°|kg|g|lb|V|mV|A|mA|W|kW|kWh|m³|Hz|kHz|MHz|rpm|bar|hPa|kPa|psi|mm|cm|km|km/h|mph"
     r"|mL|dB|pH|ppm|bpm|mmHg|mg/dL|mmol/L|lx|Ω|kΩ|MΩ|%"
 )
+_MAY_BE = re.compile(r"[\d<]|^-|^Err")
+"""What nearly no word has, and every reading of a machine."""
 _MOSTLY = re.compile(
     rf"""
     [-+]?\ ?\d+(?:[.,]\d+)?\ ?(?:{_UNIT})           # 23.5 °C, 0.845 kg
@@ -42,6 +44,8 @@ def share_of_machines(text: str) -> float:
     >>> share_of_machines("23.5 °C"), share_of_machines("2026"), share_of_machines("May")
     (1.0, 0.25, 0.0)
     """
+    if not _MAY_BE.search(text):
+        return 0.0
     if _MOSTLY.fullmatch(text):
         return 1.0
     return _OF_OTHERS if _AT_TIMES.fullmatch(text) else 0.0

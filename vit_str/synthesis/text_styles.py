@@ -40,6 +40,7 @@ _LEAST_ADVANCE = 8  # pixels from letter to letter, for dots to be seen
 _NUMBERS = 8  # random ones for each text
 _SEED_BITS = 63
 _STYLES = 0x51E5  # parts the seed of styles from that of all else
+_HAS_LETTERS = re.compile(r"\w{3}")
 _HAS_CAPITALS = re.compile(r"[^\W\d_]{3}")
 
 Numbers = Float[np.ndarray, " number"]
@@ -129,63 +130,81 @@ class StyleSampler:
         """Styles of the texts, the same for the same seed; pictures are so many pixels wide."""
         generator = np.random.default_rng((seed ^ _STYLES) & ((1 << _SEED_BITS) - 1))
         numbers = generator.random((len(texts), _NUMBERS))
-        styles = TextStyles([], [], [], [], [], [], [], [])
-        for text, own in zip(texts, numbers, strict=True):
-            can_be_dots = len(text) * _LEAST_ADVANCE <= width
-            self._add(styles, text, strengths, own, can_be_dots)
+        share = share_of("machine", strengths.machine)
+        panels = _WORDS.panel * strengths.machine
+        kinds = []
+        for text, own in zip(texts, numbers.tolist(), strict=True):
+            likely = share * share_of_machines(text) or panels
+            kind = ""
+            if own[0] < likely:
+                kind = self._kind_of(text, own[3])
+            is_too_long = len(text) * _LEAST_ADVANCE > width
+            kinds.append("" if kind == DOTS and is_too_long else kind)
+        styles = TextStyles(
+            faces=[_NO_FACE] * len(texts),
+            looks=[PLAIN] * len(texts),
+            is_rolled=[False] * len(texts),
+            small=[0.0] * len(texts),
+            spacing=[0.0] * len(texts),
+            is_struck=[False] * len(texts),
+            is_underlined=[False] * len(texts),
+            is_subtitle=[False] * len(texts),
+        )
+        for place, kind in enumerate(kinds):
+            if kind:
+                self._show(styles, place, kind, numbers[place])
+        _add_print(styles, texts, kinds, strengths, numbers)
         return styles
 
-    def _add(
-        self,
-        styles: TextStyles,
-        text: str,
-        strengths: Ingredients,
-        numbers: Numbers,
-        can_be_dots: bool,
+    def _show(
+        self, styles: TextStyles, place: int, kind: str, numbers: Numbers
     ) -> None:
-        kind = self._kind_of(text, strengths.machine, numbers)
-        if kind == DOTS and not can_be_dots:
-            kind = ""
-        face = _NO_FACE
-        if kind:
-            places = self._faces[kind]
-            face = places[int(numbers[1] * len(places))]
-        styles.faces.append(face)
-        styles.looks.append(_look(kind, numbers[2]))
-        styles.is_rolled.append(kind == WHEELS and numbers[3] < _LOOKS.rolled)
-        share = share_of("small_capitals", strengths.small_capitals)
-        is_small = not kind and numbers[4] < share and _is_capitals(text)
-        styles.small.append(_between(_WORDS.small, numbers[1]) if is_small else 0.0)
-        styles.spacing.append(_between(_WORDS.spacing, numbers[2]) if is_small else 0.0)
-        share = share_of("struck", strengths.struck)
-        styles.is_struck.append(not kind and numbers[5] < share)
-        share = share_of("baseline_rule", strengths.baseline_rule)
-        if "_" in text:
-            share *= _WORDS.underlined_with_underscore
-        styles.is_underlined.append(not kind and numbers[6] < share)
-        share = share_of("subtitle", strengths.subtitle)
-        styles.is_subtitle.append(not kind and numbers[7] < share)
+        """Set a text in a face of machines."""
+        faces = self._faces[kind]
+        styles.faces[place] = faces[int(numbers[1] * len(faces))]
+        styles.looks[place] = _look(kind, numbers[2])
+        styles.is_rolled[place] = kind == WHEELS and numbers[3] < _LOOKS.rolled
 
-    def _kind_of(self, text: str, strength: float, numbers: Numbers) -> str:
-        """The kind of face that a text is set in; empty for the fonts."""
-        likely = share_of_machines(text)
-        if not likely:
-            is_panel = numbers[0] < _WORDS.panel * strength
-            return DOTS if is_panel and self._can_write(DOTS, text) else ""
-        if numbers[0] >= likely * share_of("machine", strength):
-            return ""
+    def _kind_of(self, text: str, number: float) -> str:
+        """The kind of face that a text is set in; empty if none can write it."""
+        shares = _shares(text) if share_of_machines(text) else {DOTS: 1.0}
         kinds = {
-            kind: share
-            for kind, share in _shares(text).items()
-            if self._can_write(kind, text)
+            kind: share for kind, share in shares.items() if self._can_write(kind, text)
         }
-        return _chosen(kinds, numbers[3])
+        return _chosen(kinds, number)
 
     def _can_write(self, kind: str, text: str) -> bool:
         """Whether faces of a kind have all of a text but its unit, which is printed beside."""
         return kind in self._faces and self._written[kind].issuperset(
             without_unit(text)
         )
+
+
+def _add_print(
+    styles: TextStyles,
+    texts: Sequence[str],
+    kinds: Sequence[str],
+    strengths: Ingredients,
+    numbers: Float[np.ndarray, "text number"],
+) -> None:
+    """Small capitals, strokes through and under letters, and subtitles, of what is in fonts."""
+    share = share_of("small_capitals", strengths.small_capitals)
+    for place in (numbers[:, 4] < share).nonzero()[0].tolist():
+        if not kinds[place] and _is_capitals(texts[place]):
+            styles.small[place] = _between(_WORDS.small, numbers[place, 1])
+            styles.spacing[place] = _between(_WORDS.spacing, numbers[place, 2])
+    share = share_of("struck", strengths.struck)
+    for place in (numbers[:, 5] < share).nonzero()[0].tolist():
+        is_word = _HAS_LETTERS.search(texts[place]) is not None
+        styles.is_struck[place] = is_word and not kinds[place]
+    share = share_of("baseline_rule", strengths.baseline_rule)
+    share_with_underscores = share * _WORDS.underlined_with_underscore
+    for place in (numbers[:, 6] < share_with_underscores).nonzero()[0].tolist():
+        is_chosen = numbers[place, 6] < share or "_" in texts[place]
+        styles.is_underlined[place] = is_chosen and not kinds[place]
+    share = share_of("subtitle", strengths.subtitle)
+    for place in (numbers[:, 7] < share).nonzero()[0].tolist():
+        styles.is_subtitle[place] = not kinds[place]
 
 
 def _kind(name: str) -> str:
