@@ -56,7 +56,7 @@ def test_european_writes_all_latin_alphabets_of_europe_and_spaces():
 def test_latin_begins_with_european_so_that_weights_carry_over():
     latin = charset_of("latin").characters
     assert latin.startswith(charset_of("european").characters)
-    assert len(latin) == len(set(latin)) == 531
+    assert len(latin) == len(set(latin)) == 537
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,13 @@ def test_latin_writes_print_and_all_latin_alphabets_in_wide_use(text):
 def test_latin_has_both_cases_of_every_letter():
     characters = charset_of("latin").characters
     alone = {c for c in characters if not {c.upper(), c.lower()} <= set(characters)}
-    assert alone == set("ßİµ")
+    assert alone == set("ßİµΩ")
+
+
+def test_a_letter_alone_is_a_sign_of_a_charset_not_a_script():
+    """As Ω of resistances."""
+    assert charset_of("latin").scripts == {"Latin"}
+    assert Charset("abΩω").scripts == {"Latin", "Greek"}
 
 
 def test_latin_has_one_of_the_characters_that_look_alike():

@@ -174,7 +174,7 @@ def test_every_character_of_latin_is_drawn_often_enough():
     languages = (
         "en*20+vi*2+az+cy+eo+ff+ha+ig+la+mt+nv+sa+se+yo+pinyin+de-Latf+ro+lv+lt+sk+hu"
     )
-    strings = Lexicon(charset_of("latin"), languages).sample(20_000, 1)
+    strings = Lexicon(charset_of("latin"), languages).sample(30_000, 1)
     counts = Counter("".join(strings))
     assert set(counts) <= set(charset_of("latin").characters)
     assert min(counts[character] for character in charset_of("latin").characters) >= 5

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vit_str.files import read_text
-from vit_str.runtime.alphabets import ALPHABETS, scripts_in
+from vit_str.runtime.alphabets import ALPHABETS, script_of
 
 if TYPE_CHECKING:
     from jaxtyping import Int64
@@ -166,8 +166,9 @@ class Charset:
 
     @cached_property
     def scripts(self) -> frozenset[str]:
-        """The scripts of its letters."""
-        return frozenset(scripts_in(self.characters))
+        """The scripts of its letters; one letter alone is a sign, as Ω among Latin letters."""
+        counts = Counter(script for script in map(script_of, self.characters) if script)
+        return frozenset(script for script, count in counts.items() if count > 1)
 
     def unknown(self, label: str) -> str:
         """The characters of ``label`` that this set lacks, in order of appearance."""

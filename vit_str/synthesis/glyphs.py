@@ -27,6 +27,11 @@ from vit_str.synthesis.fonts import (
     split_fonts,
 )
 from vit_str.synthesis.glyph_quality import flaw, judge
+from vit_str.synthesis.machine_faces import (
+    is_machine,
+    with_machine_faces,
+    with_optical_faces,
+)
 from vit_str.synthesis.rasterize import HEIGHT, is_blackletter
 from vit_str.synthesis.rasterize_parallel import rasterize_parallel
 
@@ -226,11 +231,12 @@ class GlyphAtlas:
         cache = cache or default_cache()
         file = cache / f"glyphs-{_key(paths, charset)}.safetensors"
         atlas = cls._cached(file)
-        if atlas:
-            return atlas
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with exclusive(file.with_suffix(".lock"), wait=True):
-            return cls._cached(file) or cls._build_cached(charset, paths, where, file)
+        if not atlas:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with exclusive(file.with_suffix(".lock"), wait=True):
+                atlas = cls._cached(file)
+                atlas = atlas or cls._build_cached(charset, paths, where, file)
+        return with_optical_faces(atlas, paths)
 
     @classmethod
     def _cached(cls, file: Path) -> "GlyphAtlas | None":
@@ -291,9 +297,16 @@ class GlyphAtlas:
         return self.select(limit_families(self.names, training))
 
     def held_out(self) -> "GlyphAtlas":
-        """The families kept out of training; all fonts if there is only one family."""
+        """The families kept out of training; all fonts if there is only one family.
+
+        Faces of machines are others than those of training too, but for those that passports and
+        forms have everywhere.
+        """
         training, held_out = split_fonts(self.names)
-        return self.select(held_out or training)
+        kept = held_out or training
+        optical = [place for place, name in enumerate(self.names) if is_machine(name)]
+        kept = sorted({*kept, *optical})
+        return with_machine_faces(self.select(kept), held_out=True)
 
     def compact(self) -> "GlyphAtlas":
         """Drop columns that no font uses."""

@@ -25,6 +25,12 @@ class Ingredients:
         spacing: letters pushed together or pulled apart.
         jitter: letters above and below the baseline, each tilted a little.
         raised: some letters smaller and higher or lower, as in prices and formulas.
+        small_capitals: all letters of a word in capitals but the first one smaller, at times apart.
+        machine: readings, clocks, counters, stamped dates and lines of passports in segments, dots,
+            on wheels and in the faces that machines read; the share is of such texts.
+        struck: a stroke through the word.
+        baseline_rule: a line under the letters, through those that reach below and beside `_`.
+        subtitle: white or yellow letters with a dark border.
         stacked: letters below each other; the crop is turned so that they follow each other.
         turned: lines that run down or up, and words upside down or at any angle.
         rotation: the word turned in the plane.
@@ -63,6 +69,11 @@ class Ingredients:
     spacing: float = ingredient(0.34)
     jitter: float = ingredient(0.1, hard=True)
     raised: float = ingredient(0.03, hard=True)
+    small_capitals: float = ingredient(0.04)
+    machine: float = ingredient(0.65)
+    struck: float = ingredient(0.012, hard=True)
+    baseline_rule: float = ingredient(0.015)
+    subtitle: float = ingredient(0.012)
     stacked: float = ingredient(0.02, hard=True)
     turned: float = ingredient(0.05, hard=True)
     rotation: float = ingredient(hard=True)

@@ -1,5 +1,7 @@
 """Words to line masks: glyphs gathered column by column, for a whole batch at once."""
 
+import random as python_random
+import re
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -9,15 +11,22 @@ from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
 from vit_str.runtime.charset import PADDING
-from vit_str.synthesis import placement
+from vit_str.synthesis import letter_rules, placement
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients, share_of
-from vit_str.synthesis.random_numbers import Random, Range
+from vit_str.synthesis.lines import Lines
+from vit_str.synthesis.machine_faces import is_machine
+from vit_str.synthesis.random_numbers import Random, Range, upload
+from vit_str.synthesis.text_styles import StyleSampler, TextStyles
 
 _NUMBERS = 1 << 24  # of which one is drawn for each word, to choose its font
 _COLUMNS_AT_ONCE = 1 << 18  # which takes little memory
 _WIDEST = 6_000  # line, in pixels of the atlas
 _INKED = 64  # ink of 255, above which a row counts as part of a glyph
+_STRUCK_WORDS = (0, 0, 0, 1, 2, 5)
+"""Words of a line behind the first that a stroke goes through; one of these."""
+_RULES = 1  # number of the fork of random numbers that strokes are drawn from
+_NEVER = 1e6  # missing characters of a face that is no font
 
 
 @dataclass(frozen=True)
@@ -42,70 +51,35 @@ _SPACING = _Spacing()
 _STACK = _Stack()
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Words drawn flat, white on black, at the height of the atlas.
-
-    What is seen of a word is its mask, but for letters that stand otherwise than the mask has them
-    (see `placement`): widths, owners and boxes are those of the line as seen.
-    """
-
-    masks: UInt8[Tensor, "batch row column"]  # how much ink each pixel holds, 0 to 255
-    ids: Int64[Tensor, "batch position"]  # the characters, `PADDING` after the end
-    widths: Float[Tensor, " batch"]  # columns that each word takes, in pixels
-    aspects: Float[Tensor, " batch"]  # width over height of each word
-    # Position of the letter that each column belongs to, `PADDING` for none
-    owners: Int64[Tensor, "batch column"]
-    # Left, top, right, bottom of every character, in pixels; zero where there is none
-    boxes: Float[Tensor, "batch position side"]
-    # Letters off the baseline, if asked for
-    unevenness: placement.Unevenness | None = None
-    # Words with letters below each other, if asked for
-    stacks: placement.Stacks | None = None
-
-    def owner(
-        self,
-        column: Float[Tensor, "batch point"],
-        rows: Int64[Tensor, " word"] | None = None,
-    ) -> Int64[Tensor, "batch point"]:
-        """Position of the letter at every column, in all words or some; ``PADDING`` for none."""
-        owners = self.owners if rows is None else self.owners[rows]
-        return owners.gather(1, column.long().clamp_(0, owners.shape[1] - 1))
-
-    def look_up(
-        self, column: Float[Tensor, "batch point"], row: Float[Tensor, "batch point"]
-    ) -> None:
-        """Turn where something is seen into where it lies in the masks, in pixels, in place."""
-        if self.stacks is not None:
-            rows = self.stacks.rows
-            height = self.masks.shape[1]
-            lying_column, lying_row = self.stacks.source(
-                column[rows], row[rows], height
-            )
-            column.index_copy_(0, rows, lying_column)
-            row.index_copy_(0, rows, lying_row)
-        if self.unevenness is not None:
-            rows = self.unevenness.rows
-            owner = self.owner(column[rows], rows).clamp_(min=0)
-            lying_row = self.unevenness.source(column[rows], row[rows], owner)
-            row.index_copy_(0, rows, lying_row)
+Fonts = Int64[Tensor, " batch"] | Int64[Tensor, "batch position"]
+"""A font for each word, or one for each of its letters, as places in the atlas."""
 
 
 class Typesetter:
-    """Sets words in the fonts of an atlas."""
+    """Sets words in the fonts of an atlas, and in faces of machines where styles say so."""
 
     def __init__(self, atlas: GlyphAtlas) -> None:
         self.atlas = atlas
         self._tops, self._bottoms = _ink_rows(atlas)
         self._flawed = _flawed(atlas)
+        names = atlas.names
+        of_machines = torch.tensor([_NEVER * is_machine(name) for name in names])
+        self._of_machines = of_machines.to(self._flawed.device)
+        letters = [each.isalpha() for each in atlas.charset.characters]
+        self._is_letter = torch.tensor(letters, device=self._flawed.device)
+        self.styles = StyleSampler(atlas)
 
     def among(self, fonts: Sequence[int]) -> "Typesetter":
-        """The same for some fonts only."""
+        """The same for some fonts only; the faces of machines stay."""
+        of_machines = self._of_machines.nonzero()[:, 0].tolist()
+        fonts = [*fonts, *(face for face in of_machines if face not in fonts)]
         typesetter = copy(self)
         typesetter.atlas = self.atlas.select(fonts)
         typesetter._tops = self._tops[fonts]
         typesetter._bottoms = self._bottoms[fonts]
         typesetter._flawed = self._flawed[:, fonts]
+        typesetter._of_machines = self._of_machines[fonts]
+        typesetter.styles = StyleSampler(typesetter.atlas)
         return typesetter
 
     def choose_fonts(
@@ -114,7 +88,7 @@ class Typesetter:
         """For each word a font that shows all of its characters truly."""
         written = torch.zeros(len(ids), len(self.atlas.charset) + 1, device=ids.device)
         written.scatter_(1, ids.where(ids != PADDING, len(self.atlas.charset)), 1.0)
-        missing = written[:, :-1] @ self._flawed
+        missing = written[:, :-1] @ self._flawed + self._of_machines
         # Without a font that has all, any of those that lack the fewest.
         fits = missing == missing.amin(1, keepdim=True)
         counted = fits.cumsum(1)
@@ -122,10 +96,10 @@ class Typesetter:
         return (counted > place[:, None]).int().argmax(1)
 
     def extent(
-        self, ids: Int64[Tensor, "batch position"], fonts: Int64[Tensor, " batch"]
+        self, ids: Int64[Tensor, "batch position"], fonts: Fonts
     ) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
         """First row with ink and the row after the last, of every word in its font."""
-        font = fonts[:, None]
+        font = _by_letter(fonts)
         known = ids.clamp(min=0)
         inked = (ids != PADDING) & (self._bottoms[font, known] > 0)
         top = self._tops[font, known].where(inked, self.atlas.height).amin(1)
@@ -137,20 +111,106 @@ class Typesetter:
         ids: Int64[Tensor, "batch position"],
         strengths: Ingredients,
         random: Random,
+        styles: TextStyles | None = None,
     ) -> Lines:
         """Draw each word in a font and with a spacing, its letters where the ingredients say."""
-        fonts = self.choose_fonts(ids, random)
+        fonts: Fonts = self.choose_fonts(ids, random)
         drawn = ids != PADDING
         spacing = _sample_spacing(strengths.spacing, random)[:, None]
         sizes = placement.sample_sizes(drawn, strengths.raised, random)
         stacked = random.subset(share_of("stacked", strengths.stacked))
+        if styles:
+            fonts = self.faces_of(ids, fonts, styles)
+            sizes, spacing = self._in_small_capitals(ids, sizes, spacing, styles)
         lines = self.lay_out(ids, fonts, spacing, sizes.scale, stacked)
+        if styles:
+            self.rule(lines, styles, random.fork(_RULES))
         return self._place(lines, drawn, sizes, stacked, strengths.jitter, random)
+
+    def faces_of(
+        self,
+        ids: Int64[Tensor, "batch position"],
+        fonts: Int64[Tensor, " batch"],
+        styles: TextStyles,
+    ) -> Fonts:
+        """A font for each letter, where words are set in faces of machines.
+
+        What such a face lacks, as units, is in the font of the word; the last wheel of a counter
+        may be between two digits.
+        """
+        if max(styles.faces) < 0:
+            return fonts
+        device = fonts.device
+        faces = upload(torch.tensor(styles.faces), device)[:, None]
+        known = ids.clamp(min=0)
+        has = (faces >= 0) & self.atlas.is_correct[faces.clamp(min=0), known]
+        by_letter = torch.where(has, faces, fonts[:, None])
+        rolled = upload(torch.tensor(styles.is_rolled), device)
+        last = (ids != PADDING).sum(1, keepdim=True) - 1
+        turning = by_letter.gather(1, last) + rolled[:, None].long()
+        return by_letter.scatter(1, last, turning)
+
+    def _in_small_capitals(
+        self,
+        ids: Int64[Tensor, "batch position"],
+        sizes: placement.Sizes,
+        spacing: Float[Tensor, "batch 1"],
+        styles: TextStyles,
+    ) -> tuple[placement.Sizes, Float[Tensor, "batch 1"]]:
+        """Sizes and spacing with those of words in small capitals."""
+        small = [row for row, scale in enumerate(styles.small) if scale]
+        if not small:
+            return sizes, spacing
+        device = ids.device
+        rows = upload(torch.tensor(small), device)
+        scale = upload(torch.tensor([styles.small[row] for row in small]), device)
+        apart = upload(torch.tensor([styles.spacing[row] for row in small]), device)
+        is_letter = self._is_letter[ids[rows].clamp(min=0)]
+        is_first = is_letter.clone()
+        is_first[:, 1:] &= ~is_letter[:, :-1]
+        size = torch.where(is_letter & ~is_first, scale[:, None], 1.0)
+        return (
+            placement.Sizes(
+                rows=torch.cat([sizes.rows, rows]),
+                scale=sizes.scale.index_copy(0, rows, size),
+                at_top=sizes.at_top.index_fill(0, rows, placement.AT_BASELINE),
+            ),
+            spacing.index_add(0, rows, apart[:, None]),
+        )
+
+    def rule(
+        self,
+        lines: Lines,
+        styles: TextStyles,
+        random: Random,
+        texts: Sequence[str] | None = None,
+    ) -> None:
+        """Strike words out and underline others, in the masks.
+
+        Args:
+            lines: the words.
+            styles: say which.
+            random: what strokes are drawn from.
+            texts: what is drawn of lines, of which only some words get strokes; whole ones if
+                None.
+        """
+        device = lines.masks.device
+        charset = self.atlas.charset
+        for kind, chosen in enumerate((styles.is_struck, styles.is_underlined)):
+            places = [place for place, is_chosen in enumerate(chosen) if is_chosen]
+            rows = upload(torch.tensor(places, dtype=torch.int64), device)
+            letters = lines.ids != PADDING
+            if texts and places:
+                letters &= upload(_some_words(texts, letters.shape[1], kind), device)
+            if kind == 0:
+                letter_rules.strike(lines, letters, rows, random)
+            else:
+                letter_rules.underline(lines, letters, rows, charset, random)
 
     def lay_out(
         self,
         ids: Int64[Tensor, "batch position"],
-        fonts: Int64[Tensor, " batch"],
+        fonts: Fonts,
         spacing: Float[Tensor, "batch #position"],
         sizes: Float[Tensor, "batch position"] | None = None,
         stacked: Int64[Tensor, " word"] | None = None,
@@ -159,7 +219,7 @@ class Typesetter:
 
         Args:
             ids: the characters of the words.
-            fonts: of the words, as places in the atlas.
+            fonts: of the words or of their letters.
             spacing: pixels after every character, the same for all of a word or one for each; may
                 be negative.
             sizes: widths of letters over those of their font; all 1 if None.
@@ -167,7 +227,7 @@ class Typesetter:
         """
         drawn = ids != PADDING
         known = ids.clamp(min=0)
-        font = fonts[:, None]
+        font = _by_letter(fonts)
         scale = 1.0 if sizes is None else sizes
         widths = (self.atlas.widths[font, known] * drawn * scale).ceil().long()
         bearings = self.atlas.bearings[font, known] * scale
@@ -246,7 +306,7 @@ class Typesetter:
     def _write_columns(
         self,
         ids: Int64[Tensor, "batch position"],
-        font: Int64[Tensor, "batch 1"],
+        font: Int64[Tensor, "batch #position"],
         lefts: Int64[Tensor, "batch position"],
         rights: Int64[Tensor, "batch position"],
         scale: Float[Tensor, "batch position"] | float,
@@ -278,6 +338,24 @@ class Typesetter:
             masks[target] = ink if first == 0 else torch.maximum(masks[target], ink)
             owners[target] = position[half].flatten()[glyph]
         return masks.view(batch, width, -1), owners.view(batch, width)
+
+
+def _some_words(
+    texts: Sequence[str], longest: int, number: int
+) -> Bool[Tensor, "batch position"]:
+    """Some words of each line that stand side by side; the same for the same text and number."""
+    chosen = torch.zeros(len(texts), longest, dtype=torch.bool)
+    for row, text in enumerate(texts):
+        rng = python_random.Random(f"{number} {text}")
+        ends = [match.span() for match in re.finditer(r"\S+", text)] or [(0, len(text))]
+        first = rng.randrange(len(ends))
+        last = min(len(ends) - 1, first + rng.choice(_STRUCK_WORDS))
+        chosen[row, ends[first][0] : ends[last][1]] = True
+    return chosen
+
+
+def _by_letter(fonts: Fonts) -> Int64[Tensor, "batch #position"]:
+    return fonts if fonts.ndim == 2 else fonts[:, None]
 
 
 def _each_column(

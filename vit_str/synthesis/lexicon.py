@@ -43,18 +43,22 @@ WEIGHTS: Mapping[str, float] = {
     "phones": 0.01,
     "codes": 0.02,
     "addresses": 0.015,
+    "snippets": 0.02,
+    "identifiers": 0.014,
+    "instruments": 0.03,
     "abbreviations": 0.01,
     "typography": 0.06,
-    "currencies": 0.01,
+    "currencies": 0.012,
     "contextless": 0.19,
     "single": 0.03,
-    "signs": 0.006,
+    "signs": 0.01,
     "nothing": 0.0,
 }
 """Every ingredient and its usual share; those that a charset cannot write are left out.
 
 ``single`` is one letter or digit, ``signs`` one sign of print, or a word behind a bullet, star or
-arrow; ``nothing`` is the empty string: a crop without text."""
+arrow; ``snippets`` are words of code; ``instruments`` what machines show or print on things, see
+`machine_text`; ``nothing`` is the empty string: a crop without text."""
 
 CASES: Mapping[str, float] = {
     "listed": 0.27,
@@ -123,7 +127,9 @@ class Lexicon:
         self._allowed = frozenset(charset.characters)
         self._characters = charset.characters.replace(" ", "") or charset.characters
         self._scripts = sorted(charset.scripts)
-        plain = "".join(filter(_is_plain, self._characters)) or self._characters
+        scripts = (None, *self._scripts)
+        letters = [each for each in self._characters if script_of(each) in scripts]
+        plain = "".join(filter(_is_plain, letters)) or self._characters
         self._plain = _by_script(plain, self._scripts)
         self._blocks = _blocks(self._characters)
         shares_of_lengths = [
@@ -271,7 +277,7 @@ class Lexicon:
                 template = re.sub(r"{\w+}", "{}", pattern)
                 strings += map(template.format, *columns)
             else:
-                strings += [pattern] * times
+                strings += [pattern.format()] * times
         return strings
 
     def _draw_field(self, field: str, rng: random.Random, count: int) -> Sequence[str]:
@@ -305,7 +311,8 @@ class Lexicon:
             # A negative one counts from the end.
             share = rng.random() * 2 - 1
             place = round(share * (len(word) - 1))
-            strings.append(word[:place] or word)
+            cut = word[:place] or word
+            strings.append(word if cut in _SIGNS_LIKE_LETTERS else cut)
         return strings
 
     def _long(self, rng: random.Random, count: int) -> list[str]:

@@ -17,8 +17,15 @@ KINDS: Mapping[str, float] = {
     "list": 0.05,
     "string": 0.12,
     "typeset": 0.06,
+    "source": 0.032,
+    "identifier": 0.014,
+    "instrument": 0.026,
+    "ticked": 0.014,
+    "spoken": 0.014,
+    "figures": 0.014,
 }
-"""Kinds of lines and their shares; ``prose`` is running text, ``string`` what `Lexicon` draws."""
+"""Kinds of lines and their shares; ``prose`` is running text, ``string`` what `Lexicon` draws,
+``source`` code, ``spoken`` what subtitles say."""
 
 BOOK_KINDS: Mapping[str, float] = {"prose": 0.8, "book": 0.2}
 """The same of books."""
@@ -315,6 +322,202 @@ _LINES = {
         Bd. {roman}. S. {natural} ff.
         Vol. {roman}. p. {natural}.
         Cap. {roman}. v. {two}.
+    """,
+    "source": r"""
+        def {word}_{word}(self, {a}={digit}):
+        def __init__(self, {word}, {word}=None):
+        if {word} == {digit} || {word} != {a}:
+        if (!{word} && {word}.length > {digit}) {
+        for ({a} = 0; {a} < {word}.{word}; {a}++) {
+        for {a}, {word} in enumerate({word}_{word}):
+        return {word}_{word}[{a}] + {digit};
+        return {"{word}": {word}, "{word}": {digit}}
+        {word}_{word} = {word}.{word}({word})
+        {word} = {}
+        {word}: [] = {"{word}_{word}": {}}
+        self._{word} = {word}
+        self.{word}_{word} = {word}_{word} or {digit}
+        const {word}{Word} = ({word}) => {
+        let {word} = {word}?.{word} ?? {digit};
+        var {word}{Word} = {word}[{digit}][{a}];
+        import {word}.{word} as {a}{a}
+        from {word}_{word} import {Word}{Word}, {word}
+        #include <{word}/{word}.h>
+        #define {WORD}_{WORD} 0x{HEX}{HEX}
+        public static void {word}({Word}[] {word})
+        print(f"{word}: {{word}_{word}}")
+        printf("%d %s\n", {word}, {word}->{word});
+        assert {word}[{digit}:{two}] == [{digit}, {digit}]
+        while ({word}-- > 0 || {word} <= {two}) {
+        } else if ({word} === "{word}") {
+        });
+        }
+        {word}() { {word}_{word}; }
+        <div class="{word}-{word}">{Word} {word}</div>
+        <a href="/{word}/{word}.html">{Word}</a>
+        <{word} {word}="{word}" />
+        <input type="{word}" name="{word}_{word}">
+        &nbsp;<b>{Word}</b> &amp; <i>{word}</i><br>
+        .{word}-{word} { {word}: {two}px; }
+        @{word}({word}="{word}")
+        $ {word} --{word}={digit} -{a} {word}.{a}{a}
+        $ {word} -{a}{a} {word}_{word}.{word} | grep -{a} "{word}"
+        $ git {word} --{word} {word}/{word}
+        sudo apt-get install {word}-{word} && {word}
+        pip install {word}[{word}]=={digit}.{digit}.{digit}
+        cat {word}.txt | sort | uniq -c > {word}_{two}.log
+        export {WORD}_{WORD}="$HOME/{word}:${WORD}"
+        echo "${{WORD}}" >> ~/.{word}rc
+        curl -X POST https://{word}.com/{word}?{a}={digit}
+        ls -l /{word}/{word}/{word}_{digit}
+        cd ~/{word}/{word} || exit 1
+        C:\{Word}\{word}\{word}_{digit}.exe
+        /usr/{word}/{word}-{digit}.{digit}/{word}.so
+        https://www.{word}.{word}/{word}/{word}-{word}.html#{word}
+        {word}.{word}@{word}-{word}.com, {word}_{two}@{word}.org
+        {word}: {word}_{word}  # {word} {word}
+        // {word} {word} {word}
+        /* {Word} {word} */
+        # TODO: {word} {word}_{word}
+        "{word}": "{word}", "{word}_{word}": [{digit}, {digit}],
+        {word}: {word} {{ {word}.{word} }}
+        SELECT {word}_{word}, {word} FROM {word} WHERE {word}_id = {digit};
+        {a} = {a} ** 2 + {digit} * ({a} - {digit}) % {two}
+        {a} |= {a} & ~{a} ^ ({a} << {digit});
+        {snippets} {snippets}
+        {snippets} {snippets} {snippets}
+        {snippets}
+        __{word}__ = "{word}"
+        |{word}|{word}|
+        | {word} | {Word} {word} | {digit} |
+        [{word}]({word}.md) **{word}** `{word}_{word}`
+        Error in {word}_{word}(): line {two}
+        File "{word}/{word}_{word}.py", line {two}, in <module>
+        -:--:--
+        ...
+    """,
+    "identifier": """
+        {identifiers}
+        {identifiers} {identifiers}
+        {Tag}: {identifiers}
+        {TAG} {identifiers}
+        {hex}{hex}{hex}{hex}-{hex}{hex}-4{hex}{digit}-{hex}{hex}-{hex}{hex}{hex}{hex}{hex}1
+        {hex}{hex}{hex}{hex}-{hex}{hex}-1{hex}{digit}-{hex}{hex}-{hex}{hex}{hex}{hex}{hex}{hex}
+        {hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}
+        sha256:{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}
+        commit {hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}{hex}
+        IBAN: DE{two} {three}1 {two}{two} {two}1{digit} {three}{digit} {two}
+        IBAN DE{two}{three}{three}1{three}{three}11{two}
+        {A}{A}{two} {A}{A}{A}{A} {three}{digit} {two}{two} {three}1 {two}
+        VIN: 1{A}{A}{A}{A}{two}{A}{A}{A}1{three}{three}
+        {A}{A}{A}{A}1{digit}{A}{digit}{A}{A}1{three}{three}
+        {ALNUM}{ALNUM}{A}-{ALNUM}{ALNUM}{A}-{ALNUM}{ALNUM}{A}-{ALNUM}{ALNUM}{A}
+        {ALNUM}{ALNUM}-{ALNUM}{ALNUM}-{ALNUM}{ALNUM}-{ALNUM}{ALNUM}
+        ISBN 978-{digit}-{three}-{two}{three}-{digit}
+        ISBN: {digit}-{three}-{two}{three}-X
+        {octet}.{octet}.{octet}.{octet}:{two}{two} {octet}.{octet}.{octet}.{octet}/{two}
+        {HEX}:{HEX}:{HEX}:{HEX}:{HEX}:{HEX}
+        inet 192.168.{octet}.{octet}/24 brd 192.168.{octet}.255
+        {day}{Month}{year} {day}{Month}{year}
+        01{Month}{year}	{natural}.{two}
+        {day}{MONTH}{two}	{WORD} {WORD}	{amount}
+        {Tag} {year}{mm}{two}-{three}{A}1
+        v1.{digit}.{two} {year}-{mm}-{two}T{hour}:{minute}:{minute}Z
+    """,
+    "instrument": """
+        {instruments}
+        {instruments}
+        {instruments} {instruments}
+        EXP {mm}/{recent} LOT {three}{digit}{A}
+        LOT {A}{three}{two} EXP {day}.{mm}.{recent}
+        L{three}{two} {hour}:{minute} BBE {day}.{mm}.{two}
+        {day}.{mm}.{two} {hour}:{minute} {A}{digit} {three}
+        BEST BEFORE {day} {MONTH} {recent}
+        PROD {day}/{mm}/{two} EXP {day}/{mm}/{two}
+        P<{A}{A}{A}{NAME}<<{NAME}<{NAME}<<<<<<<<<<<<<<<<<<<
+        P<{A}{A}{A}{NAME}<{NAME}<<{NAME}<<<<<<<<<<<<<<<<<<<<<<
+        {A}{A}{three}{three}{digit}{digit}{A}{A}{A}{two}{mm}{day}{digit}F{two}{mm}{day}{digit}<<<<<<<<<<<<<<0{digit}
+        {A}{three}{three}{two}{digit}{A}{A}{A}{two}{mm}{two}{digit}M{two}{mm}{two}{digit}{three}{three}<<<<<<<<{two}
+        I<{A}{A}{A}{A}{three}{three}{two}<{digit}<<<<<<<<<<<<<<<
+        ID{A}{A}{A}{NAME}<<<<<<<<<<<<<<<<<<{three}{three}
+        {two}{mm}{two}{digit}F{two}{mm}{two}{digit}{A}{A}{A}<<<<<<<<<<<{digit}
+        {NAME}<<{NAME}<{NAME}<<<<<<<<<<<<<<<
+        {three}{two} kWh	{natural}.{digit} kW
+        {two}.{digit} °C	{two} %	10{two} hPa
+    """,
+    "ticked": """
+        ☑ {Word} {word}
+        ☒ {Word} {word}
+        □ {Word} {word}
+        ☑ {Word}	☒ {Word}	□ {Word}
+        □ {Word}	☑ {Word}	□ {Word}
+        ☒ {Word}	□ {Word}
+        {Tag}: ☑ {Word} □ {Word} □ {Word}
+        {Tag}:	□ {Word}	☒ {Word}
+        {Tag}: ☒ {word} □ {word}
+        ☑ {WORD}	□ {WORD}
+        □ Yes	☒ No
+        ☒ Yes	□ No	□ N/A
+        ☑ {sentence}
+        ☒ {sentence}
+        □ {sentence}
+        ☑{Word} {word} ☒{Word}
+        {Word} {word} ☑
+        {word}: ☒
+        ☑ ja ☒ nein □ {word}
+    """,
+    "spoken": """
+        I'll {word} {word}.
+        I'll {word} {word} {word} {word}
+        I'll be {word}. I'm {word}.
+        I'm {word} {word}.
+        I've {word} it, {word} {word}.
+        I'd {word} {word}!
+        It'll {word}. I {word} {word}.
+        - I'll {word}. - {Word}?
+        ♪ {word} {word} {word} ♪
+        ♪ {Word} {word}, {word}
+        ♪ I'll {word} {word} ♪
+        [{word} {word}]
+        {WORD}: {sentence}
+        {Word} AI {word} {word}, Inc.
+        AI {word} and AI-{word} {word}
+        THE {WORD} OF AI: {WORD} {WORD}
+        How AI {word} {word} {word}
+        {Word} {word} with AI
+        I'll {word} all {word}, I {word}
+        King {Word} {roman} and {Word} {roman}
+        World War II, {word} {word}
+        Chapter {roman}: {Word} {word}
+        Louis {roman} ({year}–{year})
+    """,
+    "figures": """
+        -{digit}.{two}	{digit}.{two}	-{two}
+        –{digit},{two}	{digit},{two}	–{two}
+        –{three}	–{two}	–
+        –	–	–	{digit}
+        -	-	{digit}
+        — 	{two}
+        - {digit}.{digit}	- {two}.{digit}
+        – {digit},{digit} %	– {two}
+        +{digit}.{digit}	–{digit}.{digit}	±0
+        ({two})	({digit}.{two})	–
+        {digit}	{digit}	{digit}	{digit}
+        {digit}	–	{digit}
+        {two} m²	{natural} m³	{two} cm²
+        10² 10³	{digit} × 10{raised}
+        {two} kΩ	{digit},{digit} MΩ	{two} Ω
+        {natural} Ω ±{digit} %
+        {two} µm	{digit}.{digit} µm ± {digit}.{digit}
+        {two} °C	–{two} °C	{digit},{digit} ‰
+        ₪{natural}	{natural}.{two} ₪
+        ₡{two}.{three}	₡ {natural}
+        {Word} {word}	₪ {two}.{two}
+        {Word} {word}	₡{three}
+        {digit} + {digit} = {two}
+        {Word}	–{digit},{digit}	{digit},{digit}
+        {Word} {word}	-{two}	+{digit}
+        a) {digit}	b) {digit}	c) –
     """,
     "typeset": r"""
         § {two} {Word} {word}

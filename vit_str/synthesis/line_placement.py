@@ -12,10 +12,13 @@ from torch import Tensor
 from vit_str.runtime.charset import PADDING
 from vit_str.synthesis.fields import Mask
 from vit_str.synthesis.glyphs import GlyphAtlas
-from vit_str.synthesis.layout import Lines, Typesetter
+from vit_str.synthesis.layout import Fonts, Typesetter
 from vit_str.synthesis.line_texts import GAP, drawn, is_silent, label, spoken
+from vit_str.synthesis.lines import Lines
 from vit_str.synthesis.random_numbers import Random, Range
+from vit_str.synthesis.text_styles import TextStyles
 
+_RULES = 1  # number of the fork of random numbers that strokes are drawn from
 _FINEST = 36  # rows from which on letters are drawn without averaging
 _DENSEST = 1.3  # columns of a line for a sample, from which on they are averaged first
 
@@ -108,6 +111,7 @@ def place(
     size: tuple[int, int],
     random: Random,
     spacing: Callable[[Sequence[str]], Float[Tensor, "batch #position"]],
+    styles: TextStyles | None = None,
 ) -> PlacedLines:
     """Set texts so that they fit into pictures of a size, with gaps as wide as there is room.
 
@@ -117,12 +121,14 @@ def place(
         size: height and width of the pictures, in pixels.
         random: what places are drawn from.
         spacing: says how many pixels of the atlas are behind the characters of texts.
+        styles: of the texts.
     """
     height, width = size
     atlas = typesetter.atlas
     ids = _ids(texts, atlas)
     fonts = typesetter.choose_fonts(ids, random)
-    top, bottom = _sample_rows(typesetter, ids, fonts, random)
+    faces = typesetter.faces_of(ids, fonts, styles) if styles else fonts
+    top, bottom = _sample_rows(typesetter, ids, faces, random)
     rows = (bottom - top).clamp(min=_PLACE.least_rows)
     above, below = random.uniform(*_PLACE.above_and_below, 2).unbind(1)
     down = height / (rows * (1 + above + below))
@@ -130,10 +136,14 @@ def place(
     across = down * stretch
     margins = _sample_margins(width, random)
     room = width - margins.sum(1)
-    spaces = _free_spaces(atlas, ids, fonts, room / across)
+    spaces = _free_spaces(atlas, ids, faces, room / across)
     spaces = spaces * random.uniform(*_PLACE.gaps)
     texts = list(map(_with_gaps, texts, spaces.tolist()))
-    lines = typesetter.lay_out(_ids(texts, atlas), fonts, spacing(texts))
+    ids = _ids(texts, atlas)
+    faces = typesetter.faces_of(ids, fonts, styles) if styles else fonts
+    lines = typesetter.lay_out(ids, faces, spacing(texts))
+    if styles:
+        typesetter.rule(lines, styles, random.fork(_RULES), texts)
     across = across * random.uniform(*_PLACE.closeness)
     across = across.minimum(room / lines.widths)
     unused = room - lines.widths * across
@@ -156,7 +166,7 @@ def place(
 def _sample_rows(
     typesetter: Typesetter,
     ids: Int64[Tensor, "batch position"],
-    fonts: Int64[Tensor, " batch"],
+    fonts: Fonts,
     random: Random,
 ) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
     """First row of the atlas that a crop shows, and the row after the last, without margins.
@@ -180,14 +190,15 @@ def _sample_margins(width: int, random: Random) -> Float[Tensor, "batch 2"]:
 def _free_spaces(
     atlas: GlyphAtlas,
     ids: Int64[Tensor, "batch position"],
-    fonts: Int64[Tensor, " batch"],
+    fonts: Fonts,
     room: Float[Tensor, " batch"],
 ) -> Float[Tensor, " batch"]:
     """How many more spaces there is room for, which is given in pixels of the atlas."""
     is_written = ids != PADDING
-    advances = atlas.advances[fonts[:, None], ids.clamp(min=0)] * is_written
+    by_letter = fonts if fonts.ndim == 2 else fonts[:, None]
+    advances = atlas.advances[by_letter, ids.clamp(min=0)] * is_written
     (of_space,) = atlas.charset.encode(" ")
-    space = atlas.advances[fonts, of_space].clamp(min=_PLACE.least_space)
+    space = atlas.advances[by_letter[:, 0], of_space].clamp(min=_PLACE.least_space)
     return (room - advances.sum(1)) / space
 
 

@@ -39,6 +39,8 @@ _FREQUENT = 60_000  # words of each language; `Lexicon` draws the rare ones
 _PROBES = 200  # words that show of which script a language is
 # Kinds of lines that may be all in capitals
 _IN_CAPITALS = ("prose", "heading", "list")
+# Kinds of lines with the apostrophes and dots of keyboards
+_TYPED = ("source", "identifier", "instrument")
 _ENDS = (".", ".", ".", ".", ".", ".", "?", "!", ":", ";", "...")
 """Of sentences and clauses; one of these, so that most are dots."""
 _QUOTED = (0, 0, 0, 1, 2, 4)
@@ -297,7 +299,7 @@ class LineTexts:
 
     def _styled(self, rng: random.Random, text: str, kind: str) -> str:
         """A text as books typeset it, or in capitals, for some of the lines."""
-        if rng.random() < self._style.typeset:
+        if rng.random() < self._style.typeset and kind not in _TYPED:
             text = self._typeset(text)
         if kind in _IN_CAPITALS and rng.random() < self._style.in_capitals:
             text = in_capitals(text)
@@ -434,7 +436,8 @@ class _Writer:
         if name in FIELDS:
             return rng.choice(FIELDS[name])
         if name in PATTERNS:
-            return self.fill(rng.choice(PATTERNS[name]))
+            filled = self.fill(rng.choice(PATTERNS[name]))
+            return filled.replace("{{", "{").replace("}}", "}")
         if name == "sentence":
             return self.sentence(rng.randint(*_LENGTHS.sentence))
         if name == "leader":

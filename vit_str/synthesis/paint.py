@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
 from vit_str.synthesis.depth import (
@@ -17,6 +17,7 @@ from vit_str.synthesis.depth import (
     add_relief,
     add_shadows,
 )
+from vit_str.synthesis.displays import redden_last, show_on_displays
 from vit_str.synthesis.fields import (
     Images,
     Mask,
@@ -37,6 +38,7 @@ from vit_str.synthesis.scenery import (
     put_pictures,
 )
 from vit_str.synthesis.strokes import add_clutter, add_occlusion
+from vit_str.synthesis.text_styles import TextStyles
 
 Colors = Float[Tensor, "batch 3 1 1"]
 Numbers = Float[Tensor, "batch 1 1 1"]
@@ -104,6 +106,7 @@ class _Pattern:
     away: float = 0.35  # how far the second color is moved to black or white
 
 
+_DISPLAYS = 2  # number of the fork of random numbers that displays are drawn from
 _WEIGHT = _Weight()
 _HOLLOW = _Hollow()
 _COLORS = _Colors()
@@ -112,16 +115,27 @@ _GRADIENT = _Gradient()
 _PATTERN = _Pattern()
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Words of which some are on displays, and where their letters are."""
+
+    styles: TextStyles
+    ids: Int64[Tensor, "batch position"]
+    boxes: Float[Tensor, "batch position side"]  # in pixels of the picture
+
+
 def paint(
     mask: Mask,
     strengths: Ingredients,
     random: Random,
     pictures: UInt8[Tensor, "picture 3 row column"] | None = None,
+    shown: Shown | None = None,
 ) -> Images:
     """Give ink and background colors, and put what is usual around a word.
 
     Letters that become bolder, thinner or hollow are changed in place, so that the mask shows
-    afterwards what was drawn. Pictures are photographs to use as backgrounds.
+    afterwards what was drawn. Pictures are photographs to use as backgrounds; what is on displays
+    is ``shown``.
     """
     words = mask.clone()
     reshape_letters(mask, strengths, random)
@@ -133,6 +147,9 @@ def paint(
     add_clutter(image, words, strengths.clutter, random)
     add_frames(image, strengths.frame, random)
     add_neighbors(image, mask, words, ink, strengths.neighbors, random)
+    if shown:
+        apart = random.fork(_DISPLAYS)
+        show_on_displays(image, ink, mask, shown.styles, apart)
     add_neon(image, mask, ink, strengths.neon, random)
     add_shadows(image, mask, strengths.shadow, random)
     add_extrusion(image, mask, ink, strengths.extrusion, random)
@@ -142,6 +159,8 @@ def paint(
     fill = ink.expand_as(image).clone()
     _add_gradients(fill, strengths.gradient, random)
     _add_patterns(fill, ink, behind, strengths.pattern, random)
+    if shown:
+        redden_last(fill, shown.boxes, shown.ids, shown.styles, apart)
     opacity = _opacity(ink, behind, strengths.faint, random)
     add_relief(image, fill, opacity, mask, strengths.emboss, random)
     image.lerp_(fill, mask * opacity)

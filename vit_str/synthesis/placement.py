@@ -17,6 +17,8 @@ from vit_str.synthesis.random_numbers import Random, Range
 
 Letters = Float[Tensor, "word position"]
 
+AT_BASELINE = -1.0
+"""Of ``Sizes.at_top``: small letters stand on the baseline."""
 _WITHIN = 1e-4  # of a cell, so that what lies on its border is in the right one
 
 
@@ -54,7 +56,8 @@ class Sizes:
 
     rows: Int64[Tensor, " word"]  # words that have some
     scale: Letters  # size of every letter of the batch over that of its font
-    # 1 for words whose small letters hang from the top of the others, else 0
+    # 1 for words whose small letters hang from the top of the others, `AT_BASELINE` for those
+    # whose letters stand on one line exactly, else 0
     at_top: Float[Tensor, " word"]
 
 
@@ -181,6 +184,7 @@ def sample_unevenness(
     top, bottom = ink_rows(boxes)
     baseline = bottom * (1 - _JITTER.anchor) + top * _JITTER.anchor
     anchor = torch.where(sizes.at_top > 0, top, baseline)
+    anchor = torch.where(sizes.at_top < 0, bottom, anchor)
     center = (boxes[..., 0] + boxes[..., 2]) / 2
     rows = torch.cat([chosen, sizes.rows])
     return Unevenness(

@@ -23,6 +23,7 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.line_placement import PlacedLines, place, scan
 from vit_str.synthesis.line_texts import LineTexts, label
+from vit_str.synthesis.machine_faces import is_machine
 from vit_str.synthesis.random_numbers import SEED_BITS, Random, Range, noise_bank
 from vit_str.synthesis.renderer import RenderedBatch, Renderer, join
 
@@ -40,6 +41,8 @@ _SIGNS = Ingredients(
     perspective=0.5,
 )
 """Lines of signs stand straighter than single words."""
+_PRINT = Ingredients(machine=1.3, struck=2.0, baseline_rule=3.0)
+"""Of print only what texts themselves say."""
 _LEAST_ADVANCE = 3.2  # pixels of a scan from letter to letter
 _CHUNK = 16  # lines drawn at a time
 _OF_ALL_WIDTHS = "ilmW0"  # letters that are equally wide in monospaced fonts only
@@ -197,12 +200,15 @@ class TextLineRenderer:
         """Lines of today."""
         is_monospaced = rng.random() < _KINDS.monospaced
         typesetter = self._monospaced if is_monospaced else self._typesetter
-        random = Random(rng.getrandbits(SEED_BITS), len(texts), self._noise)
+        seed = rng.getrandbits(SEED_BITS)
+        random = Random(seed, len(texts), self._noise)
         (kind,) = rng.choices(_SCANS, [kind.share for kind in _SCANS])
         pixels = self._scan_size(kind, texts, width, rng)
         size = self.height, width
         spacing = partial(modern_print.spacing, random=random)
-        placed = place(texts, typesetter, size, random, spacing)
+        read = [label(text) for text in texts]
+        styles = typesetter.styles.sample(read, _PRINT.at(difficulty), seed, width)
+        placed = place(texts, typesetter, size, random, spacing, styles)
         mask = scan(placed, pixels, size, random)
         ink = modern_print.press(mask, difficulty, random)
         image = modern_print.expose(ink, difficulty, random)
@@ -264,6 +270,8 @@ def _monospaced(atlas: GlyphAtlas) -> list[int]:
         return everything
     advances = atlas.advances[:, letters]
     is_even = advances.amax(1) - advances.amin(1) < 1
+    of_machines = [is_machine(name) for name in atlas.names]
+    is_even &= ~torch.tensor(of_machines, device=is_even.device)
     # Files of accented letters alone have none of them, and no advance for any.
     has_all = atlas.is_correct[:, letters].all(1)
     return (is_even & has_all).nonzero()[:, 0].tolist() or everything

@@ -18,6 +18,9 @@ _BLOCK = 64  # numbers of an image that are made at once
 _FIELD = 24  # numbers of an image from which on they are cut from the bank
 _BANK_SEED = 20_201_022
 _NORMAL = 0x5DEE_CE66  # parts the seed of normal numbers from that of uniform ones
+_FORK = (
+    0x2545_F491  # times its number, parts the seed of a fork from that of its source
+)
 
 
 def noise_bank(device: torch.device | str) -> Float[Tensor, " pixel"]:
@@ -37,10 +40,15 @@ class Random:
 
     def __init__(self, seed: int, count: int, bank: Float[Tensor, " pixel"]) -> None:
         self.count = count
+        self._seed = seed
         self.device = bank.device
         self._bank = bank
         self._uniform = _Blocks(seed, torch.rand, self.device)
         self._normal = _Blocks(seed ^ _NORMAL, torch.randn, self.device)
+
+    def fork(self, number: int) -> "Random":
+        """Another source for the same images, which takes nothing from this one."""
+        return Random(self._seed ^ _FORK * number, self.count, self._bank)
 
     def uniform(
         self,

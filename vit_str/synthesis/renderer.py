@@ -13,13 +13,16 @@ from torch import Tensor
 from vit_str.runtime.charset import PADDING, Charset
 from vit_str.seeds import split_mix
 from vit_str.synthesis.degrade import degrade
+from vit_str.synthesis.form_boxes import with_form_boxes
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Typesetter
 from vit_str.synthesis.legibility import keep_legible
 from vit_str.synthesis.lexicon import Lexicon
-from vit_str.synthesis.paint import paint
+from vit_str.synthesis.machine_faces import with_machine_faces
+from vit_str.synthesis.paint import Shown, paint
 from vit_str.synthesis.random_numbers import Random, noise_bank, upload
+from vit_str.synthesis.text_styles import TextStyles
 from vit_str.synthesis.view import sample_view
 from vit_str.synthesis.warp import character_boxes, crop_mask, token_characters
 
@@ -104,8 +107,8 @@ class Renderer:
         self.pictures = None if pictures is None else pictures.to(self.device)
         usual_chunk = _CPU_CHUNK if self.device.type == "cpu" else _GPU_CHUNK
         self.chunk = chunk or usual_chunk
-        self.atlas = atlas
-        self.typesetter = Typesetter(atlas)
+        self.atlas = with_machine_faces(with_form_boxes(atlas))
+        self.typesetter = Typesetter(self.atlas)
         self._noise = noise_bank(self.device)
 
     def resized(self, image_size: tuple[int, int], grid: tuple[int, int]) -> "Renderer":
@@ -180,8 +183,13 @@ class Renderer:
             longest = int((chosen != PADDING).sum(1).max())
             chosen = upload(chosen[:, :longest], self.device)
             empty = upload(blank[places].nonzero()[:, 0], self.device)
-            random = Random(_seed(seed + number), len(chosen), self._noise)
-            chunks.append(self._render_chunk(chosen, empty, strengths, random))
+            own_seed = _seed(seed + number)
+            random = Random(own_seed, len(chosen), self._noise)
+            texts = [words[place] for place in places]
+            styles = self.typesetter.styles.sample(
+                texts, strengths, own_seed, self.image_size[1]
+            )
+            chunks.append(self._render_chunk(chosen, empty, strengths, random, styles))
         back = upload(torch.tensor(order).argsort(), self.device)
         return join(chunks)._each(lambda values: values[back])
 
@@ -200,17 +208,19 @@ class Renderer:
         empty: Int64[Tensor, " crop"],
         strengths: Ingredients,
         random: Random,
+        styles: TextStyles,
     ) -> RenderedBatch:
         """Draw some words at once; of those of ``empty`` places only what is around them."""
-        lines = self.typesetter.set(ids, strengths, random)
+        lines = self.typesetter.set(ids, strengths, random, styles)
         view = sample_view(lines, strengths, random, self.image_size)
         mask = crop_mask(lines, view, self.image_size).index_fill_(0, empty, 0)
-        clean = paint(mask, strengths, random, self.pictures)
+        boxes = character_boxes(lines, view, self.image_size)
+        shown = Shown(styles, ids, boxes)
+        clean = paint(mask, strengths, random, self.pictures, shown)
         lengths = (ids != PADDING).sum(1)
         degraded = degrade(clean, view.crop_aspects, lengths, strengths, random)
         image = keep_legible(degraded, clean, mask)
         on_tokens = token_characters(lines, view, self.grid)
-        boxes = character_boxes(lines, view, self.image_size)
         return RenderedBatch(
             images=(image * 255).round_().to(torch.uint8),
             labels=ids.index_fill(0, empty, PADDING),

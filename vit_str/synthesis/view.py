@@ -15,7 +15,7 @@ from torch import Tensor
 from vit_str.runtime.charset import PADDING
 from vit_str.runtime.preprocessing import TALL
 from vit_str.synthesis.ingredients import Ingredients, share_of
-from vit_str.synthesis.layout import Lines
+from vit_str.synthesis.lines import Lines
 from vit_str.synthesis.placement import ink_rows
 from vit_str.synthesis.random_numbers import Random, Range
 

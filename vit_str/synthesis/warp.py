@@ -10,7 +10,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from vit_str.runtime.charset import PADDING
-from vit_str.synthesis.layout import Lines
+from vit_str.synthesis.lines import Lines
 from vit_str.synthesis.placement import ink_rows
 from vit_str.synthesis.view import View
 
