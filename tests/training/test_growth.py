@@ -1,5 +1,6 @@
 """A deeper network begins as the shallower one that it grows from, and all of it learns."""
 
+import copy
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from vit_str.models import (
     LineTransformer,
     Recognizer,
     TransformerDecoder,
+    VisionTransformer,
     build,
     describe,
 )
@@ -32,9 +34,12 @@ def tiny():
     return load_weights(resolve("tiny"))
 
 
-@pytest.fixture
-def base(tiny):
-    """A model as of `configs/vit_base_transformer.yaml`, grown from `tiny`, and what was said."""
+@pytest.fixture(params=[0, 2])
+def base(tiny, request):
+    """A model as of `configs/vit_base_transformer.yaml`, grown from `tiny`, and what was said.
+
+    Also with fine rows.
+    """
     description = describe(tiny.recognizer)
     configuration = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
     parts = configuration["model"]["recognizer"]["init_args"]
@@ -44,6 +49,7 @@ def base(tiny):
             for name, value in parts[part]["init_args"].items()
         }
         description[part]["arguments"] |= arguments
+    description["encoder"]["arguments"]["fine_depth"] = request.param
     torch.manual_seed(0)
     recognizer = build(description).eval()
     lines = start_from(recognizer, tiny.charset, tiny, "tiny")
@@ -54,6 +60,7 @@ def base(tiny):
 def results(recognizer, labels):
     """Features, log-probabilities of labels, and of the draft."""
     images = torch.randn(3, 3, 32, 128, generator=torch.Generator().manual_seed(3))
+    images = images.to(next(recognizer.parameters()).dtype)
     features = recognizer.encode(images)
     scores = recognizer.decoder.logits(features, labels)
     draft = recognizer.decoder.draft(features)
@@ -65,13 +72,21 @@ def test_base_computes_what_tiny_does(tiny, base):
     labels = tiny.charset.encode_batch(["word", "é-1", "Straße"])
     before = results(tiny.recognizer, labels)
     after = results(recognizer, labels)
+    # Fine rows add the two halves of a patch in another order, and layers make more of it.
+    near = 1e-6 if recognizer.encoder.fine is None else 1e-3
     for expected, found in zip(before, after, strict=True):
-        torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
+        torch.testing.assert_close(found, expected, rtol=0, atol=near)
+    before = results(copy.deepcopy(tiny.recognizer).double(), labels)
+    after = results(recognizer.double(), labels)
+    for expected, found in zip(before, after, strict=True):
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-10)
     assert (
         "encoder grown from 4 to 12 blocks: 8 new ones start as identity" in lines
         and "decoder grown from 2 to 3 blocks: 1 new one starts as identity" in lines
     )
-    assert not any("fresh" in line for line in lines)
+    fine = "encoder.fine has 2 new blocks, which start as identity"
+    assert (fine in lines) == (recognizer.encoder.fine is not None)
+    assert not any("fresh" in line or "without a place" in line for line in lines)
 
 
 def test_base_writes_step_by_step_what_tiny_does(tiny, base):
@@ -120,7 +135,9 @@ def test_fresh_blocks_come_alive(tiny, base, muon):
             for name, norm in gradients.items()
             if name.endswith((".to_queries.weight", ".feed_forward.0.weight"))
         ]
-        assert len(ends) == 8 * 2 + 3 and len(inner) == len(ends)
+        fine = recognizer.encoder.fine_depth
+        assert len(ends) == (8 + fine) * 2 + 3
+        assert len(inner) == len(ends)
         assert min(ends) > 0
         assert min(inner) > 0 if step else max(inner) == 0
         optimizer.step()
@@ -128,6 +145,33 @@ def test_fresh_blocks_come_alive(tiny, base, muon):
         assert parameter.isfinite().all(), name
         if name.endswith(".weight"):
             assert not torch.equal(parameter, start[name]), name
+
+
+def word_model(**changes):
+    """A small reader of words."""
+    torch.manual_seed(1)
+    encoder = VisionTransformer(
+        **{"dim": 32, "depth": 1, "heads": 2, "patch_size": (16, 4)} | changes
+    )
+    return Recognizer(encoder, TransformerDecoder(len(CHARSET), 32, 1, 2, 6)).eval()
+
+
+def test_fine_rows_without_room_are_refused():
+    """Half a patch of this model has 96 values."""
+    given = WeightsFile(word_model(), CHARSET, Preprocessing(32, 128), {})
+    with pytest.raises(ValueError, match=r"needs encoder\.dim 96 at least, found 32"):
+        start_from(word_model(fine_depth=1), CHARSET, given)
+
+
+def test_fine_rows_grow_too():
+    given = word_model(fine_depth=1)
+    deeper = word_model(fine_depth=3)
+    file = WeightsFile(given, CHARSET, Preprocessing(32, 128), {})
+    lines = start_from(deeper, CHARSET, file)
+    assert any("encoder.fine grown from 1 to 3 blocks" in line for line in lines)
+    images = torch.randn(2, 3, 32, 128)
+    with torch.no_grad():
+        torch.testing.assert_close(deeper.encode(images), given.encode(images))
 
 
 def test_orthogonalized_zero_is_zero():

@@ -20,9 +20,9 @@ from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 from vit_str.training.checkpoints import CannotStart
 from vit_str.training.console import report
 from vit_str.training.growth import (
+    grown,
     growth_of,
     is_new,
-    spread_blocks,
     start_as_identity,
 )
 from vit_str.training.module import RecognizerTraining
@@ -152,7 +152,7 @@ def _fill(recognizer: Recognizer, weights: WeightsFile, rows: _KeptRows) -> _Fil
     given = weights.recognizer.state_dict()
     tensors = recognizer.state_dict()
     growths = growth_of(recognizer, weights.recognizer)
-    given = spread_blocks(given, growths)
+    given = grown(given, recognizer, growths)
     if _turns_to_lines(recognizer, weights.recognizer):
         given |= _for_lines(given, weights.recognizer.encoder.grid[0], tensors)
     partly = []
@@ -269,6 +269,7 @@ def check_architecture(recognizer: Recognizer, given: Recognizer, source: str) -
             "configuration that these weights were trained with, or weights of this "
             "one"
         )
+    growth_of(recognizer, given)
 
 
 def _differences_of_lines(recognizer: Recognizer, given: Recognizer) -> list[str]:
