@@ -181,12 +181,14 @@ def test_orthogonalized_zero_is_zero():
     assert unit.norm() > 1
 
 
-def test_places_are_spread():
+def test_old_blocks_are_spread_and_keep_the_ends():
     growth = Growth("encoder", 4, 12)
-    assert growth.places == [0, 3, 6, 9]
-    assert growth.fresh == [1, 2, 4, 5, 7, 8, 10, 11]
-    assert Growth("decoder", 2, 3).places == [0, 1]
-    assert Growth("decoder", 3, 4).places == [0, 1, 2]
+    assert growth.places == [0, 3, 7, 11]
+    assert growth.fresh == [1, 2, 4, 5, 6, 8, 9, 10]
+    assert Growth("decoder", 2, 3).places == [0, 2]
+    assert Growth("decoder", 3, 4).places == [0, 1, 3]
+    assert Growth("decoder", 1, 3).places == [2]
+    assert Growth("encoder.fine", 0, 2).fresh == [0, 1]
 
 
 def lines_model(depth):

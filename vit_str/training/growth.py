@@ -4,9 +4,10 @@ A fresh block whose last layers are zero adds nothing to what it is given, and l
 step on (Chen et al. 2016, Net2Net; Wu et al. 2024, LLaMA Pro): the gradient reaches the zero layers
 first, and those before them as soon as these are no longer zero.
 
-* Old blocks are spread over the depth, each followed by fresh ones: every old block then stays at
-  its share of the depth, and what comes after it learns with features of that share. So do those
-  of LLaMA Pro, which found all fresh blocks in front of the old ones, or behind them, to be worse.
+* Old blocks are spread over the depth, with the fresh ones between them. LLaMA Pro found all fresh
+  blocks in front of the old ones, or behind them, to be worse. The first and the last old block
+  keep their ends: what comes before and behind was trained with them, and the last block of a
+  decoder tells where the characters are.
 * Fresh blocks keep their random start in all other layers. LLaMA Pro copies the block before, but
   never twice: two copies behind each other, which add nothing, would have the same gradients.
 
@@ -56,7 +57,10 @@ class Growth:
     @property
     def places(self) -> list[int]:
         """Where each old block stands among all."""
-        return [number * self.after // self.before for number in range(self.before)]
+        if self.before == 1:
+            return [self.after - 1]
+        steps = range(self.before)
+        return [step * (self.after - 1) // (self.before - 1) for step in steps]
 
     @property
     def fresh(self) -> list[int]:
