@@ -84,7 +84,13 @@ def test_documented_runs_validate_at_least_three_times():
 
 @pytest.mark.parametrize(
     ("name", "millions"),
-    [("vit_tiny", 5.9), ("vit_small", 23.6), ("vit_deep", 3.9), ("conv", 6.4)],
+    [
+        ("vit_tiny", 5.9),
+        ("vit_base", 13.2),
+        ("vit_small", 23.6),
+        ("vit_deep", 3.9),
+        ("conv", 6.4),
+    ],
 )
 def test_models_have_the_size_they_are_said_to_have(name, millions):
     path = next(path for path in CONFIGS if path.stem == f"{name}_transformer")

@@ -63,7 +63,12 @@ def weights_of(decoder: Decoder) -> WeightsFile:
         )
     else:
         encoder = VisionTransformer(
-            dim=32, depth=1, heads=2, patch_size=(8, 16), class_token=True
+            dim=32,
+            depth=1,
+            heads=2,
+            patch_size=(8, 16),
+            class_token=True,
+            fine_depth=1,
         )
     torch.nn.init.normal_(decoder.classify.weight)
     decoder.classify.bias.data[-1] = -3.0  # type: ignore[union-attr]  # of the end or the blank

@@ -20,6 +20,7 @@ from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.ranges import measure_ranges
 
 DEEP_STEM = {"stem_widths": (8, 12), "stem_depths": (2, 1), "patch_size": (8, 16)}
+FINE_ROWS = DEEP_STEM | {"fine_depth": 2}
 
 
 def recognizer_of(**arguments) -> Recognizer:
@@ -90,7 +91,13 @@ def assert_equal(session, inputs, expected) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [{}, DEEP_STEM, {"drafts": False}, {"patch_size": (32, 4), "drafts": False}],
+    [
+        {},
+        DEEP_STEM,
+        FINE_ROWS,
+        {"drafts": False},
+        {"patch_size": (32, 4), "drafts": False},
+    ],
 )
 def test_in_float32_the_encoder_computes_what_the_model_does(arguments):
     recognizer = recognizer_of(**arguments)
@@ -206,7 +213,14 @@ def assert_alone_as_together(session, inputs: dict[str, np.ndarray]) -> None:
             np.testing.assert_array_equal(one[0], all_rows[row])
 
 
-@pytest.mark.parametrize("make", [lambda: recognizer_of(**DEEP_STEM), line_recognizer])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: recognizer_of(**DEEP_STEM),
+        lambda: recognizer_of(**FINE_ROWS),
+        line_recognizer,
+    ],
+)
 def test_in_8_bits_an_encoder_computes_nearly_the_same_and_batches_do_not_matter(make):
     recognizer = make()
     preprocessing = Preprocessing(mean=(0.5, 0.4, 0.6))

@@ -45,6 +45,9 @@ ENCODERS: dict[str, Callable[[], Encoder]] = {
         patch_size=(8, 4),
         positions="sinusoidal",
     ),
+    "vit fine": lambda: VisionTransformer(
+        dim=24, depth=1, heads=2, patch_size=(8, 8), fine_depth=1
+    ),
     "line": lambda: LineTransformer(dim=24, depth=1, heads=2, image_size=(32, 128)),
     "conv": lambda: ConvolutionalEncoder(
         widths=(8, 24), depths=(1, 2), strides=((2, 4), (4, 2))
@@ -216,3 +219,11 @@ def test_unknown_parts_and_arguments_are_refused():
     description["encoder"] = {"class": "VisionTransformer", "arguments": {"width": 3}}
     with pytest.raises(ValueError, match="does not fit"):
         build(description)
+
+
+def test_younger_arguments_stand_in_descriptions_only_if_they_say_something():
+    """By its description, a model finds the graphs that were made for it before."""
+    plain = describe(Recognizer(ENCODERS["vit"](), DECODERS["transformer"]()))
+    fine = describe(Recognizer(ENCODERS["vit fine"](), DECODERS["transformer"]()))
+    assert "fine_depth" not in plain["encoder"]["arguments"]
+    assert fine["encoder"]["arguments"]["fine_depth"] == 1

@@ -124,20 +124,20 @@ def test_positions_are_kept_as_far_as_both_reach():
 
 def test_what_does_not_fit_is_said():
     charset = Charset("abc")
-    deeper = model(charset, encoder_depth=3, decoder_depth=1)
+    other = model(
+        charset, encoder_stem_widths=(8,), encoder_stem_depths=(1,), decoder_depth=1
+    )
     first, characters, *rest = start_from(
-        deeper, charset, weights(charset), "mine.safetensors"
+        other, charset, weights(charset), "mine.safetensors"
     )
     assert first.startswith("starting from mine.safetensors: ")
     assert characters == "characters: 3 kept, none new, none dropped"
-    fresh, unused, other = rest
-    assert fresh.startswith(
-        "fresh, not in the file or of another shape: encoder.blocks.2."
-    )
+    fresh, unused, changed = rest
+    assert fresh.startswith("fresh, not in the file or of another shape: encoder.stem.")
     assert unused.startswith(
         "in the file, but without a place in this model: decoder.blocks.1."
     )
-    assert "encoder.depth is 3 in the configuration, 2 in the file" in other
+    assert "decoder.depth is 1 in the configuration, 2 in the file" in changed
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,11 @@ DECODERS: dict[str, type[Decoder]] = {
 
 
 def describe(recognizer: Recognizer) -> dict[str, Any]:
-    """Names and arguments of the parts; every part keeps its arguments under their own names."""
+    """Names and arguments of the parts; every part keeps its arguments under their own names.
+
+    Arguments that a part takes by keyword only are younger than published weights: at their default
+    they are left out, and descriptions, by which graphs are found, stay what they were.
+    """
     return {
         "encoder": _describe(recognizer.encoder),
         "decoder": _describe(recognizer.decoder),
@@ -67,8 +71,13 @@ def build(description: dict[str, Any]) -> Recognizer:
 
 
 def _describe(part: nn.Module) -> dict[str, Any]:
-    names = list(inspect.signature(type(part)).parameters)
-    arguments = {name: getattr(part, name) for name in names}
+    parameters = inspect.signature(type(part)).parameters.values()
+    values = {each.name: getattr(part, each.name) for each in parameters}
+    arguments = {
+        each.name: values[each.name]
+        for each in parameters
+        if each.kind is not each.KEYWORD_ONLY or values[each.name] != each.default
+    }
     return {
         "class": type(part).__name__,
         "arguments": {

@@ -19,6 +19,12 @@ from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 from vit_str.training.checkpoints import CannotStart
 from vit_str.training.console import report
+from vit_str.training.growth import (
+    grown,
+    growth_of,
+    is_new,
+    start_as_identity,
+)
 from vit_str.training.module import RecognizerTraining
 
 # First axis: one row for each character in the order of the charset, then one for start or end.
@@ -62,6 +68,7 @@ def start_from(
       is never the most probable one before it has been learned, and never far off.
     * Positions are kept as far as both reach: of characters from the first on, of patches by their
       row and column.
+    * A model with more blocks computes what the weights do: see `vit_str.training.growth`.
     * A `LineTransformer` takes what it can of a `VisionTransformer`: its patches, as high as the
       image, begin as the sum of the patches below each other, and columns have no positions.
     * What else differs in shape stays as it is in ``recognizer``.
@@ -80,10 +87,12 @@ def start_from(
     """
     check_architecture(recognizer, weights.recognizer, source)
     rows = _KeptRows.of(charset, weights.charset)
+    growths = growth_of(recognizer, weights.recognizer)
     filling = _fill(recognizer, weights, rows)
+    fresh = [name for name in filling.fresh if not is_new(name, growths)]
     parts = {
         "positions kept": filling.partly,
-        "fresh, not in the file or of another shape": filling.fresh,
+        "fresh, not in the file or of another shape": fresh,
         "in the file, but without a place in this model": filling.unused,
         "not as in the file": _differences(
             recognizer, weights.recognizer, _MUST_AGREE + _MAY_DIFFER
@@ -94,6 +103,7 @@ def start_from(
     return [
         f"starting from {source}{_seen(weights)}: {taken}",
         f"characters: {len(rows.own) - 1:,} kept, {_changes(charset, weights.charset)}",
+        *map(str, growths),
         *(f"{name}: {_first(items)}" for name, items in parts.items() if items),
     ]
 
@@ -141,6 +151,8 @@ def _fill(recognizer: Recognizer, weights: WeightsFile, rows: _KeptRows) -> _Fil
     """Copy what fits into a model."""
     given = weights.recognizer.state_dict()
     tensors = recognizer.state_dict()
+    growths = growth_of(recognizer, weights.recognizer)
+    given = grown(given, recognizer, growths)
     if _turns_to_lines(recognizer, weights.recognizer):
         given |= _for_lines(given, weights.recognizer.encoder.grid[0], tensors)
     partly = []
@@ -157,6 +169,7 @@ def _fill(recognizer: Recognizer, weights: WeightsFile, rows: _KeptRows) -> _Fil
             partly.append(f"{name} {count} of {len(tensor)}")
         else:
             fresh.append(name)
+    start_as_identity(recognizer, growths)
     unused = [name for name in given if name not in tensors]
     return _Filling(partly, fresh, unused)
 
@@ -256,6 +269,7 @@ def check_architecture(recognizer: Recognizer, given: Recognizer, source: str) -
             "configuration that these weights were trained with, or weights of this "
             "one"
         )
+    growth_of(recognizer, given)
 
 
 def _differences_of_lines(recognizer: Recognizer, given: Recognizer) -> list[str]:

@@ -19,6 +19,8 @@ from vit_str.models import (
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.convolutions import ResidualBlock
 from vit_str.models.decoders.ctc import CtcHead
+from vit_str.models.encoders.vit import FineRows
+from vit_str.models.positions import Positions
 from vit_str.runtime.ranges import PIXELS, input_of
 
 _CHANNELS_LAST = [0, 2, 3, 1]
@@ -38,10 +40,10 @@ def encoder_graph(
     layers = EncoderLayers(graph, arithmetic_of(graph, int8=int8))
     rows, columns = encoder.grid
     x = layers.patches(encoder)
+    if encoder.fine is not None:
+        x = layers.fine_rows(x, encoder.fine, encoder.dim)
     x = graph.reshape(x, rows * columns, encoder.dim)
-    positions = encoder.embed_positions
-    weight = graph.given(f"{graph.names[positions]}.weight", positions.weight.shape)
-    x = graph.add("Add", [x, weight])
+    x = layers.add_positions(x, encoder.embed_positions)
     for block in encoder.blocks:
         assert isinstance(block, EncoderBlock)
         x = layers.block(x, block)
@@ -68,13 +70,32 @@ class EncoderLayers:
         """Embedded patches of an image: batch, row, column, dim."""
         x, point = self._stem(encoder)
         height, width = encoder._cut
-        rows = encoder.image_size[0] // encoder.patch_size[0]
+        rows = encoder.image_size[0] // (height * 2 ** len(encoder.stem_widths))
         layer = encoder.embed_patches
         channels = layer.in_features // (height * width)
         x = self._reshape(x, 0, rows, height, -1, width, channels)
         x = self.graph.transpose(x, [0, 1, 3, 2, 4, 5])
         x = self._reshape(x, 0, rows, -1, layer.in_features)
         return self.arithmetic.multiply(x, point, [layer])
+
+    def fine_rows(self, x: str, fine: FineRows, dim: int) -> str:
+        """Tokens behind the merged rows: batch, row, column, dim."""
+        rows, columns = fine.grid
+        x = self.graph.reshape(x, rows * columns, dim)
+        x = self.add_positions(x, fine.embed_positions)
+        for block in fine.blocks:
+            assert isinstance(block, EncoderBlock)
+            x = self.block(x, block)
+        x = self.graph.reshape(x, rows // 2, 2, columns, dim)
+        x = self.graph.transpose(x, [0, 1, 3, 2, 4])
+        x = self.graph.reshape(x, rows // 2, columns, 2 * dim)
+        return linear(self.graph, self.arithmetic, x, fine.merge)
+
+    def add_positions(self, x: str, positions: Positions) -> str:
+        """Tokens with their places."""
+        name = f"{self.graph.names[positions]}.weight"
+        weight = self.graph.given(name, positions.weight.shape)
+        return self.graph.add("Add", [x, weight])
 
     def _reshape(self, x: str, *shape: int) -> str:
         """The same values in another shape; 0 is an axis as it was, -1 what is left."""

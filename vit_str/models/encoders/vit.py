@@ -8,7 +8,57 @@ from torch import Tensor, nn
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.convolutions import stage
 from vit_str.models.interfaces import Encoder
-from vit_str.models.positions import position_embedding, sinusoidal_positions_2d
+from vit_str.models.positions import (
+    LearnedPositions,
+    position_embedding,
+    sinusoidal_positions_2d,
+)
+
+
+class FineRows(nn.Module):
+    """Blocks over twice as many rows of tokens, each pair of which becomes one row behind them.
+
+    Letters keep their parts above each other apart for a while, at a fraction of what it costs to
+    have so many tokens in all blocks (as in the stages of Du et al. 2022, SVTR).
+
+    Args:
+        dim: width of a token.
+        depth: number of blocks.
+        heads: attention heads per block.
+        grid: rows and columns behind the blocks.
+        mlp_ratio: hidden width of the feed-forward over ``dim``.
+        dropout: share of block outputs dropped in training.
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        depth: int,
+        heads: int,
+        grid: tuple[int, int],
+        mlp_ratio: float,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.grid = 2 * grid[0], grid[1]
+        waves = sinusoidal_positions_2d(*self.grid, dim)
+        self.embed_positions = LearnedPositions(len(waves), dim, start=waves)
+        self.blocks = nn.ModuleList(
+            EncoderBlock(dim, heads, mlp_ratio, dropout) for _ in range(depth)
+        )
+        self.merge = nn.Linear(2 * dim, dim)
+
+    def forward(
+        self, x: Float[Tensor, "batch fine_token dim"]
+    ) -> Float[Tensor, "batch token dim"]:
+        """Embedded patches, in reading order, to half as many tokens."""
+        x = self.embed_positions(x)
+        for block in self.blocks:
+            x = block(x)
+        pairs = rearrange(
+            x, "b (row two col) d -> b (row col) (two d)", two=2, col=self.grid[1]
+        )
+        return self.merge(pairs)
 
 
 class VisionTransformer(Encoder):
@@ -30,9 +80,10 @@ class VisionTransformer(Encoder):
         stem_widths: channels of convolutional stages before the patches are cut, each of which
             halves the image (Xiao et al. 2021); without any, patches are cut from the pixels.
         stem_depths: residual blocks of every stage.
+        fine_depth: further blocks, before the others, over patches half as high: see `FineRows`.
 
     Raises:
-        ValueError: patches do not divide the image evenly.
+        ValueError: patches do not divide the image evenly, or cannot be halved.
     """
 
     def __init__(
@@ -49,11 +100,17 @@ class VisionTransformer(Encoder):
         dropout: float = 0.0,
         stem_widths: tuple[int, ...] = (),
         stem_depths: tuple[int, ...] = (),
+        *,
+        fine_depth: int = 0,
     ) -> None:
         super().__init__()
         if image_size[0] % patch_size[0] or image_size[1] % patch_size[1]:
             raise ValueError(
                 f"patch_size {patch_size} must divide image_size {image_size}"
+            )
+        if fine_depth and patch_size[0] % 2:
+            raise ValueError(
+                f"with fine_depth, 2 must divide the height of patch_size {patch_size}"
             )
         self.dim = dim
         self.depth = depth
@@ -70,9 +127,16 @@ class VisionTransformer(Encoder):
 
         self.stem_widths = stem_widths
         self.stem_depths = stem_depths
-        self.stem, self._cut = convolutional_stem(stem_widths, stem_depths, patch_size)
+        self.fine_depth = fine_depth
+        cut = patch_size[0] // (2 if fine_depth else 1), patch_size[1]
+        self.stem, self._cut = convolutional_stem(stem_widths, stem_depths, cut)
         channels = stem_widths[-1] if stem_widths else 3
         self.embed_patches = nn.Linear(channels * self._cut[0] * self._cut[1], dim)
+        self.fine = (
+            FineRows(dim, fine_depth, heads, self.grid, mlp_ratio, dropout)
+            if fine_depth
+            else None
+        )
         self.embed_positions = position_embedding(
             positions, sinusoidal_positions_2d(*self.grid, dim)
         )
@@ -98,14 +162,17 @@ class VisionTransformer(Encoder):
 
     @property
     def layer_modules(self) -> list[nn.Module]:
-        """See `Encoder`."""
+        """See `Encoder`; blocks of `FineRows`, whose grid is another, are not among them."""
         return list(self.blocks)
 
     def forward(
         self, images: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch token dim"]:
         """Features of the special tokens, if any, then of every patch."""
-        x = self.embed_positions(self.embed_patches(self.patches(images)))
+        x = self.embed_patches(self.patches(images))
+        if self.fine is not None:
+            x = self.fine(x)
+        x = self.embed_positions(x)
         if self.special_tokens:
             x = torch.cat([repeat(self.special, "s d -> b s d", b=x.shape[0]), x], 1)
         for block in self.blocks:
