@@ -31,14 +31,33 @@ def test_every_character_once(characters):
         Charset(characters)
 
 
-def test_korean_is_ascii_and_the_syllables_of_ks_x_1001_in_order():
-    characters = charset_of("korean").characters
-    assert len(characters) == 94 + 2350
+def test_korean_begins_with_ascii_and_the_syllables_of_ks_x_1001_in_order():
+    characters = charset_of("korean").characters[: 94 + 2350]
     assert characters.startswith(PRINTABLE_ASCII + "가각간")
     assert characters.endswith("힘힙힛힝")
     assert list(characters) == sorted(characters), (
         "KS X 1001 sorts syllables as Unicode does"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "뼈감자탕 大 ₩35,000 · 小 ₩25,000 (주)우리유통 ㈜한빛 제3조 ① ⑳ Ⅰ Ⅹ",
+        "「민법」 『토지』 〈기생충〉 《삼국유사》 “네” ‘답변’ … – ※ ★ ☆ ■ □ ● ○ ▶ ▪",
+        "59㎡ 23℃ ±5 3×4 ½ ㅋㅋㅎㅎㅠㅜ ㄱ~ㅎ 똠얌꿍 쫒아 펲 케잌 café",
+    ],
+)
+def test_korean_writes_signs_menus_and_documents(text):
+    assert not charset_of("korean").unknown(text)
+
+
+def test_full_width_signs_and_dots_of_korean_print_are_folded():
+    korean = charset_of("korean")
+    assert korean.fold("ＡＰＩ　５～７세，ㆍ・ᆞ￦５") == "API 5~7세,···₩5"
+    assert korean.fold("\u110f\u110f \u1172") == "ㅋㅋ ㅠ"
+    shapes = set(korean.characters)
+    assert not {c for c in shapes if TWINS.get(c) in shapes}
 
 
 def test_european_writes_all_latin_alphabets_of_europe_and_spaces():
@@ -56,7 +75,7 @@ def test_european_writes_all_latin_alphabets_of_europe_and_spaces():
 def test_latin_begins_with_european_so_that_weights_carry_over():
     latin = charset_of("latin").characters
     assert latin.startswith(charset_of("european").characters)
-    assert len(latin) == len(set(latin)) == 531
+    assert len(latin) == len(set(latin)) == 537
 
 
 @pytest.mark.parametrize(
@@ -82,7 +101,7 @@ def test_latin_writes_print_and_all_latin_alphabets_in_wide_use(text):
 def test_latin_has_both_cases_of_every_letter():
     characters = charset_of("latin").characters
     alone = {c for c in characters if not {c.upper(), c.lower()} <= set(characters)}
-    assert alone == set("ßİµ")
+    assert alone == set("ßİµΩ")
 
 
 def test_latin_has_one_of_the_characters_that_look_alike():
@@ -132,7 +151,7 @@ def test_cyrillic_greek_has_both_cases_of_every_letter_and_no_twins():
 def test_names_are_joined_by_plus_and_files_are_read(tmp_path):
     assert charset_of("digits").characters == "0123456789"
     assert charset_of("digits+ascii").characters[:11] == "0123456789!"
-    assert len(charset_of("digits+ascii+korean")) == 2444
+    assert len(charset_of("digits+ascii+korean")) == len(charset_of("korean"))
     file = tmp_path / "mine.txt"
     file.write_text("가나다\r\nab\na\n", encoding="utf-8-sig")
     assert charset_of(str(file)).characters == "가나다ab"
