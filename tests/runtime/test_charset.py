@@ -98,6 +98,14 @@ def test_latin_writes_print_and_all_latin_alphabets_in_wide_use(text):
     assert not charset_of("latin").unknown(text)
 
 
+def test_a_few_greek_signs_are_no_script_of_their_own():
+    assert "Ω" in charset_of("latin").characters
+    assert charset_of("latin").scripts == {"Latin"}
+    assert charset_of("cyrillic-greek").scripts == {"Latin", "Cyrillic", "Greek"}
+    assert Charset("абв").scripts == {"Cyrillic"}
+    assert not Charset("0123").scripts
+
+
 def test_latin_has_both_cases_of_every_letter():
     characters = charset_of("latin").characters
     alone = {c for c in characters if not {c.upper(), c.lower()} <= set(characters)}

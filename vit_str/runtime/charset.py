@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vit_str.files import read_text
-from vit_str.runtime.alphabets import ALPHABETS, scripts_in
+from vit_str.runtime.alphabets import ALPHABETS, script_of
 
 if TYPE_CHECKING:
     from jaxtyping import Int64
     from torch import Tensor
 
 PRINTABLE_ASCII = "".join(chr(code) for code in range(33, 127))
+_FEWEST_LETTERS = 10  # of a script that a charset writes words in
 PADDING = -1
 """Fills a batch of labels after the end of each."""
 
@@ -230,8 +231,10 @@ class Charset:
 
     @cached_property
     def scripts(self) -> frozenset[str]:
-        """The scripts of its letters."""
-        return frozenset(scripts_in(self.characters))
+        """The scripts of its letters, without those of a few signs, such as Ω among Latin letters."""
+        counts = Counter(filter(None, map(script_of, self.characters)))
+        fewest = min(_FEWEST_LETTERS, max(counts.values(), default=0))
+        return frozenset(each for each, count in counts.items() if count >= fewest)
 
     def unknown(self, label: str) -> str:
         """The characters of ``label`` that this set lacks, in order of appearance."""
