@@ -31,14 +31,33 @@ def test_every_character_once(characters):
         Charset(characters)
 
 
-def test_korean_is_ascii_and_the_syllables_of_ks_x_1001_in_order():
-    characters = charset_of("korean").characters
-    assert len(characters) == 94 + 2350
+def test_korean_begins_with_ascii_and_the_syllables_of_ks_x_1001_in_order():
+    characters = charset_of("korean").characters[: 94 + 2350]
     assert characters.startswith(PRINTABLE_ASCII + "가각간")
     assert characters.endswith("힘힙힛힝")
     assert list(characters) == sorted(characters), (
         "KS X 1001 sorts syllables as Unicode does"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "뼈감자탕 大 ₩35,000 · 小 ₩25,000 (주)우리유통 ㈜한빛 제3조 ① ⑳ Ⅰ Ⅹ",
+        "「민법」 『토지』 〈기생충〉 《삼국유사》 “네” ‘답변’ … – ※ ★ ☆ ■ □ ● ○ ▶ ▪",
+        "59㎡ 23℃ ±5 3×4 ½ ㅋㅋㅎㅎㅠㅜ ㄱ~ㅎ 똠얌꿍 쫒아 펲 케잌 café",
+    ],
+)
+def test_korean_writes_signs_menus_and_documents(text):
+    assert not charset_of("korean").unknown(text)
+
+
+def test_full_width_signs_and_dots_of_korean_print_are_folded():
+    korean = charset_of("korean")
+    assert korean.fold("ＡＰＩ　５～７세，ㆍ・ᆞ￦５") == "API 5~7세,···₩5"
+    assert korean.fold("\u110f\u110f \u1172") == "ㅋㅋ ㅠ"
+    shapes = set(korean.characters)
+    assert not {c for c in shapes if TWINS.get(c) in shapes}
 
 
 def test_european_writes_all_latin_alphabets_of_europe_and_spaces():
@@ -77,6 +96,14 @@ def test_latin_begins_with_european_so_that_weights_carry_over():
 )
 def test_latin_writes_print_and_all_latin_alphabets_in_wide_use(text):
     assert not charset_of("latin").unknown(text)
+
+
+def test_a_few_greek_signs_are_no_script_of_their_own():
+    assert "Ω" in charset_of("latin").characters
+    assert charset_of("latin").scripts == {"Latin"}
+    assert charset_of("cyrillic-greek").scripts == {"Latin", "Cyrillic", "Greek"}
+    assert Charset("абв").scripts == {"Cyrillic"}
+    assert not Charset("0123").scripts
 
 
 def test_latin_has_both_cases_of_every_letter():
@@ -138,7 +165,7 @@ def test_cyrillic_greek_has_both_cases_of_every_letter_and_no_twins():
 def test_names_are_joined_by_plus_and_files_are_read(tmp_path):
     assert charset_of("digits").characters == "0123456789"
     assert charset_of("digits+ascii").characters[:11] == "0123456789!"
-    assert len(charset_of("digits+ascii+korean")) == 2444
+    assert len(charset_of("digits+ascii+korean")) == len(charset_of("korean"))
     file = tmp_path / "mine.txt"
     file.write_text("가나다\r\nab\na\n", encoding="utf-8-sig")
     assert charset_of(str(file)).characters == "가나다ab"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 PRINTABLE_ASCII = "".join(chr(code) for code in range(33, 127))
+_FEWEST_LETTERS = 10  # of a script that a charset writes words in
 PADDING = -1
 """Fills a batch of labels after the end of each."""
 
@@ -78,6 +79,27 @@ def _cyrillic_greek() -> str:
     return "".join(dict.fromkeys(PRINTABLE_ASCII + " " + capitals + small + signs))
 
 
+def _korean() -> str:
+    """ASCII, Hangul, space, and the signs and Chinese characters of Korean print."""
+    punctuation = "·“”‘’…–—•※「」『』〈〉《》【】〔〕§′″"
+    currency = "₩€£¥¢"
+    shapes = "★☆■□▪●○◎◆◇▲△▼▽▶◀→←↑↓⇒♥♡♪♬☎☞✓☑"
+    circled = "".join(map(chr, range(0x2460, 0x2474)))  # 1 to 20
+    roman = "".join(map(chr, range(0x2160, 0x216A)))  # 1 to 10
+    units = "㎡㎥㎏㎎㎝㎜㎞㎖㏄ℓ℃㈜"
+    mathematics = "°±×÷½¼¾²³¹≤≥≠≒∞√µαβγΩ" + "©®™é"
+    marks = punctuation + currency + shapes + circled + roman + units + mathematics
+    jamo = "".join(map(chr, range(0x3131, 0x3164)))  # 51 letters alone
+    # In use, though KS X 1001 lacks them: of dishes, brands, sounds, new words and slips
+    syllables = (
+        "깄꺠꺳껒꽌귬낰넼늗닁됀됍됬됭떄똠뗴뜌띡럄뢔멬믜밨뱡벜뵜뵬뷁븨뺴샾섁슌쌋쌰쎔쑝쓔"
+        "앋앜얔얬옝왰욷웤웻읰잌졋즤쨰쩃쩄쫒쯰찟찦캌콬쿸큣킼텤팤펲픤핡핰햏헠헿홐휏힣"
+    )
+    # As headlines, menus and forms have them among Hangul
+    chinese = "大中小特上下男女美日韓北南東西新前故無與野株年月"
+    return PRINTABLE_ASCII + _hangul() + " " + marks + jamo + syllables + chinese
+
+
 def _hangul() -> str:
     """The 2,350 syllables of KS X 1001, in its order: 25 rows of 94."""
     cells = product(range(0xB0, 0xC9), range(0xA1, 0xFF))
@@ -91,16 +113,47 @@ CHARSETS: Mapping[str, str] = MappingProxyType(
         "european": _european(),
         "latin": _latin(),
         "cyrillic-greek": _cyrillic_greek(),
-        "korean": PRINTABLE_ASCII + _hangul(),
+        "korean": _korean(),
     }
 )
 """Charsets by name. ``european`` writes all languages of Europe with Latin letters, and spaces;
 ``latin`` begins with it, and has Vietnamese, the other Latin alphabets in wide use and the marks of
 print; ``cyrillic-greek`` has ASCII, the letters of the languages in `ALPHABETS` and signs;
-``korean`` has the syllables of KS X 1001."""
+``korean`` has ASCII, the syllables of KS X 1001 and others in use, letters of Hangul alone, spaces
+and the signs of Korean print."""
+
+
+def _full_width() -> dict[str, str]:
+    """Signs, letters and digits as wide as a syllable, and what they are in ASCII."""
+    return {chr(ord(character) + 0xFEE0): character for character in PRINTABLE_ASCII}
+
+
+def _single_jamo() -> dict[str, str]:
+    """Letters of Hangul that Unicode has to be joined, and the same ones alone."""
+    return {
+        chr(code): alone
+        for code in (
+            *range(0x1100, 0x1113),
+            *range(0x1161, 0x1176),
+            *range(0x11A8, 0x11C3),
+        )
+        if (alone := _jamo_alone(chr(code)))
+    }
+
+
+def _jamo_alone(joined: str) -> str | None:
+    """The letter of Hangul that stands alone for one that Unicode has to be joined."""
+    name = unicodedata.name(joined).split()[-1]
+    try:
+        return unicodedata.lookup(f"HANGUL LETTER {name}")
+    except KeyError:
+        return None
+
 
 TWINS: Mapping[str, str] = MappingProxyType(
     {
+        **_full_width(),
+        **_single_jamo(),
         **dict.fromkeys("\u00ad\u2010\u2011\u2043", "-"),  # hyphens
         **dict.fromkeys("\u2012\u2212", "–"),  # figure dash, minus
         "\u2015": "—",  # horizontal bar
@@ -108,8 +161,20 @@ TWINS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys("\u02bc\u02be", "’"),  # letters that look like apostrophes
         **dict.fromkeys("\u00b4\u02b9", "′"),
         **dict.fromkeys("\u02ba\u3003", "″"),
-        **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u200a\u202f", " "),
-        **dict.fromkeys("\u0387\u2027\u2219\u22c5", "·"),
+        **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000", " "),
+        # Korean and Japanese dots in the middle follow the others
+        **dict.fromkeys("\u0387\u2027\u2219\u22c5\u318d\u119e\u30fb\uff65", "·"),
+        **dict.fromkeys("\u301c\u223c", "~"),
+        "\uffe6": "₩",
+        "\u2500": "—",
+        "\u2502": "|",
+        "\u2981": "•",
+        "\u25e6": "○",
+        "\u2764": "♥",
+        "\u27e8": "〈",
+        "\u27e9": "〉",
+        "\u00ab": "《",
+        "\u00bb": "》",
         **dict.fromkeys("\u2044\u2215", "/"),
         **dict.fromkeys("\u25a2\u25fb\u2610", "□"),
         **dict.fromkeys("\u25fc\u2b1b", "■"),
@@ -166,9 +231,10 @@ class Charset:
 
     @cached_property
     def scripts(self) -> frozenset[str]:
-        """The scripts of its letters; one letter alone is a sign, as Ω among Latin letters."""
-        counts = Counter(script for script in map(script_of, self.characters) if script)
-        return frozenset(script for script, count in counts.items() if count > 1)
+        """The scripts of its letters, without those of a few signs, such as Ω among Latin letters."""
+        counts = Counter(filter(None, map(script_of, self.characters)))
+        fewest = min(_FEWEST_LETTERS, max(counts.values(), default=0))
+        return frozenset(each for each, count in counts.items() if count >= fewest)
 
     def unknown(self, label: str) -> str:
         """The characters of ``label`` that this set lacks, in order of appearance."""

@@ -25,6 +25,7 @@ SHAPE = 16  # side of the pictures by which glyphs are compared, in pixels
 _INK_ROWS = 44  # that the tallest and deepest strokes fill
 _REFERENCE = "Hgjpqy|({"  # has such strokes
 _STACKS = "ẮẲẴỔỖẪǗǙǛ"  # reach highest; where a font has them, they fill the line too
+_SYLLABLES = "를뺄뿔흙꽃쀍휁혰뜸"  # of Hangul that reach highest and deepest
 _WIDEST = 4 * HEIGHT  # glyph, in pixels
 _MOST_CUT = 0.1  # of the line's height that a glyph may stand out
 _MOST_ALIKE = 5
@@ -166,14 +167,18 @@ def _require(drawn: int, characters: str) -> None:
 def _fit_font(
     path: str, glyph_names: dict[int, str], known: Sequence[str]
 ) -> tuple[ImageFont.FreeTypeFont, int]:
-    """The font at the size whose tallest to deepest strokes fill the line, and its baseline row."""
+    """The font at the size whose tallest to deepest strokes fill the line, and its baseline row.
+
+    Where there is Hangul, whose syllables are taller than Latin letters in many fonts, it fits too.
+    """
     reference = known
     if any(character.isascii() and character.isalpha() for character in known):
         # The same for all Latin charsets, so that small letters alone do not fill the line.
         reference = [c for c in _REFERENCE if _is_known(c, glyph_names)] or known
     stacks = [character for character in _STACKS if character in known]
     rows = HEIGHT - 2 if stacks else _INK_ROWS
-    measured = [*reference, *stacks]
+    syllables = [character for character in _SYLLABLES if character in known]
+    measured = [*reference, *stacks, *syllables]
     font, top, bottom = _measure(path, _FIRST_SIZE, measured)
     for _ in range(2):  # a second time because hinting does not scale
         font, top, bottom = _measure(path, font.size * rows / (bottom - top), measured)
