@@ -117,13 +117,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_config(parser: argparse.ArgumentParser) -> None:
-    """Add the configuration that a benchmark trains."""
+def add_config(parser: argparse.ArgumentParser, several: bool = False) -> None:
+    """Add the configuration that a benchmark trains, or a list of them."""
     config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
     parser.add_argument(
         "--config",
         type=_configuration,
-        default=config,
+        nargs="+" if several else None,
+        default=[config] if several else config,
         help=f"YAML file ({config.name})",
     )
 
@@ -137,9 +138,9 @@ def _configuration(path: str) -> Path:
     return Path(path)
 
 
-def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+def add_run_arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
     """Add what a benchmark of training trains: a configuration, threads, the size of a batch."""
-    add_config(parser)
+    add_config(parser, several)
     parser.add_argument(
         "--threads",
         type=positive,

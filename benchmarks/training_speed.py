@@ -9,6 +9,15 @@ of the arithmetic that one large matrix product in the same number format reache
 memory is printed too. Beside it stands the same architecture in the Transformer layers that come
 with torch, without any measure and with all that it can take. ``--profile`` says where the time of
 a step goes, by kind of operation. Takes fifteen minutes on one thread. Needs ``vit-str[train]``.
+
+    python benchmarks/training_speed.py --seconds 60 [--config FILE ...] [--init tiny] [--kit FILE]
+        [--batch-size N] [-- --data.init_args.easy_images 0 ...]
+
+With ``--seconds``, ``--init`` or ``--kit`` it is ``vit-str train`` itself that is measured, with
+all that it does beside the steps but validation, for each configuration: words a second, with
+words that are drawn meanwhile and with a few batches again and again; the share of the time that
+drawing takes, and in which the training waits for words; the share of the peak; memory; and the
+seconds of the first step, which compiles.
 """
 
 import argparse
@@ -32,6 +41,7 @@ from measuring import (
     table,
     write_json,
 )
+from training_meter import CommandResult
 from training_profile import ELEMENTWISE, REST, Profile
 from training_worker import Measurement, Result
 
@@ -57,17 +67,24 @@ _LADDERS = {
 """What every row adds, by name in `Measurement`; attention on a GPU is the fused kernel anyway."""
 _STEPS = {"cpu": (8, 2), "cuda": (100, 20)}
 """To take the time of, and before."""
+_SECONDS = 60
 
 
 def main() -> None:
     """Measure, print, write."""
-    options = _parser().parse_args()
+    parser = _parser()
+    options = parser.parse_args()
     if options.device == "cpu":
         pin(options.threads)
     print_machine()
+    if options.seconds or options.init or options.kit:
+        _measure_command(options)
+        return
+    if len(options.config) > 1 or options.train_options:
+        parser.error("several configurations and options behind -- need --seconds")
     steps, warm_up = _STEPS[options.device]
     wanted = Measurement(
-        config=str(options.config),
+        config=str(options.config[0]),
         device=options.device,
         threads=options.threads,
         batch_size=options.batch_size,
@@ -101,7 +118,7 @@ def main() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__, rounds=3)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    add_run_arguments(parser)
+    add_run_arguments(parser, several=True)
     parser.add_argument(
         "--device",
         choices=list(_LADDERS),
@@ -124,7 +141,81 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="say where the time of a step goes",
     )
+    command = parser.add_argument_group("vit-str train itself")
+    command.add_argument(
+        "--seconds",
+        type=positive,
+        help=f"that each configuration is trained for ({_SECONDS})",
+    )
+    command.add_argument("--init", metavar="NAME|FILE", help="weights to start from")
+    command.add_argument("--kit", type=Path, metavar="FILE", help="what draws words")
+    command.add_argument(
+        "train_options",
+        nargs="*",
+        metavar="-- OPTION",
+        help="more options of the command",
+    )
     return parser
+
+
+def _measure_command(options: argparse.Namespace) -> None:
+    results = {}
+    for config in options.config:
+        print(f"training {config.stem}", file=sys.stderr)
+        results[config.stem] = _train_apart(options, config)
+    print(_command_table(results))
+    rows = {name: asdict(result) for name, result in results.items()}
+    write_json(options.json, {"command": rows})
+
+
+def _train_apart(options: argparse.Namespace, config: Path) -> CommandResult:
+    """A process of its own, which prints what a training prints."""
+    given = {
+        "--config": config,
+        "--trainer.accelerator": "gpu" if options.device == "cuda" else "cpu",
+        "--init": options.init,
+        "--data.init_args.kit": options.kit,
+        "--data.init_args.batch_size": options.batch_size,
+        "--threads": options.threads if options.device == "cpu" else None,
+    }
+    arguments = [f"{name}={value}" for name, value in given.items() if value]
+    arguments += options.train_options
+    seconds = str(options.seconds or _SECONDS)
+    worker = str(_FOLDER / "training_command.py")
+    command = [sys.executable, worker, seconds, json.dumps(arguments)]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    if answer.returncode:
+        raise SystemExit(answer.returncode)
+    return CommandResult(**json.loads(answer.stdout.splitlines()[-1]))
+
+
+def _command_table(results: dict[str, CommandResult]) -> str:
+    titles = ["vit-str train", "parameters", "batch", "words/s", "drawn before"]
+    rows = [[*titles, "drawing", "waiting", "peak", "memory", "first step"]]
+    for name, result in results.items():
+        flops = result.words_per_second * result.flops_per_word
+        drawing = 1 - result.words_per_second / result.drawn_before_per_second
+        memory = result.memory
+        rows.append(
+            [
+                name,
+                f"{result.parameters / 1e6:.1f} M",
+                f"{result.batch_size:,}",
+                f"{result.words_per_second:,.0f}",
+                f"{result.drawn_before_per_second:,.0f}",
+                f"{max(0.0, drawing):.0%}",
+                f"{result.waiting:.0%}",
+                f"{flops / result.peak_flops:.1%}",
+                f"{memory / 2**30:.1f} GiB" if memory else "-",
+                f"{result.first_step:.0f} s",
+            ]
+        )
+    lines = [
+        f"{name}: {result.flops_per_word / 1e9:.2f} GFLOP a word, one large product "
+        f"{result.peak_flops / 1e12:,.2f} TFLOP/s, loss {result.loss:.3f}"
+        for name, result in results.items()
+    ]
+    return "\n".join([table(rows), "", *lines])
 
 
 def _ladder(wanted: Measurement) -> dict[str, Measurement]:

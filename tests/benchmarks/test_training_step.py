@@ -121,11 +121,32 @@ def test_speed_and_profile_are_measured(small):
     json.dumps(asdict(profile))
 
 
+@pytest.mark.filterwarnings("default")
+def test_the_command_itself_is_measured(small, monkeypatch, capfd):
+    config = small(ROOT / "configs/vit_tiny_transformer.yaml")
+    monkeypatch.setattr(training_speed, "pin", lambda _: None)
+    options = ["--device", "cpu", "--config", config, "--seconds", "3"]
+    options += ["--batch-size", "2", "--", "--trainer.precision", "32-true"]
+    monkeypatch.setattr("sys.argv", ["training_speed.py", *options])
+    training_speed.main()
+    titles, row, _, details = capfd.readouterr().out.splitlines()[-4:]
+    assert titles.split()[:4] == ["vit-str", "train", "parameters", "batch"]
+    name, parameters, _, batch, rate, drawn_before = row.split()[:6]
+    assert (name, batch) == ("vit_tiny_transformer", "2")
+    assert float(parameters) > 5
+    assert float(rate.replace(",", "")) > 0
+    assert float(drawn_before.replace(",", "")) > 0
+    (gigaflops,) = re.findall(r": ([\d.]+) GFLOP a word", details)
+    assert 1 < float(gigaflops) < 4
+
+
 @pytest.mark.parametrize("benchmark", [training_speed, training_step, equal_budget])
 def test_the_configuration_that_a_benchmark_has_is_there(benchmark, monkeypatch):
     required = ["--variants", "x", "--images", "1", "--out", "x", "--real", "x"]
     arguments = required if benchmark is equal_budget else []
-    settings = configuration.load(benchmark._parser().parse_args(arguments).config)
+    config = benchmark._parser().parse_args(arguments).config
+    (config,) = config if isinstance(config, list) else [config]
+    settings = configuration.load(config)
     assert {"model", "data", "trainer"} <= {*settings}
     assert "recognizer" in settings["model"]
 

@@ -1,6 +1,6 @@
 """The stream on a GPU: batches drawn together, the same wherever a run begins or resumes."""
 
-from itertools import islice
+from itertools import islice, pairwise
 
 import pytest
 import torch
@@ -70,7 +70,7 @@ def test_words_of_similar_length_are_drawn_together(renderer, monkeypatch):
     monkeypatch.setattr(Renderer, "_render_chunk", noted)
     taken(stream(renderer), 4)
     assert len(widths) == 3
-    assert all(one[1] <= next[0] for one, next in zip(widths, widths[1:], strict=False))
+    assert all(one[1] <= other[0] for one, other in pairwise(widths))
 
 
 @pytest.mark.parametrize("first", [1, 3, 4, 6])
