@@ -106,7 +106,7 @@ def test_words_of_a_group_become_harder_from_group_to_group(renderer, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("batch_size", "batches"), [(1, 16), (64, 16), (1024, 16), (2048, 8), (40_000, 1)]
+    ("batch_size", "batches"), [(1, 32), (64, 32), (1024, 32), (2048, 16), (40_000, 1)]
 )
 def test_a_gpu_draws_some_thousand_words_at_once(batch_size, batches):
     assert drawn_together(batch_size, torch.device("cuda")) == batches

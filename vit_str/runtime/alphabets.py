@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 LATIN = "Latin"
@@ -47,6 +48,7 @@ _SIMILAR = (
 )
 
 
+@lru_cache(maxsize=1 << 12)  # characters
 def script_of(character: str) -> str | None:
     """The script of a letter: Latin, Cyrillic or Greek; None for all others and for signs."""
     code = ord(character)
@@ -76,6 +78,8 @@ def ends_of_script(text: str) -> int | None:
     >>> ends_of_script("Привет world"), ends_of_script("ПриветWorld")
     (None, 6)
     """
+    if text.isascii():
+        return None  # all of its letters are Latin
     before = None
     for place, character in enumerate(text):
         script = script_of(character)

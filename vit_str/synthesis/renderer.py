@@ -28,7 +28,7 @@ from vit_str.synthesis.warp import character_boxes, crop_mask, token_characters
 
 _SMALLEST = 8  # side of a picture, in pixels
 _CPU_CHUNK = 64  # words drawn at a time
-_GPU_CHUNK = 2048
+_GPU_CHUNK = 4096
 _BATCHES_PER_SEED = 1 << 40  # before the stream of the next seed begins
 
 
@@ -77,7 +77,7 @@ class Renderer:
         ingredients: strengths of the effects.
         pictures: photographs to use as backgrounds.
         chunk: words drawn at a time; by default 64 on a CPU, so that they stay in its cache, and
-            2048 on a GPU. Part of what a seed means.
+            4096 on a GPU. Part of what a seed means.
 
     Raises:
         ValueError: the picture is too small.

@@ -34,9 +34,9 @@ VALIDATION_SEED_OFFSET = 1 << 20
 _VALIDATION_BATCH = 64  # words
 _READ_TOGETHER = 512  # words, on a GPU
 _LONGEST_WORD = 25  # characters, of the words of a line
-_WORDS_TOGETHER = 16_384
+_WORDS_TOGETHER = 32_768
 """Drawn at once on a GPU: eight chunks, so that their words are of similar length."""
-_MOST_TOGETHER = 16  # batches
+_MOST_TOGETHER = 32  # batches
 
 
 @dataclass(frozen=True, slots=True)
