@@ -1,5 +1,6 @@
 """Batches that a thread makes ahead of time: the same ones, and a thread that ends."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.training import data
 from vit_str.training.ahead import in_thread, made_ahead
 from vit_str.training.module import RecognizerTraining
-from vit_str.training.process import prepare_process
+from vit_str.training.process import keep_compiled, prepare_process
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -221,13 +222,32 @@ def test_on_a_gpu_batches_are_drawn_on_a_stream_that_the_training_waits_for(
     assert not threads()
 
 
-def test_with_a_gpu_threads_take_turns_more_often(monkeypatch):
+def test_with_a_gpu_threads_take_turns_more_often(monkeypatch, tmp_path):
     intervals: list[float] = []
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda _: None)
     monkeypatch.setattr(sys, "setswitchinterval", intervals.append)
     prepare_process()
     assert len(intervals) == 1 and intervals[0] < sys.getswitchinterval()
+
+
+def test_what_is_compiled_is_kept_with_what_is_drawn(monkeypatch, tmp_path):
+    name = "TORCHINDUCTOR_CACHE_DIR"
+    monkeypatch.setenv("VIT_STR_CACHE", str(tmp_path))
+    monkeypatch.setenv(name, "elsewhere")
+    keep_compiled()
+    assert os.environ[name] == "elsewhere"
+    monkeypatch.delenv(name)
+    keep_compiled()
+    assert os.environ[name] == str(tmp_path / "compiled")
+    assert (tmp_path / "compiled").is_dir()
+    monkeypatch.delenv(name)
+    blocked = tmp_path / "file"
+    blocked.touch()
+    monkeypatch.setenv("VIT_STR_CACHE", str(blocked))
+    keep_compiled()
+    assert name not in os.environ
 
 
 @pytest.fixture

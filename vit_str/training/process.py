@@ -2,10 +2,13 @@
 
 import ctypes
 import logging
+import os
 import sys
 import warnings
 
 import torch
+
+from vit_str.files import default_cache
 
 _IGNORED_WARNINGS = (
     "The '.*_dataloader' does not have many workers",
@@ -35,9 +38,25 @@ def prepare_process() -> None:
         # The thread that draws words gives way sooner to the one that trains, which asks for its
         # turn after every operation that it gives to the GPU.
         sys.setswitchinterval(_SWITCH_INTERVAL)
+        keep_compiled()
     for message in _IGNORED_WARNINGS:
         warnings.filterwarnings("ignore", message)
     quiet_lightning()
+
+
+def keep_compiled() -> None:
+    """Let torch keep what it compiles beside drawn fonts: a folder for temporary files is emptied.
+
+    A folder that ``TORCHINDUCTOR_CACHE_DIR`` in the environment names stays.
+    """
+    if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
+        return
+    try:
+        folder = default_cache() / "compiled"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError):
+        return
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(folder)
 
 
 def quiet_lightning() -> None:
