@@ -110,14 +110,21 @@ def show_on_displays(
     _show_subtitles(image, ink, mask, subtitles, random)
 
 
-def redden_last(
+def color_displays(
     fill: Images,
+    ink: Colors,
     boxes: Float[Tensor, "batch position side"],
     ids: Int64[Tensor, "batch position"],
     styles: TextStyles,
     random: Random,
 ) -> None:
-    """Give the last wheel of some counters a red ground."""
+    """Give displays and wheels one color, and the last wheel of some counters a red ground.
+
+    With patterns in them, what is lit could not be told from what is not.
+    """
+    rows = _rows(torch.tensor(styles.faces) >= 0, fill.device)
+    if len(rows):
+        fill[rows] = ink[rows].expand(-1, -1, *fill.shape[-2:])
     red = random.uniform(*_RED_TAIL.red, 1, 1, 1)
     others = random.uniform(*_RED_TAIL.others, 2, 1, 1)
     rows = _rows(torch.tensor(styles.looks) == RED_TAIL, fill.device)

@@ -29,8 +29,9 @@ from vit_str.synthesis.fonts import (
 from vit_str.synthesis.glyph_quality import flaw, judge
 from vit_str.synthesis.machine_faces import (
     is_machine,
+    is_only_to_test,
     with_machine_faces,
-    with_optical_faces,
+    with_machine_fonts,
 )
 from vit_str.synthesis.rasterize import HEIGHT, is_blackletter
 from vit_str.synthesis.rasterize_parallel import rasterize_parallel
@@ -236,7 +237,7 @@ class GlyphAtlas:
             with exclusive(file.with_suffix(".lock"), wait=True):
                 atlas = cls._cached(file)
                 atlas = atlas or cls._build_cached(charset, paths, where, file)
-        return with_optical_faces(atlas, paths)
+        return with_machine_fonts(atlas, paths)
 
     @classmethod
     def _cached(cls, file: Path) -> "GlyphAtlas | None":
@@ -294,6 +295,9 @@ class GlyphAtlas:
     def training(self) -> "GlyphAtlas":
         """The fonts to train with, not too many of one family."""
         training, _ = split_fonts(self.names)
+        training = [
+            place for place in training if not is_only_to_test(self.names[place])
+        ]
         return self.select(limit_families(self.names, training))
 
     def held_out(self) -> "GlyphAtlas":
@@ -304,8 +308,10 @@ class GlyphAtlas:
         """
         training, held_out = split_fonts(self.names)
         kept = held_out or training
-        optical = [place for place, name in enumerate(self.names) if is_machine(name)]
-        kept = sorted({*kept, *optical})
+        of_machines = [
+            place for place, name in enumerate(self.names) if is_machine(name)
+        ]
+        kept = sorted({*kept, *of_machines})
         return with_machine_faces(self.select(kept), held_out=True)
 
     def compact(self) -> "GlyphAtlas":
