@@ -80,7 +80,7 @@ _SEVEN: Mapping[str, str] = {
     "°": "abfg",
 }
 """Segments from the top to the right and around, the middle one last."""
-_SEVEN_OTHERS: Mapping[str, str] = {"6": "fgedc", "7": "fabc", "9": "abfgc"}
+_SEVEN_OTHERS: Mapping[str, str] = {"6": "cdefg", "7": "fabc", "9": "abfgc"}
 """Digits that some displays show so."""
 _FOURTEEN: Mapping[str, str] = {
     "0": "abcdefjm",
@@ -362,6 +362,8 @@ def _seven_segments(rng: random.Random) -> _Face:
     shapes = dict(_SEVEN)
     share = _SEGMENTS.others_share
     shapes |= {each: lit for each, lit in _SEVEN_OTHERS.items() if rng.random() < share}
+    if shapes["6"] == shapes["b"]:
+        del shapes["b"]
     width = rng.uniform(*_SEGMENTS.width)
     thickness = rng.uniform(*_SEGMENTS.thickness)
     gap = rng.uniform(*_SEGMENTS.gap)
