@@ -39,7 +39,9 @@ def test_words_without_a_style_keep_their_pictures(spaced):
     for name, places in asked.items():
         strength = 2.0 if name == "machine" else 300.0  # or all would be on panels
         after = with_strengths(spaced, **{name: strength}).render(words, 5)
-        changed = (before.images != after.images).flatten(1).any(1)
+        difference = (before.images.int() - after.images.int()).abs()
+        # Others in a chunk may differ by what is rounded
+        changed = difference.flatten(1).amax(1) > 2
         kept = [place for place in range(len(words)) if place not in places]
         assert torch.equal(before.labels, after.labels)
         assert changed[places].all() and not changed[kept].any(), name
