@@ -27,6 +27,7 @@ from vit_str.synthesis.fonts import (
     split_fonts,
 )
 from vit_str.synthesis.glyph_quality import flaw, judge
+from vit_str.synthesis.ink_levels import in_levels
 from vit_str.synthesis.machine_faces import (
     is_machine,
     is_only_to_test,
@@ -41,8 +42,6 @@ Drawing = Mapping[str, np.ndarray]
 
 _FORMAT = "vit-str glyphs"
 _VERSION = "5"  # of the cached file
-INK_STEP = 17
-"""Between the 16 levels of ink, 0 to 255: half as much in a file, and nothing the eye sees."""
 _ABANDONED = 3600.0
 """Seconds without a change after which a temporary file is that of a killed run."""
 _DRAWN = ".drawn"
@@ -130,7 +129,7 @@ class GlyphAtlas:
         widths = torch.from_numpy(_joined(drawings, "widths"))
         ends = widths.flatten().cumsum(0)
         atlas = cls(
-            columns=torch.from_numpy(_in_levels(_joined(drawings, "columns"))),
+            columns=torch.from_numpy(in_levels(_joined(drawings, "columns"))),
             starts=(ends - widths.flatten()).view_as(widths),
             widths=widths,
             bearings=torch.from_numpy(_joined(drawings, "bearings")),
@@ -338,13 +337,6 @@ def _remove_abandoned(cache: Path, own: Path) -> None:
 def _joined(drawings: Sequence[Drawing], key: str) -> np.ndarray:
     """One array of all drawings, font after font."""
     return np.concatenate([drawing[key] for drawing in drawings])
-
-
-def _in_levels(columns: np.ndarray) -> np.ndarray:
-    """Ink in the nearest of 16 levels."""
-    levels = np.arange(256) + INK_STEP // 2
-    table = (levels // INK_STEP * INK_STEP).clip(max=255).astype(np.uint8)
-    return table[columns]
 
 
 def _name(family: str, path: str, variant: str) -> str:

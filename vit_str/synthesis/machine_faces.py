@@ -21,6 +21,7 @@ from jaxtyping import UInt8
 from PIL import Image, ImageDraw
 
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
+from vit_str.synthesis.ink_levels import in_levels
 from vit_str.synthesis.rasterize import HEIGHT, RasterFont, UnusableFont, rasterize
 
 if TYPE_CHECKING:
@@ -282,7 +283,9 @@ def _face(font: RasterFont, characters: str) -> _Face:
     face: _Face = {}
     for place, character in enumerate(characters):
         if font.drawn[place]:
-            columns = font.columns[ends[place] - font.widths[place] : ends[place]]
+            columns = in_levels(
+                font.columns[ends[place] - font.widths[place] : ends[place]]
+            )
             bearing = float(font.bearings[place])
             face[character] = _Glyph(columns, bearing, float(font.advances[place]))
     return face
