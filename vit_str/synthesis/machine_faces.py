@@ -234,6 +234,8 @@ _Face = dict[str, _Glyph]
 
 def kind_of_face(name: str) -> str:
     """Which of `KINDS` a face in an atlas is of, by its name; empty for fonts."""
+    if name.startswith(OPTICAL):
+        return OPTICAL
     kind = name.partition(": ")[0]
     return kind if kind in KINDS else ""
 

@@ -155,13 +155,20 @@ class StyleSampler:
         _add_print(styles, texts, kinds, strengths, numbers)
         return styles
 
-    def _kind_of(self, text: str, number: float) -> str:
-        """The kind of face that a text is set in; empty if none can write it."""
+    def kinds(self, text: str) -> set[str]:
+        """The kinds of faces that a text of machines may be set in."""
+        return set(self._shares_for(text))
+
+    def _shares_for(self, text: str) -> dict[str, float]:
+        """Kinds of faces that can write a text, and their shares."""
         shares = _shares(text) if share_of_machines(text) else {DOTS: 1.0}
-        kinds = {
+        return {
             kind: share for kind, share in shares.items() if self._faces_for(kind, text)
         }
-        return _chosen(kinds, number)
+
+    def _kind_of(self, text: str, number: float) -> str:
+        """The kind of face that a text is set in; empty if none can write it."""
+        return _chosen(self._shares_for(text), number)
 
     def _faces_for(self, kind: str, text: str) -> list[int]:
         """Faces of a kind that have all of a text but its unit, which is printed beside."""
