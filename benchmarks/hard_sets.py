@@ -6,17 +6,19 @@
 Renders a folder per set (images/, labels.tsv and sheet.png, to look at), unless it is there, and
 reads it with every model. A set is plain words and one hard ingredient, strong: of the words drawn
 with it, those are kept whose pictures differ most from the same pictures without it. Other sets
-are plain but for what is written; of crops without text the share that is left empty counts.
+are plain but for what is written; of crops without text the share that is left empty counts. Sets
+of lines are for readers of lines (--models line --sets "lines of code" ...).
 Pictures of a seed change with the renderer: compare models on one folder only. Needs the fonts
 that training has been given, so that those held out are the same.
 """
 
 import argparse
+import random
 import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count, islice, product
 from pathlib import Path
 
@@ -38,6 +40,10 @@ from vit_str.synthesis.fonts import find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.line_texts import LineStyle, LineTexts
+from vit_str.synthesis.machine_faces import DOTS, OPTICAL, SEVEN, WHEELS, kind_of_face
+from vit_str.synthesis.machine_text import share_of_machines
+from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import Renderer
 
 _BATCH = 256
@@ -60,6 +66,15 @@ _LANGUAGES = "de+fr+es+it+pt+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca+vi"
 _AMOUNTS = ("numbers", "prices", "dates", "times", "phones")
 _CYRILLIC_AND_GREEK = CHARSETS["cyrillic-greek"]
 _OTHER_SCRIPTS = ("ru", "uk", "bg", "mk", "sr", "el")
+
+
+_MACHINES = _STANDARD | {"machine": 2.0}
+_SHOWN = {"instruments": 1.0}
+_SAID = {"words": 1.0, "phrases": 1.0, "possessives": 0.2}
+_CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LINE_WIDTHS = range(192, 641, 64)  # pixels
+_LINE_LETTERS = (8.0, 16.0)  # pixels for each letter
+_LINES = 16  # of one width
 
 
 def _letters_beyond_ascii(characters: str) -> frozenset[str]:
@@ -87,6 +102,8 @@ class HardSet:
         needs: what every label has one of; empty if nothing is asked for.
         characters: those that a label may have.
         charset: of the fonts, by name.
+        machine: kind of face of machines that all words are set in; any if empty.
+        lines: kinds of lines and their shares, in place of words.
     """
 
     strengths: dict[str, float] = field(default_factory=dict)
@@ -97,6 +114,8 @@ class HardSet:
     needs: frozenset[str] = frozenset()
     characters: str = _LATIN
     charset: str = "latin"
+    machine: str = ""
+    lines: dict[str, float] = field(default_factory=dict)
 
     def takes(self, label: str) -> bool:
         """Whether a label belongs to the set."""
@@ -154,6 +173,40 @@ SETS = {
         for language in _OTHER_SCRIPTS
     },
     "words vi": HardSet(language="vi"),
+    "code": HardSet(_STANDARD, text={"snippets": 1.0}, lengths=(1, 25)),
+    "identifiers": HardSet(_STANDARD, text={"identifiers": 1.0}, lengths=(2, 25)),
+    "subtitles": HardSet(_STANDARD | {"subtitle": 100.0}, text=_SAID, lengths=(2, 25)),
+    "underlined code": HardSet(
+        {"baseline_rule": 100.0},
+        text={"snippets": 1.0},
+        lengths=(3, 25),
+        needs=frozenset("_"),
+    ),
+    "struck out": HardSet({"struck": 100.0}),
+    "small capitals": HardSet(
+        {"small_capitals": 100.0}, lengths=(4, 12), characters=_CAPITALS
+    ),
+    "segments": HardSet(_MACHINES, text=_SHOWN, lengths=(2, 12), machine=SEVEN),
+    "needles": HardSet(_MACHINES, text=_SHOWN, lengths=(2, 16), machine=DOTS),
+    "counters": HardSet(_MACHINES, text=_SHOWN, lengths=(5, 8), machine=WHEELS),
+    "passports": HardSet(_MACHINES, text=_SHOWN, lengths=(6, 25), machine=OPTICAL),
+    "boxes to tick": HardSet(
+        text={"signs": 1.0}, lengths=(1, 12), needs=frozenset("☑☒□")
+    ),
+    "signs alone": HardSet(
+        text={"signs": 1.0, "single": 1.0, "numbers": 1.0}, lengths=(1, 3)
+    ),
+    **{
+        name: HardSet(lines=dict.fromkeys(kinds, 1.0))
+        for name, kinds in {
+            "lines of code": ["source"],
+            "lines with identifiers": ["identifier"],
+            "lines of machines": ["instrument"],
+            "lines with boxes": ["ticked"],
+            "lines with figures": ["figures"],
+            "lines that are said": ["spoken"],
+        }.items()
+    },
 }
 
 
@@ -273,6 +326,11 @@ def draw(
     wanted: HardSet, atlas: GlyphAtlas, seed: int
 ) -> Iterator[tuple[UInt8[Tensor, "3 height width"], str]]:
     """Endless pictures of a set and their labels."""
+    if wanted.lines:
+        yield from _draw_lines(wanted, atlas, seed)
+        return
+    if wanted.machine:
+        atlas = atlas.select(_faces_of(atlas, wanted.machine))
     lexicon = Lexicon(atlas.charset, wanted.language, weights=wanted.text)
     hard = Renderer(atlas, lexicon, ingredients=replace(_PLAIN, **wanted.strengths))
     plain = Renderer(atlas, lexicon, ingredients=_PLAIN)
@@ -280,7 +338,7 @@ def draw(
         labels: list[str] = []
         for attempt in count():
             drawn = lexicon.sample(_BATCH, (seed << 20) + (index << 8) + attempt)
-            labels += filter(wanted.takes, drawn)
+            labels += filter(partial(_fits, wanted, hard), drawn)
             if len(labels) >= _BATCH:
                 break
         labels = labels[:_BATCH]
@@ -291,6 +349,42 @@ def draw(
             chosen = change.topk(round(wanted.keep * len(labels))).indices.sort().values
         for place in chosen.tolist():
             yield images[place], labels[place]
+
+
+def _faces_of(atlas: GlyphAtlas, kind: str) -> list[int]:
+    """The fonts of an atlas, and its faces of machines of one kind."""
+    names = enumerate(atlas.names)
+    return [place for place, name in names if kind_of_face(name) in ("", kind)]
+
+
+def _fits(wanted: HardSet, renderer: Renderer, label: str) -> bool:
+    """Whether a label belongs to a set, and is surely drawn in a face of machines if it should."""
+    if not wanted.takes(label):
+        return False
+    if not wanted.machine:
+        return True
+    is_shown = share_of_machines(label) == 1
+    return is_shown and renderer.typesetter.styles.kinds(label) == {wanted.machine}
+
+
+def _draw_lines(
+    wanted: HardSet, atlas: GlyphAtlas, seed: int
+) -> Iterator[tuple[UInt8[Tensor, "3 height width"], str]]:
+    """Endless lines of some kinds, as print and as signs, and their labels."""
+    lexicon = Lexicon(atlas.charset, wanted.language)
+    texts = LineTexts(
+        atlas.charset, lexicon, wanted.language, style=LineStyle(kinds=wanted.lines)
+    )
+    renderer = TextLineRenderer(atlas, texts)
+    rng = random.Random(seed)
+    for index in count():
+        width = rng.choice(_LINE_WIDTHS)
+        lines = [
+            texts.line(rng, width / rng.uniform(*_LINE_LETTERS)) for _ in range(_LINES)
+        ]
+        batch = renderer.render(lines, width, seed + index)
+        for image, ids in zip(batch.images, batch.labels.tolist(), strict=True):
+            yield image, atlas.charset.decode(ids)
 
 
 def _change(

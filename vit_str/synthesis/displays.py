@@ -33,6 +33,7 @@ class _Lcd:
 
     dark: Range = 0.3, 0.5  # brightness of the ground
     light: Range = 0.5, 0.8
+    light_share: float = 0.6
     green: Range = 0.0, 0.12  # how much less red and blue there is than green
     ink: Range = 0.02, 0.22
     inverted_share: float = 0.15
@@ -110,14 +111,21 @@ def show_on_displays(
     _show_subtitles(image, ink, mask, subtitles, random)
 
 
-def redden_last(
+def color_displays(
     fill: Images,
+    ink: Colors,
     boxes: Float[Tensor, "batch position side"],
     ids: Int64[Tensor, "batch position"],
     styles: TextStyles,
     random: Random,
 ) -> None:
-    """Give the last wheel of some counters a red ground."""
+    """Give displays and wheels one color, and the last wheel of some counters a red ground.
+
+    With patterns in them, what is lit could not be told from what is not.
+    """
+    rows = _rows(torch.tensor(styles.faces) >= 0, fill.device)
+    if len(rows):
+        fill[rows] = ink[rows].expand(-1, -1, *fill.shape[-2:])
     red = random.uniform(*_RED_TAIL.red, 1, 1, 1)
     others = random.uniform(*_RED_TAIL.others, 2, 1, 1)
     rows = _rows(torch.tensor(styles.looks) == RED_TAIL, fill.device)
@@ -145,7 +153,7 @@ def _show_lcd(
     rows: Int64[Tensor, " chosen"],
     random: Random,
 ) -> None:
-    is_light = random.bernoulli(0.6, 1, 1, 1)
+    is_light = random.bernoulli(_LCD.light_share, 1, 1, 1)
     dark = random.uniform(*_LCD.dark, 1, 1, 1)
     light = random.uniform(*_LCD.light, 1, 1, 1)
     green = random.uniform(*_LCD.green, 2, 1, 1)
@@ -166,7 +174,7 @@ def _show_lcd(
     gray = torch.cat(
         [brightness - green[:, :1], brightness, brightness - green[:, 1:]], 1
     )
-    most = torch.tensor(_LCD.blue, device=image.device).view(1, 3, 1, 1)
+    most = upload(torch.tensor(_LCD.blue), image.device).view(1, 3, 1, 1)
     ground = torch.where(is_inverted > 0, most * blue, gray)
     color = torch.where(is_inverted > 0, 1 - letters, letters).expand(-1, 3, -1, -1)
     panel = ground[rows] + spread(falloff[rows], image.shape[-2:])
@@ -192,7 +200,7 @@ def _show_led(
     which = random.integers(len(_LED.colors))
     if not len(rows):
         return
-    colors = torch.tensor(_LED.colors, device=image.device)[which[rows]][
+    colors = upload(torch.tensor(_LED.colors), image.device)[which[rows]][
         ..., None, None
     ]
     near = smooth(mask[rows], _LED.reach, _LED.reach)
@@ -215,7 +223,7 @@ def _show_subtitles(
     has_shadow = random.bernoulli(_SUBTITLE.shadow_share, 1, 1, 1)
     if not len(rows):
         return
-    yellow = torch.tensor(_SUBTITLE.yellow, device=image.device).view(1, 3, 1, 1)
+    yellow = upload(torch.tensor(_SUBTITLE.yellow), image.device).view(1, 3, 1, 1)
     white = torch.ones_like(yellow)
     ink[rows] = (torch.where(is_yellow > 0, yellow, white) * dim)[rows]
     near = dilate(mask.index_select(0, rows), 1, 1)

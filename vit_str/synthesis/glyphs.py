@@ -27,10 +27,12 @@ from vit_str.synthesis.fonts import (
     split_fonts,
 )
 from vit_str.synthesis.glyph_quality import flaw, judge
+from vit_str.synthesis.ink_levels import in_levels
 from vit_str.synthesis.machine_faces import (
     is_machine,
+    is_only_to_test,
     with_machine_faces,
-    with_optical_faces,
+    with_machine_fonts,
 )
 from vit_str.synthesis.rasterize import HEIGHT, is_blackletter
 from vit_str.synthesis.rasterize_parallel import rasterize_parallel
@@ -40,8 +42,6 @@ Drawing = Mapping[str, np.ndarray]
 
 _FORMAT = "vit-str glyphs"
 _VERSION = "5"  # of the cached file
-INK_STEP = 17
-"""Between the 16 levels of ink, 0 to 255: half as much in a file, and nothing the eye sees."""
 _ABANDONED = 3600.0
 """Seconds without a change after which a temporary file is that of a killed run."""
 _DRAWN = ".drawn"
@@ -129,7 +129,7 @@ class GlyphAtlas:
         widths = torch.from_numpy(_joined(drawings, "widths"))
         ends = widths.flatten().cumsum(0)
         atlas = cls(
-            columns=torch.from_numpy(_in_levels(_joined(drawings, "columns"))),
+            columns=torch.from_numpy(in_levels(_joined(drawings, "columns"))),
             starts=(ends - widths.flatten()).view_as(widths),
             widths=widths,
             bearings=torch.from_numpy(_joined(drawings, "bearings")),
@@ -236,7 +236,7 @@ class GlyphAtlas:
             with exclusive(file.with_suffix(".lock"), wait=True):
                 atlas = cls._cached(file)
                 atlas = atlas or cls._build_cached(charset, paths, where, file)
-        return with_optical_faces(atlas, paths)
+        return with_machine_fonts(atlas, paths)
 
     @classmethod
     def _cached(cls, file: Path) -> "GlyphAtlas | None":
@@ -294,6 +294,9 @@ class GlyphAtlas:
     def training(self) -> "GlyphAtlas":
         """The fonts to train with, not too many of one family."""
         training, _ = split_fonts(self.names)
+        training = [
+            place for place in training if not is_only_to_test(self.names[place])
+        ]
         return self.select(limit_families(self.names, training))
 
     def held_out(self) -> "GlyphAtlas":
@@ -304,8 +307,10 @@ class GlyphAtlas:
         """
         training, held_out = split_fonts(self.names)
         kept = held_out or training
-        optical = [place for place, name in enumerate(self.names) if is_machine(name)]
-        kept = sorted({*kept, *optical})
+        of_machines = [
+            place for place, name in enumerate(self.names) if is_machine(name)
+        ]
+        kept = sorted({*kept, *of_machines})
         return with_machine_faces(self.select(kept), held_out=True)
 
     def compact(self) -> "GlyphAtlas":
@@ -332,13 +337,6 @@ def _remove_abandoned(cache: Path, own: Path) -> None:
 def _joined(drawings: Sequence[Drawing], key: str) -> np.ndarray:
     """One array of all drawings, font after font."""
     return np.concatenate([drawing[key] for drawing in drawings])
-
-
-def _in_levels(columns: np.ndarray) -> np.ndarray:
-    """Ink in the nearest of 16 levels."""
-    levels = np.arange(256) + INK_STEP // 2
-    table = (levels // INK_STEP * INK_STEP).clip(max=255).astype(np.uint8)
-    return table[columns]
 
 
 def _name(family: str, path: str, variant: str) -> str:

@@ -22,7 +22,8 @@ from vit_str import console
 from vit_str.files import write_atomically
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.machine import cpu_count
-from vit_str.synthesis.glyphs import INK_STEP, GlyphAtlas
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.ink_levels import INK_STEP
 from vit_str.synthesis.materials import InstalledMaterials, Pictures, key_of
 from vit_str.synthesis.pictures import decoded
 from vit_str.synthesis.word_list_cache import WordList, arrays_of, lists_of

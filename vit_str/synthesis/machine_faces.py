@@ -21,6 +21,7 @@ from jaxtyping import UInt8
 from PIL import Image, ImageDraw
 
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
+from vit_str.synthesis.ink_levels import in_levels
 from vit_str.synthesis.rasterize import HEIGHT, RasterFont, UnusableFont, rasterize
 
 if TYPE_CHECKING:
@@ -28,16 +29,21 @@ if TYPE_CHECKING:
 
 Columns = UInt8[np.ndarray, "column row"]
 
-SEGMENTS = "segments drawn by code"
-DOTS = "dots drawn by code"
-WHEELS = "wheels drawn by code"
+SEVEN = "seven segments"
+FOURTEEN = "fourteen segments"
+DOTS = "dots"
+WHEELS = "wheels"
 OPTICAL = "read by machines"
 """Fonts that machines read, such as OCR-B of passports."""
 ROLLED = "rolled"
 """Ends the name of a face of wheels that have not come to rest; it follows the one that have."""
 
-_DRAWN_HERE = (SEGMENTS, DOTS, WHEELS)
+KINDS = (SEVEN, FOURTEEN, DOTS, WHEELS, OPTICAL)
+"""Names of faces begin with one of these, ``: `` and where they are from."""
+
+_BY_CODE = "drawn by code"
 _READ_BY_MACHINES = re.compile(r"ocr-?[ab][ls]?(bold|condensed)?", re.IGNORECASE)
+_DISPLAYS = re.compile(r"dseg(7|14)(?:classic|modern)(?:mini)?-.*", re.IGNORECASE)
 _FINE = 4  # times as many pixels as the atlas has, from which faces are averaged
 _SEEDS = {False: "faces to train with", True: "faces held out"}
 _DIGITS = "0123456789"
@@ -75,7 +81,7 @@ _SEVEN: Mapping[str, str] = {
     "°": "abfg",
 }
 """Segments from the top to the right and around, the middle one last."""
-_SEVEN_OTHERS: Mapping[str, str] = {"6": "fgedc", "7": "fabc", "9": "abfgc"}
+_SEVEN_OTHERS: Mapping[str, str] = {"6": "cdefg", "7": "fabc", "9": "abfgc"}
 """Digits that some displays show so."""
 _FOURTEEN: Mapping[str, str] = {
     "0": "abcdefjm",
@@ -179,7 +185,7 @@ class _Segments:
     others_share: float = 0.2  # of displays, for each digit that has two shapes
     advance: tuple[float, float] = (1.25, 1.7)  # of the width
     mark: tuple[float, float] = (0.1, 0.45)  # of the width, that a dot or colon takes
-    ghost: tuple[int, int] = (14, 52)  # ink of 255 of what is not lit
+    ghost: tuple[int, int] = (12, 40)  # ink of 255 of what is not lit
     ghost_share: float = 0.35
 
 
@@ -194,7 +200,7 @@ class _Dots:
     square_share: float = 0.3
     spaces: tuple[int, int] = (1, 2)  # columns between letters
     ghost_share: float = 0.2
-    ghost: tuple[int, int] = (14, 44)
+    ghost: tuple[int, int] = (12, 36)
 
 
 @dataclass(frozen=True)
@@ -226,26 +232,51 @@ class _Glyph:
 _Face = dict[str, _Glyph]
 
 
+def kind_of_face(name: str) -> str:
+    """Which of `KINDS` a face in an atlas is of, by its name; empty for fonts."""
+    if name.startswith(OPTICAL):
+        return OPTICAL
+    kind = name.partition(": ")[0]
+    return kind if kind in KINDS else ""
+
+
 def is_machine(name: str) -> bool:
     """Whether a name in an atlas is that of a face of machines."""
-    return name.startswith((*_DRAWN_HERE, OPTICAL))
+    return kind_of_face(name) != ""
 
 
-def with_optical_faces(atlas: GlyphAtlas, paths: Sequence[Path]) -> GlyphAtlas:
-    """An atlas with those of the fonts behind it that machines read, such as OCR-B of passports.
+def is_only_to_test(name: str) -> bool:
+    """Whether it is a font of displays: in training they are drawn by code."""
+    return kind_of_face(name) in (SEVEN, FOURTEEN) and _BY_CODE not in name
 
-    Their letters are too unlike others to be judged by them: of these fonts ASCII is believed.
+
+def with_machine_fonts(atlas: GlyphAtlas, paths: Sequence[Path]) -> GlyphAtlas:
+    """An atlas with fonts of machines behind it: OCR-B of passports, OCR-A, and displays.
+
+    Their letters are too unlike others to be judged by them. They are believed as far as they are
+    known: ASCII, and what segments can show.
     """
-    wanted = [path for path in paths if _READ_BY_MACHINES.fullmatch(path.stem)]
-    known = "".join(
-        each for each in " " + PRINTABLE_ASCII if each in atlas.charset.characters
-    )
     faces = {}
-    for path in wanted:
+    for path in paths:
+        kind, characters = _known_font(path.stem)
+        known = "".join(each for each in characters if not atlas.charset.unknown(each))
         with suppress(UnusableFont):
-            font = rasterize(str(path), known)[0]
-            faces[f"{OPTICAL} {font.family}/{path.stem}"] = _face(font, known)
+            if known:
+                face = _face(rasterize(str(path), known)[0], known)
+                faces[f"{kind}: {path.stem}/{path.stem}"] = face
     return _joined(atlas, faces) if faces else atlas
+
+
+def _known_font(stem: str) -> tuple[str, str]:
+    """The kind of a font of machines and its characters, by the name of its file; empty if none."""
+    if _READ_BY_MACHINES.fullmatch(stem):
+        return OPTICAL, " " + PRINTABLE_ASCII
+    display = _DISPLAYS.fullmatch(stem)
+    if display is None:
+        return "", ""
+    kind, shapes = (SEVEN, _SEVEN) if display[1] == "7" else (FOURTEEN, _FOURTEEN)
+    letters = "".join(each for each in shapes if each.isalnum())
+    return kind, " -.:" + letters
 
 
 def _face(font: RasterFont, characters: str) -> _Face:
@@ -254,7 +285,9 @@ def _face(font: RasterFont, characters: str) -> _Face:
     face: _Face = {}
     for place, character in enumerate(characters):
         if font.drawn[place]:
-            columns = font.columns[ends[place] - font.widths[place] : ends[place]]
+            columns = in_levels(
+                font.columns[ends[place] - font.widths[place] : ends[place]]
+            )
             bearing = float(font.bearings[place])
             face[character] = _Glyph(columns, bearing, float(font.advances[place]))
     return face
@@ -267,7 +300,7 @@ def with_machine_faces(atlas: GlyphAtlas, held_out: bool = False) -> GlyphAtlas:
         atlas: the fonts; wheels show digits of some of them.
         held_out: other faces, for what is kept out of training.
     """
-    if not atlas.names or any(name.startswith(_DRAWN_HERE) for name in atlas.names):
+    if not atlas.names or any(_BY_CODE in name for name in atlas.names):
         return atlas
     faces = dict(_drawn_faces(held_out))
     faces |= _wheel_faces(atlas, held_out)
@@ -319,14 +352,14 @@ def _drawn_faces(held_out: bool) -> dict[str, _Face]:
     """Faces of segments and dots by name."""
     faces: dict[str, _Face] = {}
     kinds = (
-        (f"{SEGMENTS}/seven", _COUNTS.seven, _seven_segments),
-        (f"{SEGMENTS}/fourteen", _COUNTS.fourteen, _fourteen_segments),
-        (f"{DOTS}/matrix", _COUNTS.dots, _dots),
+        (SEVEN, _COUNTS.seven, _seven_segments),
+        (FOURTEEN, _COUNTS.fourteen, _fourteen_segments),
+        (DOTS, _COUNTS.dots, _dots),
     )
     for name, counts, draw in kinds:
         rng = random.Random(f"{_SEEDS[held_out]} {name}")
         for number in range(counts[held_out]):
-            faces[f"{name} {number}"] = draw(rng)
+            faces[f"{name}: {_BY_CODE}/{number}"] = draw(rng)
     return faces
 
 
@@ -334,6 +367,8 @@ def _seven_segments(rng: random.Random) -> _Face:
     shapes = dict(_SEVEN)
     share = _SEGMENTS.others_share
     shapes |= {each: lit for each, lit in _SEVEN_OTHERS.items() if rng.random() < share}
+    if shapes["6"] == shapes["b"]:
+        del shapes["b"]
     width = rng.uniform(*_SEGMENTS.width)
     thickness = rng.uniform(*_SEGMENTS.thickness)
     gap = rng.uniform(*_SEGMENTS.gap)
@@ -565,8 +600,8 @@ def _wheel_faces(atlas: GlyphAtlas, held_out: bool) -> dict[str, _Face]:
         digits = [_columns_of(atlas, font, int(each)) for each in ids]
         if _are_even(digits):
             rest, rolled = _wheels(digits, rng)
-            faces[f"{WHEELS}/{font}"] = rest
-            faces[f"{WHEELS}/{font} {ROLLED}"] = rolled
+            faces[f"{WHEELS}: {_BY_CODE}/{font}"] = rest
+            faces[f"{WHEELS}: {_BY_CODE}/{font} {ROLLED}"] = rolled
         if len(faces) == 2 * wanted:
             break
     return faces

@@ -18,6 +18,7 @@ _MOSTLY = re.compile(
     | [EFHPLUdAC][- ]?\d{{1,3}} | Err(?:\ ?\d+)?    # E04, L23
     | (?:EXP|LOT|BBE|MFG|PROD|SN|S/N)[.:]?\ ?[0-9A-Z][-0-9A-Z./: ]*
     | L\ ?\d{{3,}}[A-Z]?(?:\ \d\d?:\d\d)?
+    | \d{{7}}[MF]\d{{7}}                              # dates of passports
     | (?=[A-Z0-9]*<)[A-Z0-9<]{{8,}}                  # P<UTOERIKSSON<<ANNA<MARIA
     """,
     re.VERBOSE,

@@ -17,7 +17,7 @@ from vit_str.synthesis.depth import (
     add_relief,
     add_shadows,
 )
-from vit_str.synthesis.displays import redden_last, show_on_displays
+from vit_str.synthesis.displays import color_displays, show_on_displays
 from vit_str.synthesis.fields import (
     Images,
     Mask,
@@ -160,7 +160,7 @@ def paint(
     _add_gradients(fill, strengths.gradient, random)
     _add_patterns(fill, ink, behind, strengths.pattern, random)
     if shown:
-        redden_last(fill, shown.boxes, shown.ids, shown.styles, apart)
+        color_displays(fill, ink, shown.boxes, shown.ids, shown.styles, apart)
     opacity = _opacity(ink, behind, strengths.faint, random)
     add_relief(image, fill, opacity, mask, strengths.emboss, random)
     image.lerp_(fill, mask * opacity)

@@ -144,38 +144,28 @@ _BLOCKS = {
     """,
     "instruments": """
         {hour}:{minute} {hour}:{minute} {hour}:{minute}:{minute} {digit}:{minute}␣PM
-        {minute}:{minute}.{digit}
-        {two}.{digit}␣°C {two}.{digit}°C -{digit}.{digit}␣°C {two}°C {two}␣°F {digit}.{digit}°
-        {digit}.{three}␣kg {two}.{two}␣kg {natural}␣g {digit}.{two}␣lb {natural}.{digit}␣g
-        {three}.{digit}
-        10{two}␣hPa 9{two}␣hPa {digit}.{two}␣bar {two}.{digit}␣psi {natural}␣kPa {two}␣%
-        {two}.{digit}␣%
-        {two}% {digit}.{two}␣V {two}.{digit}␣V 2{two}␣V {natural}␣mV {digit}.{two}␣A {natural}␣W
-        {digit}.{digit}␣kW
-        {three}{two}␣kWh {three}{two}.{digit}␣kWh {three}{two}.{digit} {three}{three} {three}{two}
-        00{three}{two}
-        00{three} {three}{three}{digit} {three}{three}.{digit} 0{three}{digit}␣m³ {three}{three}␣km
-        {natural}␣km/h
-        {natural}␣rpm {two}␣dB {digit}.{two}␣pH {natural}␣ppm {natural}␣bpm {three}␣mmHg
-        {digit}.{digit}␣mmol/L
+        {minute}:{minute}.{digit} {two}.{digit}␣°C {two}.{digit}°C -{digit}.{digit}␣°C {two}°C
+        {two}␣°F {digit}.{digit}° {digit}.{three}␣kg {two}.{two}␣kg {natural}␣g {digit}.{two}␣lb
+        {natural}.{digit}␣g {three}.{digit} 10{two}␣hPa 9{two}␣hPa {digit}.{two}␣bar
+        {two}.{digit}␣psi {natural}␣kPa {two}␣% {two}.{digit}␣% {two}% {digit}.{two}␣V
+        {two}.{digit}␣V 2{two}␣V {natural}␣mV {digit}.{two}␣A {natural}␣W {digit}.{digit}␣kW
+        {three}{two}␣kWh {three}{two}.{digit}␣kWh {three}{two}.{digit} {three}{three}
+        {three}{two} 00{three}{two} 00{three} {three}{three}{digit} {three}{three}.{digit}
+        0{three}{digit}␣m³ {three}{three}␣km {natural}␣km/h {natural}␣rpm {two}␣dB
+        {digit}.{two}␣pH {natural}␣ppm {natural}␣bpm {three}␣mmHg {digit}.{digit}␣mmol/L
         {digit}.{digit} {two}.{digit} {digit}.{two} {digit}.{three} {two}.{two} -{digit}.{digit}
-        -{two}.{digit} {natural}
-        E{two} E{digit} E-{two} E{three} F{digit} F{two} H{two} L{two} L{digit} P{two} U{digit}
-        d{two} A{two} C{two}
-        Err Err␣{digit} --:-- -:-- --.- --- -- -:--:--
+        -{two}.{digit} E{two} E{digit} E-{two} E{three} F{digit} F{two} H{two} L{two} L{digit}
+        P{two} U{digit} d{two} A{two} C{two} Err Err␣{digit} --:-- -:-- --.- --- -- -:--:--
         EXP␣{mm}/{recent} EXP␣{mm}/{two} EXP:␣{day}.{mm}.{two} EXP␣{day}{MONTH}{two}
-        EXP{two}{mm}{two} EXP.␣{mm}.{recent}
-        LOT␣{three}{digit}{A} LOT␣{A}{three}{two} LOT:␣{three}{three} LOT{three}{two} L{three}{two}
-        L{two}{three}{A}
+        EXP{two}{mm}{two} EXP.␣{mm}.{recent} LOT␣{three}{digit}{A} LOT␣{A}{three}{two}
+        LOT:␣{three}{three} LOT{three}{two} L{three}{two} L{two}{three}{A}
         L␣{three}{digit}␣{hour}:{minute} BBE␣{day}.{mm}.{two} BBE␣{day}␣{MONTH}␣{two}
-        MFG␣{mm}/{recent} {day}.{mm}.{recent}
-        {day}.{mm}.{two} {mm}/{recent} {day}/{mm}/{two}␣{hour}:{minute} SN␣{three}{three}{A}
-        S/N␣{A}{A}{three}{three}
+        MFG␣{mm}/{recent} {day}.{mm}.{recent} {day}.{mm}.{two} {mm}/{recent}
+        {day}/{mm}/{two}␣{hour}:{minute} SN␣{three}{three}{A} S/N␣{A}{A}{three}{three}
         P<{A}{A}{A}{NAME}<<{NAME} {NAME}<<{NAME}<{NAME} {NAME}<<{NAME}<<<<<
-        {A}{three}{three}{digit}<{digit}{A}{A}{A}
-        {two}{mm}{two}{digit}{A}{two}{mm}{two}{digit} I<{A}{A}{A}{A}{three}{three}
-        ID{A}{A}{A}{NAME}<<<< {NAME}<<<<<<
-        {A}{A}{A}{two}{mm}{two}{digit}<<<< <<<<<<{two}
+        {A}{three}{three}{digit}<{digit}{A}{A}{A} {two}{mm}{two}{digit}F{two}{mm}{two}{digit}
+        {two}{mm}{two}{digit}M{two}{mm}{two}{digit} I<{A}{A}{A}{A}{three}{three}
+        ID{A}{A}{A}{NAME}<<<< {NAME}<<<<<< {A}{A}{A}{two}{mm}{two}{digit}<<<< <<<<<<{two}
     """,
     "abbreviations": """
         AI II III IV VI VII VIII IX XI XII XIV

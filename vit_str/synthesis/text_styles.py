@@ -17,10 +17,12 @@ from jaxtyping import Float
 from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.machine_faces import (
     DOTS,
+    FOURTEEN,
     OPTICAL,
     ROLLED,
-    SEGMENTS,
+    SEVEN,
     WHEELS,
+    kind_of_face,
 )
 from vit_str.synthesis.machine_text import (
     is_count,
@@ -51,14 +53,14 @@ class _Kinds:
     """Shares of kinds of faces, of those that can write a text; by eye."""
 
     reading: dict[str, float] = field(
-        default_factory=lambda: {"seven": 0.6, "fourteen": 0.12, DOTS: 0.28}
+        default_factory=lambda: {SEVEN: 0.6, FOURTEEN: 0.12, DOTS: 0.28}
     )
     counter: dict[str, float] = field(
-        default_factory=lambda: {WHEELS: 0.5, "seven": 0.35, DOTS: 0.15}
+        default_factory=lambda: {WHEELS: 0.5, SEVEN: 0.35, DOTS: 0.15}
     )
     passport: dict[str, float] = field(default_factory=lambda: {OPTICAL: 0.9})
     code: dict[str, float] = field(
-        default_factory=lambda: {DOTS: 0.65, "fourteen": 0.15, OPTICAL: 0.2}
+        default_factory=lambda: {DOTS: 0.65, FOURTEEN: 0.15, OPTICAL: 0.2}
     )
 
 
@@ -112,17 +114,15 @@ class StyleSampler:
     """
 
     def __init__(self, atlas: GlyphAtlas) -> None:
-        self._faces: dict[str, list[int]] = {}
-        for place, name in enumerate(atlas.names):
-            kind = _kind(name)
-            if kind:
-                self._faces.setdefault(kind, []).append(place)
         correct = atlas.is_correct.cpu()
-        characters = atlas.charset.characters
-        self._written = {}
-        for kind, places in self._faces.items():
-            known = correct[places].all(0).nonzero()[:, 0].tolist()
-            self._written[kind] = frozenset(characters[id_] for id_ in known)
+        characters = np.array([*atlas.charset.characters])
+        self._faces: dict[str, list[tuple[int, frozenset[str]]]] = {}
+        for place, name in enumerate(atlas.names):
+            kind = kind_of_face(name)
+            # Turning wheels stand behind those at rest
+            if kind and not name.endswith(ROLLED):
+                written = frozenset(characters[correct[place].numpy()].tolist())
+                self._faces.setdefault(kind, []).append((place, written))
 
     def sample(
         self, texts: Sequence[str], strengths: Ingredients, seed: int, width: int
@@ -135,9 +135,7 @@ class StyleSampler:
         kinds = []
         for text, own in zip(texts, numbers.tolist(), strict=True):
             likely = share * share_of_machines(text) or panels
-            kind = ""
-            if own[0] < likely:
-                kind = self._kind_of(text, own[3])
+            kind = self._kind_of(text, own[3]) if own[0] < likely else ""
             is_too_long = len(text) * _LEAST_ADVANCE > width
             kinds.append("" if kind == DOTS and is_too_long else kind)
         styles = TextStyles(
@@ -152,32 +150,44 @@ class StyleSampler:
         )
         for place, kind in enumerate(kinds):
             if kind:
-                self._show(styles, place, kind, numbers[place])
+                faces = self._faces_for(kind, texts[place])
+                self._show(styles, place, kind, faces, numbers[place])
         _add_print(styles, texts, kinds, strengths, numbers)
         return styles
 
-    def _show(
-        self, styles: TextStyles, place: int, kind: str, numbers: Numbers
-    ) -> None:
-        """Set a text in a face of machines."""
-        faces = self._faces[kind]
-        styles.faces[place] = faces[int(numbers[1] * len(faces))]
-        styles.looks[place] = _look(kind, numbers[2])
-        styles.is_rolled[place] = kind == WHEELS and numbers[3] < _LOOKS.rolled
+    def kinds(self, text: str) -> set[str]:
+        """The kinds of faces that a text of machines may be set in."""
+        return set(self._shares_for(text))
+
+    def _shares_for(self, text: str) -> dict[str, float]:
+        """Kinds of faces that can write a text, and their shares."""
+        shares = _shares(text) if share_of_machines(text) else {DOTS: 1.0}
+        return {
+            kind: share for kind, share in shares.items() if self._faces_for(kind, text)
+        }
 
     def _kind_of(self, text: str, number: float) -> str:
         """The kind of face that a text is set in; empty if none can write it."""
-        shares = _shares(text) if share_of_machines(text) else {DOTS: 1.0}
-        kinds = {
-            kind: share for kind, share in shares.items() if self._can_write(kind, text)
-        }
-        return _chosen(kinds, number)
+        return _chosen(self._shares_for(text), number)
 
-    def _can_write(self, kind: str, text: str) -> bool:
-        """Whether faces of a kind have all of a text but its unit, which is printed beside."""
-        return kind in self._faces and self._written[kind].issuperset(
-            without_unit(text)
-        )
+    def _faces_for(self, kind: str, text: str) -> list[int]:
+        """Faces of a kind that have all of a text but its unit, which is printed beside."""
+        shown = without_unit(text)
+        faces = self._faces.get(kind, ())
+        return [face for face, written in faces if written.issuperset(shown)]
+
+    def _show(
+        self,
+        styles: TextStyles,
+        place: int,
+        kind: str,
+        faces: Sequence[int],
+        numbers: Numbers,
+    ) -> None:
+        """Set a text in one of some faces."""
+        styles.faces[place] = faces[int(numbers[1] * len(faces))]
+        styles.looks[place] = _look(kind, numbers[2])
+        styles.is_rolled[place] = kind == WHEELS and bool(numbers[3] < _LOOKS.rolled)
 
 
 def _add_print(
@@ -207,18 +217,6 @@ def _add_print(
         styles.is_subtitle[place] = not kinds[place]
 
 
-def _kind(name: str) -> str:
-    """The kind of a face by its name; empty for fonts and for wheels that are turning."""
-    if name.startswith(SEGMENTS):
-        return "seven" if "seven" in name else "fourteen"
-    if name.startswith(WHEELS):
-        return "" if name.endswith(ROLLED) else WHEELS
-    for kind in (DOTS, OPTICAL):
-        if name.startswith(kind):
-            return kind
-    return ""
-
-
 def _shares(text: str) -> dict[str, float]:
     if is_passport_line(text):
         return _KINDS.passport
@@ -240,7 +238,7 @@ def _chosen(kinds: dict[str, float], number: float) -> str:
 
 
 def _look(kind: str, number: float) -> int:
-    if kind in ("seven", "fourteen"):
+    if kind in (SEVEN, FOURTEEN):
         shares = _LOOKS.segments
     elif kind == DOTS:
         shares = _LOOKS.dots
