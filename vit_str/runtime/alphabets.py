@@ -1,4 +1,4 @@
-"""Alphabets that are not Latin, and letters that look alike in several scripts."""
+"""Scripts of letters, alphabets that are not Latin, and letters that look alike in several."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from types import MappingProxyType
 LATIN = "Latin"
 CYRILLIC = "Cyrillic"
 GREEK = "Greek"
+HANGUL = "Hangul"
 
+_OTHER_LANGUAGES = {"ko": HANGUL}  # that are written in no alphabet of `ALPHABETS`
 _RUSSIAN = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя"
 
 ALPHABETS: Mapping[str, str] = MappingProxyType(
@@ -48,7 +50,7 @@ _SIMILAR = (
 
 
 def script_of(character: str) -> str | None:
-    """The script of a letter: Latin, Cyrillic or Greek; None for all others and for signs."""
+    """The script of a letter: Latin, Cyrillic, Greek or Hangul; None for all others and signs."""
     code = ord(character)
     if not character.isalpha() or character in "ªºµ":
         return None
@@ -56,6 +58,8 @@ def script_of(character: str) -> str | None:
         return LATIN
     if 0x370 <= code < 0x400 or 0x1F00 <= code < 0x2000:
         return GREEK
+    if 0xAC00 <= code < 0xD7A4 or 0x3131 <= code < 0x318F or 0x1100 <= code < 0x1200:
+        return HANGUL
     return CYRILLIC if 0x400 <= code < 0x530 else None
 
 
@@ -73,13 +77,15 @@ def script_of_text(text: str) -> str | None:
 def ends_of_script(text: str) -> int | None:
     """The place where a word of a text goes on in another script; None if none does.
 
+    Hangul, which looks like no other script, stands beside all of them, as in ``API를``.
+
     >>> ends_of_script("Привет world"), ends_of_script("ПриветWorld")
     (None, 6)
     """
     before = None
     for place, character in enumerate(text):
         script = script_of(character)
-        if script and before and script != before:
+        if script and before and script != before and HANGUL not in (script, before):
             return place
         before = script
     return None
@@ -88,9 +94,11 @@ def ends_of_script(text: str) -> int | None:
 def script_of_language(code: str) -> str:
     """The script in which a language is written first; Latin for those that have no alphabet here.
 
-    >>> script_of_language("uk"), script_of_language("el"), script_of_language("de")
-    ('Cyrillic', 'Greek', 'Latin')
+    >>> script_of_language("uk"), script_of_language("ko"), script_of_language("de")
+    ('Cyrillic', 'Hangul', 'Latin')
     """
+    if code in _OTHER_LANGUAGES:
+        return _OTHER_LANGUAGES[code]
     return script_of(ALPHABETS[code][0]) or LATIN if code in ALPHABETS else LATIN
 
 

@@ -13,6 +13,7 @@ from vit_str.synthesis import placement
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.random_numbers import Random, Range
+from vit_str.synthesis.squares import SQUARE, is_square
 
 _NUMBERS = 1 << 24  # of which one is drawn for each word, to choose its font
 _COLUMNS_AT_ONCE = 1 << 18  # which takes little memory
@@ -58,6 +59,8 @@ class Lines:
     owners: Int64[Tensor, "batch column"]
     # Left, top, right, bottom of every character, in pixels; zero where there is none
     boxes: Float[Tensor, "batch position side"]
+    # Letters of each word; square ones, which have more strokes, count as several
+    letters: Float[Tensor, " batch"]
     # Letters off the baseline, if asked for
     unevenness: placement.Unevenness | None = None
     # Words with letters below each other, if asked for
@@ -98,6 +101,7 @@ class Typesetter:
         self.atlas = atlas
         self._tops, self._bottoms = _ink_rows(atlas)
         self._flawed = _flawed(atlas)
+        self._letters = _letters(atlas)
 
     def among(self, fonts: Sequence[int]) -> "Typesetter":
         """The same for some fonts only."""
@@ -193,6 +197,7 @@ class Typesetter:
             aspects=width / self.atlas.height,
             owners=owners,
             boxes=boxes.float(),
+            letters=(self._letters[known] * drawn).sum(1),
         )
 
     def _put_in_cells(
@@ -293,6 +298,12 @@ def _each_column(
 def _flawed(atlas: GlyphAtlas) -> Float[Tensor, "character font"]:
     """1 for what a font does not show truly, else 0."""
     return (~atlas.is_correct).float().T.contiguous()
+
+
+def _letters(atlas: GlyphAtlas) -> Float[Tensor, " character"]:
+    """How many letters of Latin each character counts as."""
+    counts = [SQUARE if is_square(each) else 1.0 for each in atlas.charset.characters]
+    return torch.tensor(counts, device=atlas.starts.device)
 
 
 def _sample_spacing(strength: float, random: Random) -> Float[Tensor, " batch"]:
