@@ -32,6 +32,9 @@ ALPHABETS: Mapping[str, str] = MappingProxyType(
 )
 """Small letters of languages by code; Serbian is written in Latin letters as well."""
 
+NOT_LATIN: tuple[str, ...] = (*ALPHABETS, *_OTHER_LANGUAGES)
+"""Languages that are written in other scripts than Latin, by code."""
+
 WRITTEN_IN_BOTH = ("sr",)
 """Languages of `ALPHABETS` that are written in Latin letters too."""
 
