@@ -153,7 +153,7 @@ def test_what_there_is_not_is_refused(wrong, reason, latin_alone):
 def test_languages_are_those_of_tesseract():
     codes = plugin.VitStrEngine.languages(options_of())
     assert {"eng", "deu", "fra", "nor", "en", "none"} <= codes
-    assert {"rus", "ukr", "bel", "bul", "srp", "mkd", "kaz", "ell"} <= codes
+    assert {"rus", "ukr", "bel", "bul", "srp", "mkd", "kaz", "ell", "kor"} <= codes
     assert "jpn" not in codes
 
 
@@ -163,13 +163,12 @@ def test_a_language_has_its_weights(both_scripts):
         plugin.check_options(options)
         reader = plugin._reader(options)
         assert reader.reader.charset == reader.lines.charset == charset_of(charset)
-        assert reader.other is None
+        assert not reader.others
     both = plugin._reader(
         options_of(languages=["rus", "deu"], vit_str_model=str(both_scripts))
     )
-    assert both.other is not None and both.other().lines.charset == charset_of(
-        "cyrillic-greek"
-    )
+    (open_other,) = both.others
+    assert open_other().lines.charset == charset_of("cyrillic-greek")
 
 
 def test_a_page_that_cannot_be_read_is_left_as_it_is(tmp_path):

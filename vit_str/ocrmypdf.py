@@ -7,8 +7,8 @@ import logging
 import os
 import threading
 from argparse import ArgumentParser
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -214,21 +214,20 @@ def _reader(options: Any) -> PageReader:
     model = getattr(options, "vit_str_model", "tiny")
     whole = _load(model, "+".join(dict.fromkeys(codes)))
     detector = _detector(threading.get_ident())
-    return PageReader(whole.reader, detector, whole.lines, other=whole.other)
+    return PageReader(whole.reader, detector, whole.lines, others=whole.others)
 
 
 def _lines_alone(whole: PageReader) -> PageReader:
     """What reads the longest lines of a page, without looking at their words again."""
 
-    def other() -> PageReaders:
-        assert whole.other is not None
-        return PageReaders(whole.other().lines, None)
+    def lines_of(open_other: Callable[[], PageReaders]) -> PageReaders:
+        return PageReaders(open_other().lines, None)
 
     return PageReader(
         whole.lines,
         _Longest(whole.detector),
         minimum_confidence=0.0,
-        other=other if whole.other else None,
+        others=[partial(lines_of, each) for each in whole.others],
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
+from scipy.special import softmax
 
 from vit_str.runtime import Search, load
 from vit_str.runtime.image_decoding import decode
@@ -21,7 +22,7 @@ ENGLISH = ("Museum", "hospital", "GARDEN", "career", "Products")
 
 @pytest.fixture(scope="module")
 def detector() -> ScriptDetector:
-    found = detector_for(resolve("tiny"), resolve("cyrillic-greek"))
+    found = detector_for(resolve("tiny"), [resolve("cyrillic-greek")])
     assert found is not None, "new weights? run data/make_script_detector.py"
     return found
 
@@ -45,13 +46,30 @@ def test_two_layers_over_columns_and_their_mean():
     detector = ScriptDetector(
         hidden_weight=np.array([[1.0, -1.0], [0.0, 2.0]]),
         hidden_bias=np.array([0.0, -1.0]),
-        output_weight=np.array([1.0, 3.0]),
-        output_bias=np.array(-1.0),
+        output_weight=np.array([[1.0, 3.0], [0.0, 1.0]]),
+        output_bias=np.array([-1.0, 0.0]),
+        readers=1,
     )
     scores = np.array([[[2.0, 1.0], [0.0, 1.0]], [[1.0, 1.0], [0.0, 0.0]]])
     # First image: hidden (1, 1) and (0, 1), mean (0.5, 1), 0.5 + 3 - 1; second: (0, 1) and (0, 0)
-    odds = np.array([2.5, 0.5])
-    np.testing.assert_allclose(detector.probabilities(scores), 1 / (1 + np.exp(-odds)))
+    np.testing.assert_allclose(
+        detector.probabilities(scores),
+        softmax([[0, 2.5, 1.0], [0, 0.5, 0.5]], axis=1)[:, 1:],
+    )
+    (one,) = (detector.for_outputs([1], []),)
+    odds = np.array([[1.0], [0.5]])
+    np.testing.assert_allclose(one.probabilities(scores), 1 / (1 + np.exp(-odds)))
+
+
+def test_large_scores_do_not_overflow():
+    detector = ScriptDetector(
+        hidden_weight=np.array([[1.0]]),
+        hidden_bias=np.array([0.0]),
+        output_weight=np.array([[1.0], [-1.0]]),
+        output_bias=np.zeros(2),
+    )
+    found = detector.probabilities(np.array([[[5000.0]]]))
+    np.testing.assert_allclose(found, [[1.0, 0.0]])
 
 
 def test_the_detector_is_for_the_weights_of_the_package(detector):
@@ -62,9 +80,12 @@ def test_the_detector_is_for_the_weights_of_the_package(detector):
 def test_copies_of_the_weights_have_it_and_others_do_not(detector, tmp_path):
     first = shutil.copy(resolve("tiny"), tmp_path / "tiny.safetensors")
     other = shutil.copy(resolve("cyrillic-greek"), tmp_path / "other.safetensors")
-    assert detector_for(first, other) is detector
-    assert detector_for(other, first) is None
-    assert detector_for(tmp_path / "none.safetensors", other) is None
+    found = detector_for(first, [other])
+    assert found is not None
+    np.testing.assert_array_equal(found.output_weight, detector.output_weight)
+    assert detector_for(other, [first]) is None
+    assert detector_for(first, [other, first]) is None
+    assert detector_for(tmp_path / "none.safetensors", [other]) is None
     weights = load_weights(first)
     changed = tmp_path / "changed.safetensors"
     save_weights(
@@ -76,7 +97,7 @@ def test_copies_of_the_weights_have_it_and_others_do_not(detector, tmp_path):
         temperature=weights.temperature,
     )
     assert stored_checksum(changed) not in (None, stored_checksum(first))
-    assert detector_for(changed, other) is None
+    assert detector_for(changed, [other]) is None
 
 
 def test_words_of_all_scripts_are_read_right_and_latin_ones_by_the_first(drawn):

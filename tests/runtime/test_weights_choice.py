@@ -10,6 +10,7 @@ import torch
 from vit_str.runtime import Reader, Search, load, weights_choice
 from vit_str.runtime.charset import charset_of
 from vit_str.runtime.image_decoding import decode
+from vit_str.runtime.one_script import has_look_alikes, one_script
 from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.prior import prior_of
 from vit_str.runtime.readings import Character, Reading
@@ -18,6 +19,7 @@ from vit_str.runtime.weights_choice import (
     is_doubtful,
     is_of_other_script,
     is_surer,
+    languages_of,
     lines_of,
     may_be_of_other_script,
     sees_other_script,
@@ -59,8 +61,8 @@ def test_without_other_scripts_all_is_read_by_the_package(latin_alone):
         asked("de+en"),
         Search(alphabet="abc"),
     ):
-        assert choose_weights("tiny", search) == ("tiny", None)
-        assert choose_weights("line", search) == ("line", None)
+        assert choose_weights("tiny", search) == ("tiny", ())
+        assert choose_weights("line", search) == ("line", ())
     assert lines_of("tiny") == BUNDLED / "line.safetensors"
     assert lines_of("mine.safetensors") == "line"
 
@@ -76,13 +78,13 @@ def test_a_language_that_nothing_here_reads_is_refused(language, latin_alone):
 )
 def test_a_language_takes_the_weights_that_read_it(both, language):
     choice = choose_weights(both, asked(language))
-    assert choice == (both / "cyrillic-greek.safetensors", None)
+    assert choice == (both / "cyrillic-greek.safetensors", ())
 
 
 @pytest.mark.parametrize("language", ["ru+de", "sr", None])
 def test_several_scripts_take_both(both, language):
     choice = choose_weights(both, asked(language))
-    assert choice == (both / "tiny.safetensors", both / "cyrillic-greek.safetensors")
+    assert choice == (both / "tiny.safetensors", (both / "cyrillic-greek.safetensors",))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def test_several_scripts_take_both(both, language):
     ],
 )
 def test_what_may_be_read_says_which(both, search, name):
-    assert choose_weights(both, search) == (both / f"{name}.safetensors", None)
+    assert choose_weights(both, search) == (both / f"{name}.safetensors", ())
 
 
 def test_weights_put_into_the_package_are_found(both, monkeypatch):
@@ -106,17 +108,17 @@ def test_weights_put_into_the_package_are_found(both, monkeypatch):
     assert (
         choose_weights("tiny", asked("ru")).first == both / "cyrillic-greek.safetensors"
     )
-    assert choose_weights("tiny").other == both / "cyrillic-greek.safetensors"
-    assert choose_weights("mine.safetensors", asked("ru")) == ("mine.safetensors", None)
+    assert choose_weights("tiny").others == (both / "cyrillic-greek.safetensors",)
+    assert choose_weights("mine.safetensors", asked("ru")) == ("mine.safetensors", ())
     assert choose_weights(both / "tiny.safetensors") == (
         both / "tiny.safetensors",
-        None,
+        (),
     )
 
 
 def test_a_folder_may_have_the_other_scripts_alone(folder):
     path = folder(cyrillic_greek="cyrillic-greek")
-    assert choose_weights(path) == ("tiny", path / "cyrillic-greek.safetensors")
+    assert choose_weights(path) == ("tiny", (path / "cyrillic-greek.safetensors",))
     with pytest.raises(ValueError, match="pages need cyrillic-greek-line"):
         lines_of(path / "cyrillic-greek.safetensors")
     folder(cyrillic_greek_line="cyrillic-greek")
@@ -224,7 +226,7 @@ def readers_of_two_scripts(
     second = Fixed(russian, other)
     second.charset = charset_of("cyrillic-greek")
     english = replace(weights, provenance={"language": "en"})
-    first = Fixed(english, own, other=lambda: second, effort=effort)
+    first = Fixed(english, own, others=[lambda: second], effort=effort)
     first.charset = charset_of("latin")
     return first, second
 
@@ -262,24 +264,23 @@ def test_one_sure_look_at_letters_of_its_own_is_believed(own, other, is_other):
 
 def test_unknown_words_need_another_reader_and_doubts_where_no_words_are_known():
     english = prior_of(None, "en")
-    assert not may_be_of_other_script(reading("Museum", 0.8), english)
-    assert not may_be_of_other_script(reading("12,50", 0.8), english)
-    assert may_be_of_other_script(reading("My3eee", 0.99), english)
-    assert may_be_of_other_script(reading("My3eee", 0.6), english)
-    assert not may_be_of_other_script(reading("My3eee", 0.2), english), "hopeless"
-    assert may_be_of_other_script(reading("Museum", 0.8), None)
-    assert not may_be_of_other_script(reading("My3eee", 0.95), None)
+    assert not may_be_of_other_script(reading("Museum", 0.8), english, None)
+    assert not may_be_of_other_script(reading("12,50", 0.8), english, None)
+    assert may_be_of_other_script(reading("My3eee", 0.99), english, None)
+    assert may_be_of_other_script(reading("My3eee", 0.6), english, None)
+    assert not may_be_of_other_script(reading("My3eee", 0.2), english, None), "hopeless"
+    assert may_be_of_other_script(reading("Museum", 0.8), None, None)
+    assert not may_be_of_other_script(reading("My3eee", 0.95), None, None)
 
 
 def test_lines_are_looked_at_that_are_doubtful_or_mostly_no_words():
     english = prior_of(None, "en")
     assert not may_be_of_other_script(
-        reading("Come to the museum, 9-17", 0.97), english
+        reading("Come to the museum, 9-17", 0.97), english, None
     )
-    assert may_be_of_other_script(reading("Come to My3eee", 0.85), english)
-    assert may_be_of_other_script(reading("Ham HpaBNTCR My3ee", 0.97), english)
-    seen = replace(reading("THE END", 0.95), other_script=0.5)
-    assert not may_be_of_other_script(seen, english)
+    assert may_be_of_other_script(reading("Come to My3eee", 0.85), english, None)
+    assert may_be_of_other_script(reading("Ham HpaBNTCR My3ee", 0.97), english, None)
+    assert not may_be_of_other_script(reading("THE END", 0.95), english, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -295,8 +296,9 @@ def test_lines_are_looked_at_that_are_doubtful_or_mostly_no_words():
     ],
 )
 def test_a_detector_tells_what_to_look_at(text, confidence, probability, is_looked_at):
-    own = replace(reading(text, confidence), other_script=probability)
-    assert may_be_of_other_script(own, prior_of(None, "en")) is is_looked_at
+    own = reading(text, confidence)
+    english = prior_of(None, "en")
+    assert may_be_of_other_script(own, english, probability) is is_looked_at
 
 
 @pytest.mark.parametrize(("language", "asked_for"), [(None, 0), ("ru+de", 1)])
@@ -305,7 +307,7 @@ def test_the_other_reader_looks_once_where_it_sees_no_letters_of_its_own(
 ):
     """Its copy that reads at one look is asked first; `asked` counts full readings."""
     other = Fixed(weights, reading("Moscow", 0.99))
-    first = Fixed(weights, reading("Moscovv", 0.7), other=lambda: other)
+    first = Fixed(weights, reading("Moscovv", 0.7), others=[lambda: other])
     first.language = language
     assert first.read(word_image("one")).text == "Moscovv"
     assert other.asked == asked_for
@@ -315,7 +317,7 @@ def test_the_other_reader_looks_once_where_it_sees_no_letters_of_its_own(
 def test_readers_that_see_other_sizes_do_not_read_together(weights, word_image):
     wide = replace(weights, preprocessing=Preprocessing(turn_above=2.0))
     other = Fixed(wide, reading("Москва", 0.9))
-    first = Fixed(weights, reading("MockBa", 0.5), other=lambda: other)
+    first = Fixed(weights, reading("MockBa", 0.5), others=[lambda: other])
     with pytest.raises(ValueError, match="see images in the same size"):
         first.read_decoded([decode(word_image("word"), first.preprocessing)])
 
@@ -325,3 +327,111 @@ def test_a_reader_of_several_scripts_writes_words_in_one(weights, word_image):
     reader.charset = charset_of("cyrillic-greek")
     reader._has_scripts = True
     assert reader.read(word_image("word")).text == "Москва ТОМ"
+
+
+@pytest.fixture
+def three(folder) -> Path:
+    """A folder of Latin, Cyrillic and Greek, and Korean."""
+    return folder(tiny="latin", cyrillic_greek="cyrillic-greek", korean="korean")
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "others"),
+    [
+        ("ko", "korean", ()),
+        ("ko+en", "korean", ()),
+        ("ko+de", "tiny", ("korean",)),
+        ("ru+ko", "cyrillic-greek", ("korean",)),
+        ("de+ru+ko", "tiny", ("cyrillic-greek", "korean")),
+        ("ru", "cyrillic-greek", ()),
+        ("de", "tiny", ()),
+        (None, "tiny", ("cyrillic-greek", "korean")),
+    ],
+)
+def test_three_pairs_are_chosen_by_language(three, language, first, others):
+    choice = choose_weights(three, asked(language))
+    assert Path(choice.first).stem == first
+    assert tuple(path.stem for path in choice.others) == others
+
+
+def test_what_may_be_read_in_hangul_is_for_the_korean_reader(three):
+    for search in (
+        Search(lexicon=["서울", "부산"]),
+        Search(alphabet="가나다0123456789"),
+        Search(pattern="[가-힣]{2,3}"),
+    ):
+        assert choose_weights(three, search).first == three / "korean.safetensors"
+
+
+def test_korean_without_its_weights_is_refused_in_one_line(latin_alone):
+    with pytest.raises(ValueError, match=r"read Hangul, .*vit_tiny_korean\.yaml"):
+        choose_weights("tiny", asked("ko"))
+
+
+def test_lines_are_of_the_pair(folder):
+    path = folder(korean="korean", korean_line="korean")
+    assert lines_of(path / "korean.safetensors") == path / "korean-line.safetensors"
+    assert languages_of(path / "korean-line.safetensors") == ["ko"]
+    assert {"ru", "el"} <= set(languages_of("cyrillic-greek"))
+    assert languages_of("tiny") == []
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "is_seen"),
+    [
+        (reading("EtA", 0.7), reading("태사", 0.95), True),
+        # A syllable is read as about two letters, accents among them
+        (reading("Bàñg", 0.95), reading("방", 0.93), False),
+        (reading("Bàñg", 0.6), reading("방", 0.93), True),
+        # Letters of Hangul alone and Chinese characters look like Latin letters and signs
+        (reading("o l", 0.7), reading("ㅇ ㅣ", 0.99), False),
+        (reading("A-", 0.7), reading("大", 0.99), False),
+    ],
+)
+def test_syllables_of_hangul_tell(own, other, is_seen):
+    assert sees_other_script([own], [other], charset_of("latin")) is is_seen
+
+
+@pytest.mark.parametrize(
+    ("cyrillic", "korean", "text"),
+    [
+        (reading("Москве", 0.95), reading("모스크바", 0.97), "모스크바"),
+        (reading("Москве", 0.97), reading("모스크바", 0.95), "Москве"),
+        (reading("Mockea", 0.97), reading("모스크바", 0.95), "모스크바"),
+        (reading("Mockea", 0.97), reading("Mockea", 0.95), "Mockea"),
+    ],
+)
+@pytest.mark.parametrize("language", [None, "de+ru+ko"])
+def test_of_several_other_readers_the_surest_is_believed(
+    weights, word_image, cyrillic, korean, text, language
+):
+    first, second = readers_of_two_scripts(weights, reading("Mockea", 0.7), cyrillic)
+    third = Fixed(replace(weights, provenance={"language": "ko"}), korean)
+    third.charset = charset_of("korean")
+    first._others = (lambda: second, lambda: third)
+    first.language = language
+    assert first.read(word_image("one")).text == text
+
+
+def test_a_detector_says_which_reader_looks(weights, word_image):
+    first, second = readers_of_two_scripts(
+        weights,
+        replace(reading("Mockea", 0.7), other_script=0.96, of_others=(0.01, 0.95)),
+        reading("Москве", 0.99),
+    )
+    third = Fixed(weights, reading("서울", 0.95))
+    third.charset = charset_of("korean")
+    first._others = (lambda: second, lambda: third)
+    assert first.read(word_image("one")).text == "서울"
+    assert second.asked == 0
+
+
+def test_korean_words_are_left_as_they_are_read(weights, word_image):
+    """Hangul looks like no other script: nothing is to be written in one."""
+    reader = Fixed(weights, reading("API를 A4로", 0.9))
+    reader.charset = charset_of("korean")
+    assert not Reader(weights, "cpu")._has_scripts
+    reader._has_scripts = has_look_alikes(charset_of("korean"))
+    assert not reader._has_scripts
+    assert one_script("API를 Mocквa 서울") == "API를 Москва 서울"
+    assert reader.read(word_image("word")).text == "API를 A4로"

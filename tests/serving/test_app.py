@@ -845,7 +845,7 @@ def test_a_request_gets_the_weights_of_its_language(both_scripts, site, word):
     ):
         opened = here.service._searcher(Search(language=language))
         assert opened.charset == charset_of(charset), language
-        assert (opened._other is not None) == (language == "ru+de")
+        assert bool(opened._others) == (language == "ru+de")
         response = here.post(
             f"/v1/read?language={quote(language)}", content=word("one")
         )

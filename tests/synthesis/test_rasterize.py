@@ -3,6 +3,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 
 from vit_str.runtime.charset import CHARSETS
 from vit_str.synthesis.rasterize import (
@@ -87,3 +89,33 @@ def test_fonts_of_european_letters_need_no_vietnamese_and_no_signs():
         if is_expected
     ]
     assert kept == [*"aéŐ한Ж"]
+
+
+def test_hangul_taller_than_latin_letters_fits_into_the_line(tmp_path):
+    """As in many brush fonts, whose Latin letters are small beside their syllables."""
+    builder = FontBuilder(1000, isTTF=True)
+    # Two characters more than Latin letters reach, above and below
+    heights = {".notdef": (0, 10), "space": (0, 0), "H": (0, 400), "g": (-100, 300)}
+    heights |= {"uniBC84": (-250, 850), "uniB97C": (-300, 900), "uniAF43": (-280, 880)}
+    builder.setupGlyphOrder(list(heights))
+    codes = {" ": "space", "H": "H", "g": "g"}
+    codes |= {"버": "uniBC84", "를": "uniB97C", "꽃": "uniAF43"}
+    builder.setupCharacterMap({ord(letter): name for letter, name in codes.items()})
+    glyphs = {}
+    for number, (name, (bottom, top)) in enumerate(heights.items()):
+        pen = TTGlyphPen(None)
+        if top:
+            pen.moveTo((50, bottom))
+            pen.lineTo((50, top))
+            pen.lineTo((500 + 30 * number, top))
+            pen.closePath()
+        glyphs[name] = pen.glyph()
+    builder.setupGlyf(glyphs)
+    builder.setupHorizontalMetrics(dict.fromkeys(heights, (900, 50)))
+    builder.setupHorizontalHeader(ascent=900, descent=-300)
+    builder.setupNameTable({"familyName": "Tall", "styleName": "Regular"})
+    builder.setupOS2()
+    builder.setupPost()
+    builder.save(tmp_path / "tall.ttf")
+    (font,) = rasterize(str(tmp_path / "tall.ttf"), "Hg버를꽃")
+    assert font.drawn.all()

@@ -13,9 +13,8 @@ from pathlib import Path
 from vit_str.export.folder import write_exported
 from vit_str.files import folder_to_fill
 from vit_str.reading.pages.detection import detector_file
-from vit_str.runtime.alphabets import ALPHABETS
 from vit_str.runtime.prior import TABLE
-from vit_str.runtime.weights_choice import choose_weights, lines_of
+from vit_str.runtime.weights_choice import choose_weights, languages_of, lines_of
 from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
@@ -70,16 +69,16 @@ def _write_page(
     _copy_page(out / "web")
     if detector:
         _add_pages(weights, out, int8, detector)
-    other = choose_weights(model).other if model is not None else None
-    if other is not None:
+    others = choose_weights(model).others if model is not None else ()
+    for other in others:
         _add_other_scripts(other, out, int8, has_pages=bool(detector))
     reader = "pages" if detector else "browser"
     page = (PAGE / "index.html").read_text(encoding="utf-8")
     named = f'name="reader" content="{reader}"'
     page = page.replace('name="reader" content="server"', named)
-    if other is not None:
-        languages = f'name="other-languages" content="{" ".join(ALPHABETS)}"'
-        page = page.replace('name="other-languages" content=""', languages)
+    codes = [f"{code}:{each.stem}" for each in others for code in languages_of(each)]
+    languages = f'name="other-languages" content="{" ".join(codes)}"'
+    page = page.replace('name="other-languages" content=""', languages)
     (out / "index.html").write_text(page, encoding="utf-8")
 
 
@@ -108,11 +107,12 @@ def _add_pages(
 
 def _add_other_scripts(other: Path, out: Path, int8: bool, has_pages: bool) -> None:
     """Weights of other scripts, and what reads their lines on pages."""
+    folder = out / "other" / other.stem
     weights = load_weights(other)
-    write_exported(weights, out / "other" / "model", int8)
+    write_exported(weights, folder / "model", int8)
     if has_pages and not weights.preprocessing.width_step:
         lines = load_weights(resolve(lines_of(other)))
-        write_exported(lines, out / "other" / "lines", int8)
+        write_exported(lines, folder / "lines", int8)
 
 
 def detector_files() -> list[Path]:

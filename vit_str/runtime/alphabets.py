@@ -1,4 +1,4 @@
-"""Alphabets that are not Latin, and letters that look alike in several scripts."""
+"""Scripts of letters, alphabets that are not Latin, and letters that look alike in several."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from types import MappingProxyType
 LATIN = "Latin"
 CYRILLIC = "Cyrillic"
 GREEK = "Greek"
+HANGUL = "Hangul"
 
+_OTHER_LANGUAGES = {"ko": HANGUL}  # that are written in no alphabet of `ALPHABETS`
 _RUSSIAN = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя"
 
 ALPHABETS: Mapping[str, str] = MappingProxyType(
@@ -30,6 +32,9 @@ ALPHABETS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Small letters of languages by code; Serbian is written in Latin letters as well."""
+
+NOT_LATIN: tuple[str, ...] = (*ALPHABETS, *_OTHER_LANGUAGES)
+"""Languages that are written in other scripts than Latin, by code."""
 
 WRITTEN_IN_BOTH = ("sr",)
 """Languages of `ALPHABETS` that are written in Latin letters too."""
@@ -50,7 +55,7 @@ _SIMILAR = (
 
 @lru_cache(maxsize=1 << 12)  # characters
 def script_of(character: str) -> str | None:
-    """The script of a letter: Latin, Cyrillic or Greek; None for all others and for signs."""
+    """The script of a letter: Latin, Cyrillic, Greek or Hangul; None for all others and signs."""
     code = ord(character)
     if not character.isalpha() or character in "ªºµ":
         return None
@@ -58,6 +63,8 @@ def script_of(character: str) -> str | None:
         return LATIN
     if 0x370 <= code < 0x400 or 0x1F00 <= code < 0x2000:
         return GREEK
+    if 0xAC00 <= code < 0xD7A4 or 0x3131 <= code < 0x318F or 0x1100 <= code < 0x1200:
+        return HANGUL
     return CYRILLIC if 0x400 <= code < 0x530 else None
 
 
@@ -75,6 +82,8 @@ def script_of_text(text: str) -> str | None:
 def ends_of_script(text: str) -> int | None:
     """The place where a word of a text goes on in another script; None if none does.
 
+    Hangul, which looks like no other script, stands beside all of them, as in ``API를``.
+
     >>> ends_of_script("Привет world"), ends_of_script("ПриветWorld")
     (None, 6)
     """
@@ -83,7 +92,7 @@ def ends_of_script(text: str) -> int | None:
     before = None
     for place, character in enumerate(text):
         script = script_of(character)
-        if script and before and script != before:
+        if script and before and script != before and HANGUL not in (script, before):
             return place
         before = script
     return None
@@ -92,9 +101,11 @@ def ends_of_script(text: str) -> int | None:
 def script_of_language(code: str) -> str:
     """The script in which a language is written first; Latin for those that have no alphabet here.
 
-    >>> script_of_language("uk"), script_of_language("el"), script_of_language("de")
-    ('Cyrillic', 'Greek', 'Latin')
+    >>> script_of_language("uk"), script_of_language("ko"), script_of_language("de")
+    ('Cyrillic', 'Hangul', 'Latin')
     """
+    if code in _OTHER_LANGUAGES:
+        return _OTHER_LANGUAGES[code]
     return script_of(ALPHABETS[code][0]) or LATIN if code in ALPHABETS else LATIN
 
 

@@ -115,10 +115,14 @@ class BatchReader:
         if self.detector is None:
             return readings
         found = self.detector.probabilities(self.engine.scores(encoded))
-        return [
-            replace(reading, other_script=float(found[index]))
-            for reading, index in zip(readings, kept, strict=True)
-        ]
+        told = []
+        for reading, index in zip(readings, kept, strict=True):
+            of_each = found[index].tolist()
+            of_others = tuple(of_each[: self.detector.readers])
+            told.append(
+                replace(reading, other_script=sum(of_each), of_others=of_others)
+            )
+        return told
 
     def _frame(self, image: DecodedImage) -> Frame:
         left, top, right, bottom = image.window

@@ -231,7 +231,7 @@ class Charset:
 
     @cached_property
     def scripts(self) -> frozenset[str]:
-        """The scripts of its letters, without those of a few signs, such as Ω among Latin letters."""
+        """The scripts of its letters, but not of a few signs, such as Ω among Latin letters."""
         counts = Counter(filter(None, map(script_of, self.characters)))
         fewest = min(_FEWEST_LETTERS, max(counts.values(), default=0))
         return frozenset(each for each, count in counts.items() if count >= fewest)

@@ -90,6 +90,11 @@ def one_script(line: str, language: str | None = None) -> str:
     return _with_threes("".join(characters))
 
 
+def has_look_alikes(charset: Charset) -> bool:
+    """Whether a charset has several scripts whose letters look alike."""
+    return len(charset.scripts & SAME_SHAPES.keys()) > 1
+
+
 def with_one_script(
     readings: Sequence[Reading], charset: Charset, language: str | None = None
 ) -> list[Reading]:
@@ -101,7 +106,7 @@ def with_one_script(
         language: see `one_script`.
     """
     line = " ".join(reading.text for reading in readings)
-    if len(charset.scripts) < 2 or not scripts_in(line):
+    if not has_look_alikes(charset) or not scripts_in(line):
         return list(readings)
     wanted = one_script(line, language)
     start = 0
@@ -165,7 +170,7 @@ def _script_that_shows(text: str) -> str | None:
     """The script of most of the letters that no other script has, or else of similar ones."""
     for alike in (_SIMILAR, _ALIKE):
         telling = (character for character in text if character not in alike)
-        scripts = filter(None, map(script_of, telling))
+        scripts = [each for each in map(script_of, telling) if each in SAME_SHAPES]
         winner = _winner(Counter(scripts))
         if winner:
             return winner

@@ -1,11 +1,11 @@
-"""Images that a reader of other scripts reads in place of the first one.
+"""Images that readers of other scripts read in place of the first one.
 
 `vit_str.runtime.weights_choice` has the rules by which one of them is asked and believed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,6 +16,7 @@ from vit_str.runtime.weights_choice import (
     is_of_other_script,
     is_surer,
     may_be_of_other_script,
+    surest,
 )
 
 if TYPE_CHECKING:
@@ -50,17 +51,17 @@ class ScriptReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OtherScripts:
-    """A reader of other scripts beside a first one.
+    """Readers of other scripts beside a first one.
 
     Attributes:
         first: the reader whose readings are looked at.
-        open_other: opens the other one; returns the same at each call.
+        open_others: opens each of the other ones; returns the same at each call.
         boxes: whether to find out where every character is.
         attention: whether to find out where the decoder looks.
     """
 
     first: ScriptReader
-    open_other: Callable[[], ScriptReader]
+    open_others: Sequence[Callable[[], ScriptReader]]
     boxes: bool = False
     attention: bool = False
 
@@ -70,7 +71,7 @@ class OtherScripts:
         readings: Sequence[Reading],
         language: str,
     ) -> list[Reading]:
-        """Each reading, or that of the other reader if it is surer, or believed.
+        """Each reading, or that of the surest of the other readers that are surer, or believed.
 
         Args:
             images: that were read.
@@ -79,17 +80,22 @@ class OtherScripts:
         """
         known = self.first.charset
         words = prior_of(language, None)
-        surest = []
-        for own, other in zip(readings, self._read(images), strict=True):
-            is_believed = is_of_other_script(own, other, known, words, words)
-            is_other = is_believed or is_surer([own], [other], known)
-            surest.append(other if is_other else own)
-        return surest
+        read = [self._read(place, images) for place in range(len(self.open_others))]
+        chosen = []
+        for own, *others in zip(readings, *read, strict=True):
+            believed: list[list[Reading] | None] = []
+            for other in others:
+                is_believed = is_of_other_script(own, other, known, words, words)
+                is_other = is_believed or is_surer([own], [other], known)
+                believed.append([other] if is_other else None)
+            place = surest([own], believed)
+            chosen.append(own if place is None else others[place])
+        return chosen
 
     def where_seen(
         self, images: Sequence[DecodedImage], readings: Sequence[Reading]
     ) -> list[Reading]:
-        """The readings; those of the other reader of images that show its scripts.
+        """The readings; those of another reader of images that show its scripts.
 
         It looks once at what may be of them, and reads again what it is sure of.
 
@@ -98,56 +104,71 @@ class OtherScripts:
             readings: of the first reader.
         """
         found = list(readings)
-        words = self.first.known_words
-        places = [
-            place
-            for place, reading in enumerate(found)
-            if may_be_of_other_script(reading, words)
-        ]
-        places = self._believed(images, found, places)
-        if not places:
-            return found
-        again = self._read([images[place] for place in places])
-        for place, reading in zip(places, again, strict=True):
-            if has_own_letters([reading], self.first.charset):
-                found[place] = reading
+        numbers = range(len(self.open_others))
+        looks = [self._believed(number, images, found) for number in numbers]
+        for number, own_places in enumerate(self._places_of_each(looks, found)):
+            if not own_places:
+                continue
+            again = self._read(number, [images[place] for place in own_places])
+            for place, reading in zip(own_places, again, strict=True):
+                if has_own_letters([reading], self.first.charset):
+                    found[place] = reading
         return found
+
+    def _places_of_each(
+        self, looks: Sequence[Mapping[int, Reading]], readings: Sequence[Reading]
+    ) -> list[list[int]]:
+        """For each other reader the places of images that it is the surest of."""
+        places: list[list[int]] = [[] for _ in looks]
+        for place in sorted({place for look in looks for place in look}):
+            others = [[look[place]] if place in look else None for look in looks]
+            number = surest([readings[place]], others)
+            if number is not None:
+                places[number].append(place)
+        return places
 
     def _believed(
         self,
+        number: int,
         images: Sequence[DecodedImage],
         readings: Sequence[Reading],
-        places: Sequence[int],
-    ) -> list[int]:
-        """The places of images of which the other reader is sure at one look."""
+    ) -> dict[int, Reading]:
+        """What another reader is sure of at one look, by the place of the image."""
+        words = self.first.known_words
+        places = []
+        for place, reading in enumerate(readings):
+            probabilities = reading.of_others
+            probability = probabilities[number] if probabilities else None
+            if may_be_of_other_script(reading, words, probability):
+                places.append(place)
         if not places:
-            return []
-        other = self._other()
+            return {}
+        other = self._other(number)
         seen = other.at_one_look().read_decoded([images[place] for place in places])
-        return [
-            place
+        return {
+            place: look
             for place, look in zip(places, seen, strict=True)
             if is_of_other_script(
                 own=readings[place],
                 other=look,
                 known=self.first.charset,
-                own_words=self.first.known_words,
+                own_words=words,
                 other_words=other.known_words,
             )
-        ]
+        }
 
-    def _read(self, images: Sequence[DecodedImage]) -> list[Reading]:
-        """Readings of the other reader."""
-        return self._other().read_decoded(
+    def _read(self, number: int, images: Sequence[DecodedImage]) -> list[Reading]:
+        """Readings of another reader."""
+        return self._other(number).read_decoded(
             images, boxes=self.boxes, attention=self.attention
         )
 
-    def _other(self) -> ScriptReader:
-        """The other reader.
+    def _other(self, number: int) -> ScriptReader:
+        """Another reader.
 
         Raises:
             ValueError: it sees images in another size than the first one.
         """
-        other = self.open_other()
+        other = self.open_others[number]()
         check_same_images(self.first.preprocessing, other.preprocessing)
         return other

@@ -15,7 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
-from vit_str.runtime.alphabets import ALPHABETS
+from vit_str.runtime.alphabets import NOT_LATIN
 
 if TYPE_CHECKING:
     from jaxtyping import Float, UInt8, UInt32
@@ -130,7 +130,7 @@ def prior_of(language: str | None, trained_on: str | None) -> WordPrior | None:
         return None
     parts = _parsed(trained_on or "" if language is None else language)
     known = tuple(part for part in parts if part[0] in languages())
-    if language is None or all(code in (*languages(), *ALPHABETS) for code, _ in parts):
+    if language is None or all(code in (*languages(), *NOT_LATIN) for code, _ in parts):
         return _bundled(known) if known else None
     if Path(language).is_file() or language.endswith(".txt"):
         own = _own_words(Path(language))
@@ -153,7 +153,7 @@ def languages() -> tuple[str, ...]:
 
 def known_languages() -> tuple[str, ...]:
     """Codes of the languages that can be asked for: of those without words, the letters tell."""
-    return tuple(sorted({*languages(), *ALPHABETS}))
+    return tuple(sorted({*languages(), *NOT_LATIN}))
 
 
 @lru_cache(4)

@@ -20,7 +20,7 @@ from vit_str.runtime.engine import open_engine, torch_engine
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
 from vit_str.runtime.long_lines import read_with_parts
-from vit_str.runtime.one_script import with_one_script
+from vit_str.runtime.one_script import has_look_alikes, with_one_script
 from vit_str.runtime.other_scripts import OtherScripts
 from vit_str.runtime.prior import WordPrior, prior_of
 from vit_str.runtime.readings import Reading
@@ -111,11 +111,9 @@ def load(
         engine = open_engine(path, device, backend, threads)
         return Reader(engine, effort=effort, search=search, **others)
 
-    if chosen.other is None:
-        return open_reader(chosen.first)
     return open_reader(
         path=chosen.first,
-        other=partial(open_reader, chosen.other),
+        others=[partial(open_reader, other) for other in chosen.others],
         detector=chosen.detector(),
     )
 
@@ -145,10 +143,10 @@ class Reader:
             in it, else float32.
         effort: see ``load``.
         search: see ``load``.
-        other: opens a reader of other scripts, for images whose text is no word of the languages of
-            this one; called at the first of them.
-        detector: tells in which images the other reader may know the letters; None to ask it about
-            every text that is no word.
+        others: open readers of other scripts, for images whose text is no word of the languages of
+            this one; each is called at the first of them.
+        detector: tells in which images the other readers may know the letters; None to ask them
+            about every text that is no word.
     """
 
     def __init__(
@@ -159,7 +157,7 @@ class Reader:
         *,
         effort: str | None = None,
         search: Search | None = None,
-        other: Callable[[], Reader] | None = None,
+        others: Sequence[Callable[[], Reader]] = (),
         detector: ScriptDetector | None = None,
     ) -> None:
         if hasattr(model, "recognizer") and not hasattr(model, "encode"):
@@ -178,8 +176,8 @@ class Reader:
         self.is_constrained = search.is_constrained
         self.language = search.language
         self.effort = effort
-        self._other = once(other) if other else None
-        self._has_scripts = len(self.charset.scripts) > 1
+        self._others = tuple(map(once, others))
+        self._has_scripts = has_look_alikes(self.charset)
         self._batches = self._batch_reader(search, effort)
         if self._asks_images:
             self._batches = replace(self._batches, detector=detector)
@@ -362,10 +360,10 @@ class Reader:
         other._batches = self._batches.at_one_look()
         return other
 
-    def open_other(self) -> None:
-        """Open the reader of other scripts now, if there is one, not at the first doubt."""
-        if self._other is not None:
-            self._other()
+    def open_others(self) -> None:
+        """Open the readers of other scripts now, if there are any, not at the first doubt."""
+        for open_other in self._others:
+            open_other()
 
     def require_boxes(self, attention: bool = False) -> None:
         """Refuse boxes, or attention, from a model that does not say where characters are.
@@ -438,10 +436,10 @@ class Reader:
         boxes: bool,
         attention: bool,
     ) -> list[Reading]:
-        """Readings; those of the reader of other scripts where images are of these."""
-        if self._other is None:
+        """Readings; those of readers of other scripts where images are of these."""
+        if not self._others:
             return readings
-        scripts = OtherScripts(self, self._other, boxes, attention)
+        scripts = OtherScripts(self, self._others, boxes, attention)
         if self.language:
             return scripts.of_languages(images, readings, self.language)
         return scripts.where_seen(images, readings) if self._asks_images else readings

@@ -54,6 +54,7 @@ class Reading:
             text; 0 where the image left no doubt, or without a language.
         other_script: probability that the letters are of a script that the model does not know;
             None where nothing tells.
+        of_others: the same for the scripts of each of the other readers; empty where nothing tells.
     """
 
     text: str
@@ -64,6 +65,7 @@ class Reading:
     alternatives: tuple[Reading, ...] = ()
     prior: float = 0.0
     other_script: float | None = field(default=None, compare=False)
+    of_others: tuple[float, ...] = field(default=(), compare=False)
 
     def with_minimum_confidence(self, least: float | None) -> Reading:
         """This reading, with empty text if its confidence is below ``least``."""

@@ -1,24 +1,29 @@
 """Which weights read a language: those of the package for Latin letters, or for other scripts.
 
 A pair is a reader of words and a reader of lines, which know the same characters. The package has
-one for Latin letters, and one for Cyrillic and Greek; a folder with weights of the same names
-stands in for it.
+one for Latin letters, and others for the scripts in `OTHER_PAIRS`; a folder with weights of the
+same names stands in for it.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vit_str.runtime.alphabets import (
+    CYRILLIC,
+    GREEK,
+    HANGUL,
     LATIN,
+    NOT_LATIN,
     SAME_SHAPES,
     WRITTEN_IN_BOTH,
     language_codes,
+    script_of,
     script_of_language,
     scripts_in,
 )
@@ -34,11 +39,49 @@ if TYPE_CHECKING:
 
 Readers = TypeVar("Readers")
 
-LINES_OF = {"tiny": "line", "cyrillic-greek": "cyrillic-greek-line"}
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Weights that read the same characters.
+
+    Attributes:
+        words: the name of those that read words.
+        lines: the name of those that read lines.
+        scripts: which they read, besides English.
+        configuration: that trains those of words.
+    """
+
+    words: str
+    lines: str
+    scripts: frozenset[str]
+    configuration: str
+
+    def name(self, reads_lines: bool) -> str:
+        """The name of the weights that read words, or lines."""
+        return self.lines if reads_lines else self.words
+
+
+LATIN_PAIR = Pair("tiny", "line", frozenset({LATIN}), "vit_tiny_transformer")
+OTHER_PAIRS = (
+    Pair(
+        words="cyrillic-greek",
+        lines="cyrillic-greek-line",
+        scripts=frozenset({CYRILLIC, GREEK}),
+        configuration="vit_tiny_cyrillic_greek",
+    ),
+    Pair(
+        words="korean",
+        lines="korean-line",
+        scripts=frozenset({HANGUL}),
+        configuration="vit_tiny_korean",
+    ),
+)
+"""Weights that read other scripts than Latin; each pair is optional."""
+
+LINES_OF = {pair.words: pair.lines for pair in (LATIN_PAIR, *OTHER_PAIRS)}
 """Weights that read words, and those of their pair that read lines, by name."""
 
-OTHER_SCRIPTS = {"tiny": "cyrillic-greek", "line": "cyrillic-greek-line"}
-"""Weights for Latin letters, and those that read other scripts in the same way, by name."""
+_FIRST = (LATIN_PAIR.words, LATIN_PAIR.lines)
 
 _IN_ASCII = ("en",)  # languages that every pair reads
 DOUBTFUL = 0.9
@@ -72,14 +115,13 @@ class WeightsChoice(NamedTuple):
     """Weights for what a user asks for."""
 
     first: str | Path
-    # For what may be of their scripts; None if nothing else reads
-    other: Path | None = None
+    others: tuple[Path, ...] = ()  # for what may be of their scripts
 
     def detector(self) -> ScriptDetector | None:
         """What tells the scripts of the others in drafts of the first; None without such."""
-        if self.other is None:
+        if not self.others:
             return None
-        return detector_for(resolve(self.first), self.other)
+        return detector_for(resolve(self.first), self.others)
 
 
 def choose_weights(
@@ -102,22 +144,25 @@ def choose_weights(
     """
     first = _first_of_folder(name_or_path)
     name = Path(first).stem
-    if name not in OTHER_SCRIPTS or not _is_of_registry(name_or_path):
+    if name not in _FIRST or not _is_of_registry(name_or_path):
         return WeightsChoice(first)
-    other = _folder_of(name_or_path) / f"{OTHER_SCRIPTS[name]}.safetensors"
     wanted = _wanted(search)
-    if wanted == {LATIN}:
-        return WeightsChoice(first)
-    if wanted and not other.is_file():
-        scripts = " and ".join(sorted(wanted - {LATIN}))
-        raise ValueError(
-            f"{_asked(search)} needs weights that read {scripts}, and this "
-            "installation has none: train configs/vit_tiny_cyrillic_greek.yaml, and "
-            "give the file as model"
-        )
+    others: list[Path] = []
+    for pair in OTHER_PAIRS:
+        file = _file_of(name_or_path, pair.name(reads_lines=name == LATIN_PAIR.lines))
+        is_wanted = not pair.scripts.isdisjoint(wanted)
+        if is_wanted and file is None:
+            scripts = " and ".join(sorted(pair.scripts & wanted))
+            raise ValueError(
+                f"{_asked(search)} needs weights that read {scripts}, and this "
+                f"installation has none: train configs/{pair.configuration}.yaml, and "
+                "give the file as model"
+            )
+        if file is not None and (is_wanted or not wanted):
+            others.append(file)
     if wanted and LATIN not in wanted:
-        return WeightsChoice(other)
-    return WeightsChoice(first, other if other.is_file() else None)
+        return WeightsChoice(others[0], tuple(others[1:]))
+    return WeightsChoice(first, tuple(others))
 
 
 def lines_of(words: str | Path) -> str | Path:
@@ -138,12 +183,26 @@ def lines_of(words: str | Path) -> str | Path:
     return name
 
 
+def languages_of(weights: str | Path) -> list[str]:
+    """Codes of the languages that weights of other scripts are for, by their name."""
+    name = Path(weights).stem
+    scripts = {
+        script
+        for pair in OTHER_PAIRS
+        for script in pair.scripts
+        if name in (pair.words, pair.lines)
+    }
+    return [code for code in NOT_LATIN if script_of_language(code) in scripts]
+
+
 def is_doubtful(reading: Reading) -> bool:
     """Whether a reading may be of another script than its reader knows."""
     return _sureness([reading]) < DOUBTFUL
 
 
-def may_be_of_other_script(reading: Reading, words: WordPrior | None) -> bool:
+def may_be_of_other_script(
+    reading: Reading, words: WordPrior | None, probability: float | None
+) -> bool:
     """Whether a reader of other scripts is to look at an image.
 
     Letters of another script are read as others that look like them: surely or not, but mostly as
@@ -154,6 +213,7 @@ def may_be_of_other_script(reading: Reading, words: WordPrior | None) -> bool:
     Args:
         reading: of the first reader.
         words: of its languages; None if it has no lists of them.
+        probability: that the image is of the scripts of the other reader; None if nothing tells.
     """
     if words is None:
         return is_doubtful(reading)
@@ -161,7 +221,6 @@ def may_be_of_other_script(reading: Reading, words: WordPrior | None) -> bool:
     if sureness <= HOPELESS or not any(map(str.isalpha, reading.text)):
         return False
     unknown = _share_of_unknown(reading.text.split(), words)
-    probability = reading.other_script
     if probability is None:
         is_partly_unknown = unknown >= UNKNOWN_PART and sureness < SURE_LINE
         return is_partly_unknown or unknown > MOSTLY
@@ -185,12 +244,12 @@ def sees_other_script(
         other: the same of the other reader.
         known: the characters of the first reader.
     """
-    letters = filter(str.isalpha, _text_of(other))
-    unlike = "".join(each for each in letters if each not in SAME_SHAPES[LATIN])
-    telling = known.unknown(unlike)
+    letters = _own_letters(other, known)
+    telling = [each for each in letters if each not in SAME_SHAPES[LATIN]]
     if not telling or _sureness(other) < SURE or not _tells_more(own, other, known):
         return False
-    return len(telling) > len(_accented(own)) or _sureness(other) > _sureness(own)
+    is_more = _weight(telling) > len(_accented(own))
+    return is_more or _sureness(other) > _sureness(own)
 
 
 def are_mostly_unknown(readings: Sequence[Reading], words: WordPrior | None) -> bool:
@@ -255,7 +314,39 @@ def is_surer(own: Sequence[Reading], other: Sequence[Reading], known: Charset) -
 
 def has_own_letters(readings: Sequence[Reading], known: Charset) -> bool:
     """Whether there are letters in what was read that another reader does not know."""
-    return any(map(str.isalpha, known.unknown(_text_of(readings))))
+    return bool(_own_letters(readings, known))
+
+
+def surest(
+    own: Sequence[Reading], others: Sequence[Sequence[Reading] | None]
+) -> int | None:
+    """The place of the surest of several other readings; None if none is to be believed.
+
+    Args:
+        own: the words, or the whole, as the first reader reads it.
+        others: the same of other readers; None of those that are not believed.
+    """
+    believed = [place for place, other in enumerate(others) if other is not None]
+    return max(
+        believed, key=lambda place: _sureness(others[place] or own), default=None
+    )
+
+
+def _own_letters(readings: Sequence[Reading], known: Charset) -> list[str]:
+    """Letters in what was read that another reader does not know.
+
+    Not letters of Hangul alone and Chinese characters, which look like Latin letters and signs.
+    """
+    return [
+        letter
+        for letter in known.unknown(_text_of(readings))
+        if script_of(letter) is not None and not "\u3131" <= letter <= "\u318e"
+    ]
+
+
+def _weight(letters: Sequence[str]) -> int:
+    """How many letters these are as Latin ones: a syllable of Hangul is read as about two."""
+    return len(letters) + sum(script_of(letter) == HANGUL for letter in letters)
 
 
 def _tells_more(
@@ -266,8 +357,7 @@ def _tells_more(
     All readers know ASCII: letters with accents tell of the first, such as those of Vietnamese,
     which the other one leaves out, and is sure.
     """
-    of_other = list(filter(str.isalpha, known.unknown(_text_of(other))))
-    return len(of_other) >= len(_accented(own))
+    return _weight(_own_letters(other, known)) >= len(_accented(own))
 
 
 def _accented(readings: Sequence[Reading]) -> list[str]:
@@ -315,26 +405,36 @@ def once(open_readers: Callable[[], Readers]) -> Callable[[], Readers]:
 def _first_of_folder(name_or_path: str | Path) -> str | Path:
     """The weights for Latin letters of a folder of weights, or of the package if it has none."""
     path = Path(name_or_path)
-    for name, other in OTHER_SCRIPTS.items():
-        if (path / f"{other}.safetensors").is_file():
+    for reads_lines in (False, True):
+        if _has_others(path, reads_lines):
+            name = LATIN_PAIR.name(reads_lines)
             own = path / f"{name}.safetensors"
             return own if own.is_file() else name
     return name_or_path
 
 
-def _is_folder_of_pairs(name_or_path: str | Path) -> bool:
-    path = Path(name_or_path)
-    files = (path / f"{name}.safetensors" for name in OTHER_SCRIPTS.values())
-    return any(file.is_file() for file in files)
+def _has_others(folder: Path, reads_lines: bool) -> bool:
+    """Whether weights of other scripts that read words, or lines, are in a folder."""
+    names = (pair.name(reads_lines) for pair in OTHER_PAIRS)
+    return any((folder / f"{name}.safetensors").is_file() for name in names)
 
 
 def _is_of_registry(name_or_path: str | Path) -> bool:
     """Whether it stands for weights of all scripts, not for one file."""
-    return os.fspath(name_or_path) in OTHER_SCRIPTS or _is_folder_of_pairs(name_or_path)
+    return os.fspath(name_or_path) in _FIRST or _is_folder_of_pairs(name_or_path)
 
 
-def _folder_of(name_or_path: str | Path) -> Path:
-    return Path(name_or_path) if _is_folder_of_pairs(name_or_path) else BUNDLED
+def _is_folder_of_pairs(name_or_path: str | Path) -> bool:
+    path = Path(name_or_path)
+    return _has_others(path, False) or _has_others(path, True)
+
+
+def _file_of(name_or_path: str | Path, name: str) -> Path | None:
+    """Weights of a name in a folder of weights, or in the package; None if it has none."""
+    is_folder = _is_folder_of_pairs(name_or_path)
+    folder = Path(name_or_path) if is_folder else BUNDLED
+    file = folder / f"{name}.safetensors"
+    return file if file.is_file() else None
 
 
 def _wanted(search: Search | None) -> set[str]:

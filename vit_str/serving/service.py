@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,14 +18,19 @@ from PIL import Image
 
 from vit_str.reading.pages.detection import RapidDetector, detector_file
 from vit_str.runtime import Reader, Reading, Search
-from vit_str.runtime.alphabets import ALPHABETS
+from vit_str.runtime.alphabets import ALPHABETS, LATIN, NOT_LATIN, script_of_language
 from vit_str.runtime.engine import open_engine
 from vit_str.runtime.image_decoding import DecodedImage, decode, decode_apart
 from vit_str.runtime.images import UnreadableImage, announced, is_costly
 from vit_str.runtime.limited_process import ProcessLimits
 from vit_str.runtime.machine import install_hint
 from vit_str.runtime.readings import error_row, reading_row
-from vit_str.runtime.weights_choice import WeightsChoice, choose_weights, lines_of
+from vit_str.runtime.weights_choice import (
+    WeightsChoice,
+    choose_weights,
+    languages_of,
+    lines_of,
+)
 from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.guard import LOG, Metrics
 from vit_str.serving.lanes import Lane, set_at_end
@@ -181,10 +187,14 @@ class ReadingService:
 
     def other_languages(self) -> list[str]:
         """Codes of languages that are not Latin and can be read."""
-        if self._model is not None and choose_weights(self._model).other is not None:
-            return list(ALPHABETS)
+        chosen = self._chosen(Search())
+        if chosen.others:
+            return list(chain.from_iterable(map(languages_of, chosen.others)))
         unknown = self.reader.charset.unknown
-        return [code for code, letters in ALPHABETS.items() if not unknown(letters)]
+        codes = [code for code, letters in ALPHABETS.items() if not unknown(letters)]
+        scripts = self.reader.charset.scripts - {LATIN}
+        rest = (code for code in NOT_LATIN if code not in ALPHABETS)
+        return codes + [code for code in rest if script_of_language(code) in scripts]
 
     def stuck(self) -> list[str]:
         """What has been busy with the same for longer than anybody waits."""
@@ -326,12 +336,10 @@ class ReadingService:
     def _open_searcher(self, search: Search) -> Reader:
         with refused():
             chosen = self._chosen(search)
-            if chosen.other is None:
-                return self._open(chosen.first, search)
             return self._open(
                 path=chosen.first,
                 search=search,
-                other=partial(self._open, chosen.other, search),
+                others=[partial(self._open, other, search) for other in chosen.others],
                 detector=chosen.detector(),
             )
 
@@ -386,10 +394,10 @@ class ReadingService:
             chosen = self._chosen(search)
             own = self._page_readers(chosen.first, search, check)
         reader = own.words or own.lines
-        other = None
-        if chosen.other is not None:
-            other = partial(self._page_readers, chosen.other, search, check)
-        page_reader = PageReader(reader, detector, own.lines, other=other)
+        others = [
+            partial(self._page_readers, other, search, check) for other in chosen.others
+        ]
+        page_reader = PageReader(reader, detector, own.lines, others=others)
         page = page_reader.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
         row = page_row(upload.name, page) | {"page": wanted.number}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int64
+from jaxtyping import Float
 from torch import Tensor
 
 from vit_str.synthesis.compression import compress
@@ -31,7 +31,7 @@ _NOISE = _Noise()
 def degrade(
     image: Images,
     aspects: Float[Tensor, " batch"],
-    lengths: Int64[Tensor, " batch"],
+    lengths: Float[Tensor, " batch"],
     strengths: Ingredients,
     random: Random,
 ) -> Images:
@@ -40,7 +40,7 @@ def degrade(
     Args:
         image: clean pictures, from 0 to 1, all of one shape.
         aspects: width over height that they had before they were brought to it.
-        lengths: of the words, in letters.
+        lengths: of the words, in letters, square ones counted as several.
         strengths: of the effects.
         random: what the effects are drawn from.
     """

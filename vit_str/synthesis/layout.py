@@ -17,6 +17,7 @@ from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.lines import Lines
 from vit_str.synthesis.machine_faces import is_machine
 from vit_str.synthesis.random_numbers import Random, Range, upload
+from vit_str.synthesis.squares import SQUARE, is_square
 from vit_str.synthesis.text_styles import StyleSampler, TextStyles
 
 _NUMBERS = 1 << 24  # of which one is drawn for each word, to choose its font
@@ -68,6 +69,7 @@ class Typesetter:
         letters = [each.isalpha() for each in atlas.charset.characters]
         self._is_letter = torch.tensor(letters, device=self._flawed.device)
         self.styles = StyleSampler(atlas)
+        self._letters = _letters(atlas)
 
     def among(self, fonts: Sequence[int]) -> "Typesetter":
         """The same for some fonts only; the faces of machines stay."""
@@ -253,6 +255,7 @@ class Typesetter:
             aspects=width / self.atlas.height,
             owners=owners,
             boxes=boxes.float(),
+            letters=(self._letters[known] * drawn).sum(1),
         )
 
     def _put_in_cells(
@@ -371,6 +374,12 @@ def _each_column(
 def _flawed(atlas: GlyphAtlas) -> Float[Tensor, "character font"]:
     """1 for what a font does not show truly, else 0."""
     return (~atlas.is_correct).float().T.contiguous()
+
+
+def _letters(atlas: GlyphAtlas) -> Float[Tensor, " character"]:
+    """How many letters of Latin each character counts as."""
+    counts = [SQUARE if is_square(each) else 1.0 for each in atlas.charset.characters]
+    return torch.tensor(counts, device=atlas.starts.device)
 
 
 def _sample_spacing(strength: float, random: Random) -> Float[Tensor, " batch"]:

@@ -9,10 +9,17 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
-from vit_str.runtime.alphabets import LATIN, ends_of_script, script_of
+from vit_str.runtime.alphabets import (
+    HANGUL,
+    LATIN,
+    ends_of_script,
+    script_of,
+    script_of_text,
+)
 from vit_str.runtime.charset import Charset
-from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.patterns import PATTERNS
 from vit_str.synthesis.spellings import in_capitals
+from vit_str.synthesis.squares import is_square, width_of
 from vit_str.synthesis.word_list_cache import (
     KeepWordLists,
     WordList,
@@ -24,6 +31,12 @@ from vit_str.synthesis.word_lists import (
     favor_rare_letters,
     language_words,
     word_shares,
+)
+from vit_str.synthesis.wording import (
+    LATIN_WORDING,
+    Wording,
+    wording_of,
+    wording_of_languages,
 )
 
 WEIGHTS: Mapping[str, float] = {
@@ -82,7 +95,9 @@ _CAPITAL_SHARP_S = 0.3  # of the words with ß in capitals; the others have SS
 _FEWEST_WORDS = 100  # that a charset must write, or the language is left out
 _DIGITS_ALONE = 0.5  # of single characters; by photographed words
 _PROBES = 20  # strings that show whether a charset can write an ingredient
-
+_FIRST_WORDS = 200  # that show in which script a user's words are
+_LEAST_BESIDE = 0.2  # share of ASCII in random strings of a large block
+_TWO_SCRIPTS = 0.3  # of the random strings of a charset with Hangul
 
 _BLOCK = 128  # characters
 # Lists have them as words too; alone they would be taken for letters
@@ -103,7 +118,8 @@ class Lexicon:
         words: a text file of the user's own words, separated by white space, instead of the
             words of ``language``; words that occur more often in it are drawn more often.
         weights: ingredients to use and their shares, instead of ``WEIGHTS``.
-        maximum_length: of a string, in characters.
+        maximum_length: of a string, in characters; square ones, such as syllables of Hangul, count
+            as several (see `squares`).
         word_lists: where the lists of languages come from, see `Materials`.
 
     Raises:
@@ -129,7 +145,7 @@ class Lexicon:
         self._scripts = sorted(charset.scripts)
         scripts = (None, *self._scripts)
         letters = [each for each in self._characters if script_of(each) in scripts]
-        plain = "".join(filter(_is_plain, letters)) or self._characters
+        plain = "".join(filter(self._is_plain, letters)) or self._characters
         self._plain = _by_script(plain, self._scripts)
         self._blocks = _blocks(self._characters)
         shares_of_lengths = [
@@ -138,18 +154,28 @@ class Lexicon:
         ]
         self._lengths = list(accumulate(shares_of_lengths))
         self._word_lists = word_lists
+        self._has_squares = any(map(is_square, charset.characters))
         drawn = (
             self._own_words(words) if words else self._language_words(language, charset)
         )
         self._words = drawn.words
         self._shares = drawn.shares
+        self._wording = self._chosen_wording(language, words)
         self._patterns = {
             name: self._writable_patterns(patterns)
-            for name, patterns in PATTERNS.items()
+            for name, patterns in self._wording.patterns.items()
         }
         if weights is None:
             weights = WEIGHTS
         self.ingredients = self._usable_ingredients(weights)
+
+    def _chosen_wording(self, language: str, words: Path | None) -> Wording:
+        """Patterns of the languages, or of the script of the user's own words."""
+        if HANGUL not in self._scripts:
+            return LATIN_WORDING
+        if words is None:
+            return wording_of_languages(language)
+        return wording_of(script_of_text("".join(self._words[:_FIRST_WORDS])))
 
     def sample(self, count: int, seed: int) -> list[str]:
         """Draw ``count`` strings of up to ``maximum_length`` characters; same seed, same strings.
@@ -175,6 +201,13 @@ class Lexicon:
             return partial(self._fill, self._patterns[name])
         return partial(_FREE_INGREDIENTS[name], self)
 
+    def _is_plain(self, character: str) -> bool:
+        """Whether it is a digit, a letter of English or one of another script; Ω is a sign."""
+        script = script_of(character)
+        is_sign = script is not None and script not in self._scripts
+        is_of_other_script = isinstance(_block(character), str) and not is_sign
+        return character.isalnum() and (character.isascii() or is_of_other_script)
+
     def _fit(self, string: str) -> str:
         """The string if the charset can write it, perhaps in another case; else nothing.
 
@@ -187,8 +220,19 @@ class Lexicon:
             # The capital of µ, which is no Greek letter, is one.
             is_one = not has_scripts or ends_of_script(candidate) is None
             if is_one and self._allowed.issuperset(candidate):
-                return candidate[: self.maximum_length].strip()
+                return self._cut_to_length(candidate).strip()
         return ""
+
+    def _cut_to_length(self, string: str) -> str:
+        if not self._has_squares:
+            return string[: self.maximum_length]
+        while width_of(string) > self.maximum_length:
+            string = string[:-1]
+        return string
+
+    def _is_short(self, word: str) -> bool:
+        width = width_of(word) if self._has_squares else len(word)
+        return width <= self.maximum_length
 
     def _own_words(self, path: Path) -> WordList:
         """Words of the user's file that can be written."""
@@ -218,7 +262,7 @@ class Lexicon:
         words: list[str] = []
         shares: list[float] = []
         for counts, weight in lists:
-            short = [word for word in counts if len(word) <= self.maximum_length]
+            short = filter(self._is_short, counts)
             usable = [
                 word
                 for word in short
@@ -281,8 +325,9 @@ class Lexicon:
         return strings
 
     def _draw_field(self, field: str, rng: random.Random, count: int) -> Sequence[str]:
-        if field in FIELDS:
-            return rng.choices(FIELDS[field], k=count)
+        fields = self._wording.fields
+        if field in fields:
+            return rng.choices(fields[field], k=count)
         if field == "cased":
             return self._cased_words(rng, count)
         words = self._plain_words(rng, count)
@@ -383,7 +428,12 @@ class Lexicon:
 
     def _any_plain(self, rng: random.Random, length: int) -> str:
         plain = self._plain[0] if len(self._plain) == 1 else rng.choice(self._plain)
-        return "".join(rng.choices(plain, k=length))
+        string = "".join(rng.choices(plain, k=length))
+        if HANGUL in self._scripts and rng.random() < _TWO_SCRIPTS:
+            other = "".join(rng.choices(rng.choice(self._plain), k=length))
+            place = rng.randrange(length)
+            return string[:place] + other[place:]
+        return string
 
 
 _FREE_INGREDIENTS: Mapping[str, Callable[[Lexicon, random.Random, int], list[str]]] = {
@@ -414,13 +464,15 @@ def _blocks(characters: str) -> dict[str, int]:
     for block in blocks.values():
         beside = _beside(block, common)
         times = max(1, round(len(beside) / len(block)))
-        mixed[block * times + beside] = len(block)
+        least = _LEAST_BESIDE / (1 - _LEAST_BESIDE) * len(block)
+        times_beside = max(1, round(least / max(1, len(beside))))
+        mixed[block * times + beside * times_beside] = len(block)
     return mixed
 
 
 def _beside(block: str, common: str) -> str:
     """What of printable ASCII stands in strings of a block: no letters of another script."""
-    if script_of(block[0]) in (None, LATIN):
+    if script_of(block[0]) in (None, LATIN, HANGUL):
         return common
     signs = [character for character in common if not character.isalpha()]
     return "".join(signs) or common
@@ -444,12 +496,6 @@ def _block(character: str) -> str | int:
     if is_sign or script == "LATIN":
         return ord(character) // _BLOCK
     return script
-
-
-def _is_plain(character: str) -> bool:
-    """Whether it is a digit, a letter of English or one of another script."""
-    is_of_other_script = isinstance(_block(character), str)
-    return character.isalnum() and (character.isascii() or is_of_other_script)
 
 
 def _set_case(word: str, case: str, rng: random.Random) -> str:

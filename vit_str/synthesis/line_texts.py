@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from itertools import accumulate, islice, product
 from pathlib import Path
 
-from vit_str.runtime.alphabets import LATIN, ends_of_script, script_of_text, scripts_in
+from vit_str.runtime.alphabets import (
+    HANGUL,
+    LATIN,
+    ends_of_script,
+    script_of_text,
+    scripts_in,
+)
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_patterns import (
@@ -15,19 +21,18 @@ from vit_str.synthesis.line_patterns import (
     DASHES,
     KINDS,
     LEADERS,
-    LINES,
-    QUOTES,
     TYPESET,
 )
-from vit_str.synthesis.patterns import FIELDS, PATTERNS
 from vit_str.synthesis.random_numbers import SEED_BITS
 from vit_str.synthesis.spellings import in_capitals
+from vit_str.synthesis.squares import SQUARE
 from vit_str.synthesis.word_list_cache import (
     KeepWordLists,
     WordList,
     keep_word_lists,
 )
 from vit_str.synthesis.word_lists import count_words, favor_rare_letters, language_words
+from vit_str.synthesis.wording import Wording, wording_of
 
 GAP = "\t"
 """Stands for as much space as there is."""
@@ -37,6 +42,10 @@ _FLATNESS = 0.75
 """Power of the frequency of a word: rare words come more often than in books."""
 _FREQUENT = 60_000  # words of each language; `Lexicon` draws the rare ones
 _PROBES = 200  # words that show of which script a language is
+_WITHOUT_PATTERNS = ("prose", "string")  # kinds of lines
+_SQUARE_SPACED = (
+    SQUARE * 0.8
+)  # letters of Latin that one of Hangul takes, with the spaces
 # Kinds of lines that may be all in capitals
 _IN_CAPITALS = ("prose", "heading", "list")
 # Kinds of lines with the apostrophes and dots of keyboards
@@ -45,7 +54,6 @@ _ENDS = (".", ".", ".", ".", ".", ".", "?", "!", ":", ";", "...")
 """Of sentences and clauses; one of these, so that most are dots."""
 _QUOTED = (0, 0, 0, 1, 2, 4)
 """Words behind the first between quotation marks; one of these."""
-_NUMBER_PATTERNS = ("{number}", "{date}", "{amount}", "{natural}%", "{two} %")
 _BETWEEN = (GAP, " ", "   ")  # pieces of a line
 
 
@@ -73,13 +81,13 @@ class _Text:
     commas: float = 0.07
     dashes: float = 0.02  # before a dash
     hyphen: float = 0.04  # of the lines end within a word
-    numbers: float = 0.05  # numbers, dates and amounts
     quoted: float = 0.03
     numbers_quoted: float = 0.2  # of what is quoted or in brackets
     # Times as many marks and dashes behind a bracket, quotation mark or sign as behind a letter:
     # where they are rare, readers leave them out
     marks_behind_signs: float = 2.5
     joined: float = 0.02  # two words with a hyphen
+    last: float = 0.7  # of the words that can be last ones end a sentence
 
 
 @dataclass(frozen=True)
@@ -208,6 +216,7 @@ class LineTexts:
             )
         self._weights = list(accumulate(each.weight for each in self._languages))
         self._scripts = list(map(_script, self._languages))
+        self._wordings = {each: wording_of(each) for each in set(self._scripts)}
         kinds = self._style.kinds
         self._patterns = {}
         for kind, script in product((*kinds, "short"), set(self._scripts)):
@@ -215,14 +224,21 @@ class LineTexts:
         self._kinds = {}
         for kind, share in kinds.items():
             patterns = [self._patterns[kind, script] for script in self._scripts]
-            if kind not in LINES or all(patterns):
+            if kind in _WITHOUT_PATTERNS or all(patterns):
                 self._kinds[kind] = share
         self._marks = _Marks(
-            quotes=self._writable(QUOTES),
             dashes=self._writable(DASHES),
             leaders=self._writable(LEADERS),
             typeset=self._writable(list(TYPESET.values())),
         )
+        self._quotes = {
+            script: self._writable(wording.quotes)
+            for script, wording in self._wordings.items()
+        }
+        self._inserts = {
+            script: self._writable(wording.inserts)
+            for script, wording in self._wordings.items()
+        }
 
     def _frequent_words(
         self,
@@ -249,7 +265,7 @@ class LineTexts:
 
     def _patterns_of(self, kind: str, script: str | None) -> Sequence[str]:
         """Patterns whose words are of a script, or Latin as on forms everywhere."""
-        writable = self._writable(LINES.get(kind, ()))
+        writable = self._writable(self._wordings[script].lines.get(kind, ()))
         known = {LATIN, script}
         return [each for each in writable if scripts_in(_FIELD.sub("", each)) <= known]
 
@@ -264,6 +280,8 @@ class LineTexts:
         """A line, or nothing where what was drawn cannot be written or is too long."""
         places = range(len(self._languages))
         (place,) = rng.choices(places, cum_weights=self._weights)
+        if self._scripts[place] == HANGUL:
+            length /= _SQUARE_SPACED
         kind = self._kind(rng, length)
         text = self._filled(self._writer(rng, place), kind, length)
         text = self._styled(rng, text, kind)
@@ -287,10 +305,15 @@ class LineTexts:
         script = self._scripts[place]
         guest = self._guest(rng, script) if self._has_scripts else None
         has_own_letters = self._has_scripts and rng.random() < _MIXTURE.own_letters
+        if script == HANGUL:
+            has_own_letters = False
         return _Writer(
             rng,
             self._languages[place],
             self._marks,
+            wording=self._wordings[script],
+            quotes=self._quotes[script],
+            inserts=self._inserts[script],
             script=script,
             capitals=self._style.capitals,
             guest=guest,
@@ -352,7 +375,6 @@ class LineTexts:
 class _Marks:
     """Marks of print that a charset has."""
 
-    quotes: Sequence[str]
     dashes: Sequence[str]
     leaders: Sequence[str]
     typeset: Sequence[str]
@@ -365,6 +387,9 @@ class _Writer:
     rng: random.Random
     language: WordList
     marks: _Marks
+    wording: Wording
+    quotes: Sequence[str]  # around words, of those that can be written
+    inserts: Sequence[str]  # patterns among running text, likewise
     script: str | None  # of the words
     capitals: float  # share of words in running text that begin with one
     guest: WordList | None = None  # words of another script, which some are taken from
@@ -389,7 +414,7 @@ class _Writer:
             mark = rng.random()
             if not word[-1].isalnum():
                 mark /= _TEXT.marks_behind_signs
-            begins = mark < _TEXT.ends
+            begins = self._ends_sentence(word, mark)
             if begins:
                 word += rng.choice(_ENDS)
             elif mark < before_dashes:
@@ -400,14 +425,27 @@ class _Writer:
             count += len(word) + 1
         text = " ".join(parts)
         is_cut = rng.random() < _TEXT.hyphen and text[-1].isalpha()
-        return text + "-" if is_cut else text
+        return text + "-" if is_cut and self.wording.breaks_words else text
+
+    def _ends_sentence(self, word: str, mark: float) -> bool:
+        """Whether a sentence ends behind a word.
+
+        Args:
+            word: the word.
+            mark: a number from 0 to 1, drawn for what stands behind it.
+        """
+        last_words = self.wording.last_words
+        if last_words is None:
+            return mark < _TEXT.ends
+        return mark < _TEXT.last and last_words.search(word) is not None
 
     def _word_of_text(self) -> str:
         rng = self.rng
         kind = rng.random()
-        if kind < _TEXT.numbers:
-            return self.fill(rng.choice(_NUMBER_PATTERNS))
-        is_capital = kind < _TEXT.numbers + self.capitals
+        inserted = self.wording.inserted
+        if kind < inserted:
+            return self.fill(rng.choice(self.inserts))
+        is_capital = kind < inserted + self.capitals
         word = self._field("Word" if is_capital else "word")
         if kind > 1 - _TEXT.quoted:
             return self._quoted(word)
@@ -421,22 +459,23 @@ class _Writer:
         more = rng.choice(_QUOTED)
         text = " ".join([word, *(self._field("word") for _ in range(more))])
         if rng.random() < _TEXT.numbers_quoted:
-            text = self.fill(rng.choice(_NUMBER_PATTERNS))
-        quotes = rng.choice(self.marks.quotes)
+            text = self.fill(rng.choice(self.inserts))
+        quotes = rng.choice(self.quotes)
         return quotes[0] + text + quotes[1]
 
     def _field(self, name: str) -> str:
         """What a field of a pattern becomes."""
         rng = self.rng
-        if name in LINES:
-            return self.fill(rng.choice(LINES[name]))
+        wording = self.wording
+        if name in wording.lines:
+            return self.fill(rng.choice(wording.lines[name]))
         if name in ("A", "a") and self.has_own_letters:
             letter = self._word(self.language)[0]
             return in_capitals(letter) if name == "A" else letter.lower()
-        if name in FIELDS:
-            return rng.choice(FIELDS[name])
-        if name in PATTERNS:
-            filled = self.fill(rng.choice(PATTERNS[name]))
+        if name in wording.fields:
+            return rng.choice(wording.fields[name])
+        if name in wording.patterns:
+            filled = self.fill(rng.choice(wording.patterns[name]))
             return filled.replace("{{", "{").replace("}}", "}")
         if name == "sentence":
             return self.sentence(rng.randint(*_LENGTHS.sentence))

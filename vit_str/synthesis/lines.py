@@ -24,6 +24,8 @@ class Lines:
     owners: Int64[Tensor, "batch column"]
     # Left, top, right, bottom of every character, in pixels; zero where there is none
     boxes: Float[Tensor, "batch position side"]
+    # Letters of each word; square ones, which have more strokes, count as several
+    letters: Float[Tensor, " batch"]
     # Letters off the baseline, if asked for
     unevenness: placement.Unevenness | None = None
     # Words with letters below each other, if asked for

@@ -26,6 +26,7 @@ from vit_str.synthesis.line_texts import LineTexts, label
 from vit_str.synthesis.machine_faces import is_machine
 from vit_str.synthesis.random_numbers import SEED_BITS, Random, Range, noise_bank
 from vit_str.synthesis.renderer import RenderedBatch, Renderer, join
+from vit_str.synthesis.squares import is_square, width_of
 
 WIDTHS = range(32, 1601, 32)
 """Widths of lines, in pixels; all lines of a batch have one of them."""
@@ -44,6 +45,7 @@ _SIGNS = Ingredients(
 _PRINT = Ingredients(machine=1.3, struck=2.0, baseline_rule=3.0)
 """Of print only what texts themselves say."""
 _LEAST_ADVANCE = 3.2  # pixels of a scan from letter to letter
+_FEWEST_SQUARE_ROWS = 16  # of a scan of Hangul, whose strokes are close
 _CHUNK = 16  # lines drawn at a time
 _OF_ALL_WIDTHS = "ilmW0"  # letters that are equally wide in monospaced fonts only
 
@@ -239,9 +241,10 @@ class TextLineRenderer:
     ) -> tuple[int, int]:
         """Rows and columns of a scan in which letters of the longest line can be told apart."""
         wanted = rng.randint(kind.fewest_rows, kind.most_rows)
-        longest = max(map(len, texts))
+        longest = max(map(width_of, texts))
         needed = math.ceil(_LEAST_ADVANCE * longest * self.height / width)
-        rows = max(wanted, needed)
+        fewest = _FEWEST_SQUARE_ROWS if any(map(is_square, "".join(texts))) else 0
+        rows = max(wanted, needed, fewest)
         return rows, round(width * rows / self.height)
 
     def _finish(

@@ -217,8 +217,7 @@ class Renderer:
         boxes = character_boxes(lines, view, self.image_size)
         shown = Shown(styles, ids, boxes)
         clean = paint(mask, strengths, random, self.pictures, shown)
-        lengths = (ids != PADDING).sum(1)
-        degraded = degrade(clean, view.crop_aspects, lengths, strengths, random)
+        degraded = degrade(clean, view.crop_aspects, lines.letters, strengths, random)
         image = keep_legible(degraded, clean, mask)
         on_tokens = token_characters(lines, view, self.grid)
         return RenderedBatch(

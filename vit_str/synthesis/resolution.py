@@ -75,7 +75,7 @@ class Resolution:
 
 def sample_resolution(
     aspects: Float[Tensor, " batch"],
-    lengths: Int64[Tensor, " batch"],
+    lengths: Float[Tensor, " batch"],
     size: tuple[int, int],
     strength: float,
     random: Random,
@@ -83,7 +83,7 @@ def sample_resolution(
     """Draw with how many pixels each crop was taken, instead of ``size`` (height and width).
 
     ``aspects`` are width over height of the crops before readers stretch them, ``lengths`` the
-    letters of the words.
+    letters of the words, square ones counted as several.
     """
     chosen = random.subset(share_of("low_resolution", strength))
     rows = (random.normal(_PIXELS.spread).exp() * _PIXELS.median_rows)[chosen]

@@ -23,6 +23,7 @@ _OUTLINE_POINTS = 17  # along each edge of a word
 _FLATTEST = 0.02  # radians, below which an arc is drawn as a line
 # Pixels; lower lines and closer letters cannot be read (docs/rendering.md)
 _LEAST_LINE = 8.0
+_LEAST_SQUARE_LINE = 14.0  # of syllables of Hangul, whose strokes are close
 _LEAST_ADVANCE = 2.5  # pixels from letter to letter
 _STEP = 0.05  # of half a line, over which both are measured
 _JUDGED = ((-0.9, 0.0), (0.0, 0.0), (0.9, 0.0))  # places of a word, in its coordinates
@@ -245,7 +246,9 @@ def _is_legible(
     """Whether lines are high enough and letters far enough apart at both ends and in the middle."""
     count = len(lines.widths)
     device = lines.widths.device
-    length = (lines.ids != PADDING).sum(1).clamp(min=1)
+    length = lines.letters.clamp(min=1)
+    has_squares = lines.letters > (lines.ids != PADDING).sum(1)
+    least_line = torch.where(has_squares, _LEAST_SQUARE_LINE, _LEAST_LINE)
     middle = torch.tensor(_JUDGED, device=device)
     right = torch.tensor([_STEP, 0.0], device=device)
     below = torch.tensor([0.0, _STEP], device=device)
@@ -262,7 +265,7 @@ def _is_legible(
     area = (along_x * down_y - along_y * down_x).abs()
     line = 2 * area / per_word.clamp(min=1e-3)
     advance = 2 * per_word / length[:, None]
-    is_high = line > _LEAST_LINE
+    is_high = line > least_line[:, None]
     is_wide = advance > _LEAST_ADVANCE
     return (is_high & is_wide).all(1)
 

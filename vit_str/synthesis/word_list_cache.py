@@ -17,7 +17,15 @@ from vit_str.files import default_cache, exclusive, remove_partial, write_atomic
 
 _ABANDONED = 3600.0
 """Seconds without a change after which a temporary file is that of a killed run."""
-_CODE = ("lexicon.py", "line_texts.py", "spellings*.py", "word_list*.py")
+_CODE = (
+    "hangul.py",
+    "korean.py",
+    "lexicon.py",
+    "line_texts.py",
+    "spellings*.py",
+    "texts/*.yaml",
+    "word_list*.py",
+)
 """Files of this program that make the lists."""
 _SEPARATOR = "\n"  # of words, which hold no white space
 _KEPT = np.uint32(0xFFFFFF00)

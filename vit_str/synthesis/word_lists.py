@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TextIO
 
 from vit_str.files import open_at_once
+from vit_str.runtime.alphabets import HANGUL, script_of
 from vit_str.runtime.machine import install_hint
+from vit_str.synthesis.korean import KOREAN, korean_words
 from vit_str.synthesis.spellings import (
     OTHER_SPELLINGS,
     PINYIN,
@@ -30,6 +32,8 @@ _READ_AT_ONCE = 1 << 20  # characters
 _LONGEST_WORD = 10_000  # characters; none that is drawn is nearly as long
 _LIST_SIZE = 200_000  # most frequent words of a language
 _LEAST_SHARE = 0.008  # of the words with letters that ASCII lacks, with each of these
+_LEAST_SYLLABLE_SHARE = 0.00005
+"""The same of words with each syllable of Hangul: there are thousands of them."""
 _SPELLINGS = {"de": with_sharp_s, "el": with_final_sigma}
 """What wordfreq has otherwise than print."""
 _MOST_FAVOR = 30.0
@@ -125,6 +129,8 @@ def _frequent_words(code: str) -> dict[str, float]:
     """The most frequent words of a language that wordfreq knows, and their shares."""
     import wordfreq
 
+    if code == KOREAN:
+        return korean_words()
     if code == SERBIAN:
         latin = _frequent_words("sh")
         both = {word: share * _OTHERWISE for word, share in latin.items()}
@@ -175,17 +181,18 @@ def favor_rare_letters(words: Sequence[str], shares: Sequence[float]) -> list[fl
     """Draw words with letters that hardly any other has more often; all together 1.
 
     Of the words that ASCII cannot write, each of their letters is in eight of a thousand then, if
-    there are enough: a list in which Vietnamese is one of many languages hardly has ẵ.
+    there are enough: a list in which Vietnamese is one of many languages hardly has ẵ. Syllables of
+    Hangul are many, and frequent ones stay frequent: the others are in 5 of 100,000 words.
     """
     numbered = enumerate(words)
     other = [(place, set(word)) for place, word in numbered if not word.isascii()]
-    least = _LEAST_SHARE * sum(shares[place] for place, _ in other)
+    total = sum(shares[place] for place, _ in other)
     seen: defaultdict[str, float] = defaultdict(float)
     for place, letters in other:
         for letter in letters:
             seen[letter] += shares[place]
     favor = {
-        letter: min(_MOST_FAVOR, max(1.0, least / share))
+        letter: min(_MOST_FAVOR, max(1.0, _least_share(letter) * total / share))
         for letter, share in seen.items()
         if not letter.isascii()
     }
@@ -193,6 +200,11 @@ def favor_rare_letters(words: Sequence[str], shares: Sequence[float]) -> list[fl
     for place, letters in other:
         favored[place] *= max(favor.get(letter, 1.0) for letter in letters)
     return _normalized(favored)
+
+
+def _least_share(letter: str) -> float:
+    is_syllable = script_of(letter) == HANGUL
+    return _LEAST_SYLLABLE_SHARE if is_syllable else _LEAST_SHARE
 
 
 def _normalized(shares: Sequence[float]) -> list[float]:

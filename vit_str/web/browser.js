@@ -11,7 +11,8 @@ ort.env.wasm.proxy = true; // in a worker, so that the page answers while it rea
 ort.env.logLevel = "error";
 
 const said = document.querySelector("meta[name=other-languages]")?.content ?? "";
-const OTHER_LANGUAGES = said.split(" ").filter(Boolean);
+/** Languages that other models read, and the folder of each: `ru:cyrillic-greek`. */
+const FOLDERS = Object.fromEntries(said.split(" ").filter(Boolean).map((one) => one.split(":")));
 
 /** The reader of the page; `report` is called with the share of the model that is loaded. */
 export async function openReader(report) {
@@ -50,7 +51,8 @@ export class BrowserReader {
   atOnce = 1;
   accept = "image/*";
   pages = ""; // whole pictures, in words
-  otherLanguages = OTHER_LANGUAGES; // that another model reads
+  otherLanguages = Object.keys(FOLDERS); // that other models read
+  others = {}; // readers by their folder
 
   constructor(reader) {
     this.reader = reader;
@@ -58,11 +60,14 @@ export class BrowserReader {
 
   /** What reads a language; another model is fetched when it is first asked for. */
   async readerOf(language) {
-    if (!OTHER_LANGUAGES.includes(language)) return this.reader;
+    const folder = FOLDERS[language];
+    if (!folder) return this.reader;
     const { words } = this.reader;
-    this.other ??= openModel("other/model").then((model) => new Reader(model, words));
-    return this.other.catch((error) => {
-      this.other = null; // another picture tries again
+    this.others[folder] ??= openModel(`other/${folder}/model`).then(
+      (model) => Object.assign(new Reader(model, words), { folder }),
+    );
+    return this.others[folder].catch((error) => {
+      this.others[folder] = null; // another picture tries again
       throw error;
     });
   }

@@ -40,6 +40,7 @@ export async function openReader(report) {
 
 class PageReader extends BrowserReader {
   pages = "photographs and scans";
+  otherLines = {}; // readers of lines, by their folder
 
   /** A whole picture as `vit-str read --page --format jsonl` has it. */
   async readPage(file, name, { language, report }) {
@@ -68,9 +69,12 @@ class PageReader extends BrowserReader {
   /** What reads the lines of another script beside a reader of its words, fetched once. */
   openOtherLines(words) {
     if (words.readsLines) return words;
-    this.otherLines ??= openModel("other/lines").then((model) => new Reader(model));
-    return this.otherLines.catch((error) => {
-      this.otherLines = null;
+    const { folder } = words;
+    this.otherLines[folder] ??= openModel(`other/${folder}/lines`).then(
+      (model) => new Reader(model),
+    );
+    return this.otherLines[folder].catch((error) => {
+      this.otherLines[folder] = null;
       throw error;
     });
   }

@@ -300,9 +300,8 @@ def test_a_worker_gets_the_weights_of_all_scripts(both_scripts):
     weights = {file.name: file.read_bytes() for file in files}
     reader = PartReader(job, Workers(1, "cpu", 1), weights, None)._reader
     assert reader.charset == charset_of("latin")
-    assert reader._other is not None and reader._other().charset == charset_of(
-        "cyrillic-greek"
-    )
+    (open_other,) = reader._others
+    assert open_other().charset == charset_of("cyrillic-greek")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

@@ -218,7 +218,7 @@ def page_of(
         return PageReaders(cast(Reader, CyrillicReader(others, sure)), None)
 
     first = cast(Reader, LineReader(seen, latin))
-    return PageReader(first, detector, None, 0.0, open_other).read(image).text, opened
+    return PageReader(first, detector, None, 0.0, [open_other]).read(image).text, opened
 
 
 def test_lines_that_are_doubtful_go_to_the_surer_reader(draw):
@@ -260,15 +260,36 @@ def test_all_lines_of_a_page_of_another_script_go_to_its_reader(draw):
     assert len(opened) == 1
 
 
+class KoreanReader(LineReader):
+    """Reads Hangul and ASCII; its page is that of another reader."""
+
+    charset = charset_of("korean")
+
+
+def test_every_line_goes_to_the_surest_of_several_readers(draw):
+    seen = ["MockBa", "AEEEAEEEAEEEAE", "Open daily"]
+    image, detector = draw(seen)
+    first = cast(Reader, LineReader(seen, 0.7))
+    cyrillic = CyrillicReader(["Москва", "AEEEAEEEAEEEAE", "Open daily"], 0.95)
+    hangul = "서울특별시청앞지하철역입구"
+    korean = KoreanReader(["모스크바시내", hangul, "Open daily"], 0.93)
+    others = [
+        lambda: PageReaders(cast(Reader, cyrillic), None),
+        lambda: PageReaders(cast(Reader, korean), None),
+    ]
+    page = PageReader(first, detector, None, 0.0, others).read(image)
+    assert page.text == f"Москва\n{hangul}\nOpen daily"
+
+
 @pytest.mark.parametrize("language", [None, "ru", "ru+de"])
 def test_pages_have_the_weights_of_their_languages(both_scripts, language):
     reader = load_page(both_scripts, "cpu", search=Search(language=language))
     other = charset_of("cyrillic-greek")
     assert (reader.reader.charset == other) == (language == "ru")
     assert (reader.lines.charset == other) == (language == "ru")
-    assert (reader.other is None) == (language == "ru")
-    if reader.other is not None:
-        readers = reader.other()
+    assert bool(reader.others) == (language != "ru")
+    for open_readers in reader.others:
+        readers = open_readers()
         assert readers.words is not None
         assert readers.words.charset == readers.lines.charset == other
 

@@ -222,7 +222,7 @@ class PartReader:
                 backend=job.backend,
                 search=Search(language=job.language),
             )
-            self._reader.open_other()
+            self._reader.open_others()
 
     def __call__(self, table: Any) -> Any:
         """A table of one part -> a table of one `PartResult`, its rows as JSON."""

@@ -144,9 +144,7 @@ def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     from vit_str.runtime.weights_choice import choose_weights
     from vit_str.runtime.weights_contents import resolve
 
-    chosen = [
-        path for path in choose_weights(options.model, search_of(options)) if path
-    ]
+    first, others = choose_weights(options.model, search_of(options))
     plain = (
         "effort",
         "min_confidence",
@@ -160,7 +158,7 @@ def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     )
     return {
         "format": name,
-        "model": [options.model, *(stamp(resolve(path)) for path in chosen)],
+        "model": [options.model, *(stamp(resolve(path)) for path in (first, *others))],
         "lexicon": options.lexicon and [options.lexicon, stamp(options.lexicon)],
         **{option: getattr(options, option) for option in plain},
     }

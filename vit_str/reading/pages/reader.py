@@ -56,6 +56,7 @@ from vit_str.runtime.weights_choice import (
     lines_of,
     once,
     sees_other_script,
+    surest,
 )
 
 MINIMUM_CONFIDENCE = 0.8
@@ -120,8 +121,8 @@ class PageReader:
         lines: reads lines, if ``reader`` reads words; the weights of the package if None.
         minimum_confidence: words are left out whose characters have a lower geometric mean; in
             pictures of 40 words and more, unless the characters of their line have it.
-        other: opens readers of other scripts; called where the longest lines of a picture are
-            doubtful. Every line then goes to the reader that is surer of it.
+        others: open readers of other scripts; each is called where the longest lines of a picture
+            are doubtful. Every line then goes to the reader that is surer of it.
     """
 
     def __init__(
@@ -130,7 +131,7 @@ class PageReader:
         detector: LineDetector | None = None,
         lines: Reader | None = None,
         minimum_confidence: float = MINIMUM_CONFIDENCE,
-        other: Callable[[], PageReaders] | None = None,
+        others: Sequence[Callable[[], PageReaders]] = (),
     ) -> None:
         self.reader = reader
         self.detector = detector or RapidDetector()
@@ -139,7 +140,7 @@ class PageReader:
         else:
             self.readers = PageReaders(lines or Reader(open_engine("line")), reader)
         self.minimum_confidence = minimum_confidence
-        self.other = once(other) if other else None
+        self.others = tuple(map(once, others))
 
     @property
     def lines(self) -> Reader:
@@ -232,11 +233,16 @@ class PageReader:
         several scripts are asked for.
         """
         lines = self._in_direction(image, found, quarters, self.readers)
-        if self.other is None or not self._may_be_of_other_script(lines):
+        if not self.others or not self._may_be_of_other_script(lines):
             return lines, (self.readers,)
-        other = self.other()
-        again = self._in_direction(image, found, quarters, other)
-        return _surest(lines, again), (self.readers, other)
+        others = [open_readers() for open_readers in self.others]
+        again = [self._in_direction(image, found, quarters, each) for each in others]
+        lines = _surest(lines, again)
+        seen = {id(line.readers) for line in lines}
+        # Where nobody says what to expect, readers that no line went to are done
+        is_asked_for = self.reader.language is not None
+        kept = [each for each in others if is_asked_for or id(each) in seen]
+        return lines, (self.readers, *kept)
 
     def _may_be_of_other_script(self, lines: Sequence[_Line]) -> bool:
         """Whether to read lines by other readers too: asked for, doubtful, or no words."""
@@ -255,9 +261,8 @@ class PageReader:
         """Lines as the surest of some readers reads each."""
         first, *others = readers
         lines = self._in_direction(image, found, quarters, first)
-        for other in others:
-            lines = _surest(lines, self._in_direction(image, found, quarters, other))
-        return lines
+        again = [self._in_direction(image, found, quarters, each) for each in others]
+        return _surest(lines, again)
 
     def _in_direction(
         self,
@@ -415,15 +420,19 @@ def _is_old_print(lines: Sequence[_Line]) -> bool:
     return long > _LONG_S * (long + text.count("s"))
 
 
-def _surest(own: Sequence[_Line], other: Sequence[_Line]) -> list[_Line]:
-    """Each line as it is read, or as readers of other scripts read it if they are surer."""
-    surest = []
-    for first, second in zip(own, other, strict=True):
+def _surest(own: Sequence[_Line], others: Sequence[Sequence[_Line]]) -> list[_Line]:
+    """Each line as it is read, or as the surest reader of other scripts if one is surer."""
+    lines = []
+    for first, *seconds in zip(own, *others, strict=True):
         charset = first.readers.lines.charset
-        texts = first.readings, second.readings
-        is_better = sees_other_script(*texts, charset) or is_surer(*texts, charset)
-        surest.append(second if is_better else first)
-    return surest
+        believed: list[list[Reading] | None] = []
+        for second in seconds:
+            texts = first.readings, second.readings
+            is_better = sees_other_script(*texts, charset) or is_surer(*texts, charset)
+            believed.append(second.readings if is_better else None)
+        place = surest(first.readings, believed)
+        lines.append(first if place is None else seconds[place])
+    return lines
 
 
 def _is_doubtful(reader: Reader, reading: Reading) -> bool:
@@ -519,7 +528,7 @@ def load_page(
         return PageReaders(lines, Reader(engine, effort=effort, search=search))
 
     own = open_readers(chosen.first)
-    other = partial(open_readers, chosen.other) if chosen.other else None
+    others = [partial(open_readers, other) for other in chosen.others]
     return PageReader(
-        own.words or own.lines, None, own.lines, minimum_confidence, other
+        own.words or own.lines, None, own.lines, minimum_confidence, others
     )
