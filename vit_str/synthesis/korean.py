@@ -9,12 +9,18 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
 from vit_str.runtime.charset import CHARSETS
 from vit_str.synthesis.hangul import inflected, is_syllable, with_particle
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.word_list_cache import (
+    KeepWordLists,
+    WordList,
+    keep_word_lists,
+)
 from vit_str.synthesis.wording import Wording
 
 KOREAN = "ko"
@@ -233,9 +239,11 @@ def _fields() -> Mapping[str, Sequence[str]]:
     return {**FIELDS, **fields}
 
 
-@cache
-def korean_wording() -> Wording:
+def korean_wording(word_lists: KeepWordLists = keep_word_lists) -> Wording:
     """Patterns in Korean in the place of the English ones.
+
+    Args:
+        word_lists: where the list of nouns comes from, see `Materials`.
 
     Raises:
         ValueError: without the wordfreq library, which knows the nouns.
@@ -245,10 +253,10 @@ def korean_wording() -> Wording:
     lines = {name: _lines(text) for name, text in data["lines"].items()}
     parts = {name: _listed(text) for name, text in data["parts"].items()}
     inserts = parts.pop("insert")
-    frequent = list(nouns())[:_FREQUENT_NOUNS]
+    (frequent,) = word_lists(["frequent nouns", KOREAN], _frequent_nouns)
     return Wording(
         patterns={**PATTERNS, **patterns, "phrases": data["phrases"]},
-        fields={**_fields(), "noun": frequent},
+        fields={**_fields(), "noun": frequent.words},
         lines={**lines, **parts},
         quotes=_listed(data["quotes"]),
         inserts=inserts,
@@ -256,6 +264,11 @@ def korean_wording() -> Wording:
         last_words=_LAST_WORDS,
         breaks_words=False,
     )
+
+
+def _frequent_nouns() -> list[WordList]:
+    shares = dict(islice(nouns().items(), _FREQUENT_NOUNS))
+    return [WordList(list(shares), list(accumulate(shares.values())))]
 
 
 def _lines(text: str) -> list[str]:

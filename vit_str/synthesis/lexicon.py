@@ -174,8 +174,9 @@ class Lexicon:
         if HANGUL not in self._scripts:
             return LATIN_WORDING
         if words is None:
-            return wording_of_languages(language)
-        return wording_of(script_of_text("".join(self._words[:_FIRST_WORDS])))
+            return wording_of_languages(language, self._word_lists)
+        script = script_of_text("".join(self._words[:_FIRST_WORDS]))
+        return wording_of(script, self._word_lists)
 
     def sample(self, count: int, seed: int) -> list[str]:
         """Draw ``count`` strings of up to ``maximum_length`` characters; same seed, same strings.

@@ -216,7 +216,9 @@ class LineTexts:
             )
         self._weights = list(accumulate(each.weight for each in self._languages))
         self._scripts = list(map(_script, self._languages))
-        self._wordings = {each: wording_of(each) for each in set(self._scripts)}
+        self._wordings = {
+            script: wording_of(script, word_lists) for script in set(self._scripts)
+        }
         kinds = self._style.kinds
         self._patterns = {}
         for kind, script in product((*kinds, "short"), set(self._scripts)):
