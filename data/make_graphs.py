@@ -1,18 +1,20 @@
 """Make the graphs for the weights of the package anew: python data/make_graphs.py."""
 
+import copy
 import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import torch
 from onnx import ModelProto, TensorProto, numpy_helper
 
 from vit_str import console
 from vit_str.export.folder import describe_graphs, identify, quantized, write_files
 from vit_str.export.graphs import export_graphs
 from vit_str.export.static import external_shapes, static_graphs
-from vit_str.models import describe
+from vit_str.models import Recognizer, describe
 from vit_str.runtime.graph_files import GRAPHS, INT8, STATIC, description_digest
 from vit_str.runtime.initializers import QUANTIZED, SCALE
 from vit_str.runtime.weights_contents import bundled_names, resolve
@@ -35,13 +37,12 @@ def main() -> None:
 
 def write_bundled(weights: WeightsFile) -> Path:
     """Write the graphs of a model without weights into the package; returns their folder."""
-    description = json.loads(json.dumps(describe(weights.recognizer)))
+    recognizer = _with_other_numbers(weights.recognizer)
+    description = json.loads(json.dumps(describe(recognizer)))
     digest = description_digest(description)
-    state = {
-        name: tensor.numpy() for name, tensor in weights.recognizer.state_dict().items()
-    }
-    graphs = export_graphs(weights.recognizer)
-    values = describe_graphs(graphs, interface_of(weights.recognizer), digest)
+    state = {name: tensor.numpy() for name, tensor in recognizer.state_dict().items()}
+    graphs = export_graphs(recognizer)
+    values = describe_graphs(graphs, interface_of(recognizer), digest)
     in_int8 = {f"{name}{INT8}": quantized(graph) for name, graph in graphs.items()}
     tensors = {
         f"{name}{INT8}": _strip_quantized(in_int8[f"{name}{INT8}"], graph, state)
@@ -49,7 +50,7 @@ def write_bundled(weights: WeightsFile) -> Path:
     }
     tensors |= {name: _strip(graph, state) for name, graph in graphs.items()}
     others = dict(in_int8)
-    for name, graph in static_graphs(weights.recognizer).items():
+    for name, graph in static_graphs(recognizer).items():
         identify(graph, digest)
         others[f"{name}{STATIC}"] = graph
         tensors[f"{name}{STATIC}"] = external_shapes(graph)
@@ -59,6 +60,16 @@ def write_bundled(weights: WeightsFile) -> Path:
         values | {"number_format": "float32", "tensors": tensors},
     )
     return GRAPHS / digest
+
+
+@torch.no_grad()
+def _with_other_numbers(recognizer: Recognizer) -> Recognizer:
+    """A copy with random weights, no two alike: by their numbers they are found in graphs."""
+    copied = copy.deepcopy(recognizer)
+    generator = torch.Generator().manual_seed(0)
+    for parameter in copied.parameters():
+        parameter.normal_(generator=generator)
+    return copied
 
 
 def _strip(graph: ModelProto, state: Mapping[str, np.ndarray]) -> dict[str, list[int]]:

@@ -170,6 +170,22 @@ def both_scripts(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def doubting_folder(tmp_path_factory) -> Path:
+    """A folder with random weights that doubt all they read, and larger ones for that."""
+    folder = tmp_path_factory.mktemp("doubting")
+    for seed, name in enumerate(("tiny", "base", "line")):
+        known = Charset(Charset().characters + "é" * (name == "base"))
+        save_weights(
+            folder / f"{name}.safetensors",
+            make_recognizer(len(known), seed),
+            known,
+            Preprocessing(reread_below=1.0),
+            {},
+        )
+    return folder
+
+
 @pytest.fixture
 def latin_alone(monkeypatch, tmp_path) -> None:
     """A package without weights of other scripts."""

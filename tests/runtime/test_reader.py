@@ -484,7 +484,7 @@ def test_steps_are_opened_at_the_first_doubt(monkeypatch):
 
     session = GraphFiles._session
     monkeypatch.setattr(GraphFiles, "_session", noted)
-    reader = load("tiny", "cpu", backend="onnx")
+    reader = load(weights_contents.resolve("tiny"), "cpu", backend="onnx")
     word = ROOT / "data/samples/images/word-01.png"
     assert reader.at_one_look().read(word).text == "Museum"
     assert sorted(opened) == ["encoder", "verify"]

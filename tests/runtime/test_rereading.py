@@ -61,6 +61,27 @@ def encode(pixels: np.ndarray) -> list[int]:
     return [int(image[0, 0, 0]) for image in pixels]
 
 
+def no_prior(texts: Sequence[Hypothesis]) -> np.ndarray:
+    return np.zeros(len(texts))
+
+
+@pytest.mark.parametrize(
+    ("prior", "decoded"), [(no_prior, [[0, 1, 2], [0, 0]]), (None, [[0, 0]])]
+)
+def test_what_another_doubts_is_searched_widely_and_viewed_where_this_doubts(
+    prior, decoded
+):
+    """Without a prior a wider search tells nothing."""
+    decoder: Any = Decoder({0: 0.3, 1: 0.93, 2: 0.95})
+    usual = RereadingOptions(rounds=ROUNDS[:1])
+    rereader = Rereader(RereadingOptions(doubtful=0.0), encode, decoder, prior)
+    pixels = np.stack([np.full((3, 8, 16), number, np.uint8) for number in range(3)])
+    found = [candidates(number, p) for number, p in enumerate((0.3, 0.93, 0.95))]
+    rereader.for_doubts_of(usual).reread(pixels, encode(pixels), found, range(3))
+    assert decoder.decoded == decoded
+    assert rereader.options.doubtful == 0.0, "for itself it reads as before"
+
+
 def reread(
     decoder: Decoder, options: RereadingOptions, prior: Any = None
 ) -> list[Candidates]:

@@ -61,8 +61,8 @@ def test_without_other_scripts_all_is_read_by_the_package(latin_alone):
         asked("de+en"),
         Search(alphabet="abc"),
     ):
-        assert choose_weights("tiny", search) == ("tiny", ())
-        assert choose_weights("line", search) == ("line", ())
+        assert choose_weights("tiny", search) == ("tiny", (), None)
+        assert choose_weights("line", search) == ("line", (), None)
     assert lines_of("tiny") == BUNDLED / "line.safetensors"
     assert lines_of("mine.safetensors") == "line"
 
@@ -78,13 +78,14 @@ def test_a_language_that_nothing_here_reads_is_refused(language, latin_alone):
 )
 def test_a_language_takes_the_weights_that_read_it(both, language):
     choice = choose_weights(both, asked(language))
-    assert choice == (both / "cyrillic-greek.safetensors", ())
+    assert choice == (both / "cyrillic-greek.safetensors", (), None)
 
 
 @pytest.mark.parametrize("language", ["ru+de", "sr", None])
 def test_several_scripts_take_both(both, language):
     choice = choose_weights(both, asked(language))
-    assert choice == (both / "tiny.safetensors", (both / "cyrillic-greek.safetensors",))
+    others = (both / "cyrillic-greek.safetensors",)
+    assert choice == (both / "tiny.safetensors", others, None)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_several_scripts_take_both(both, language):
     ],
 )
 def test_what_may_be_read_says_which(both, search, name):
-    assert choose_weights(both, search) == (both / f"{name}.safetensors", ())
+    assert choose_weights(both, search) == (both / f"{name}.safetensors", (), None)
 
 
 def test_weights_put_into_the_package_are_found(both, monkeypatch):
@@ -109,16 +110,49 @@ def test_weights_put_into_the_package_are_found(both, monkeypatch):
         choose_weights("tiny", asked("ru")).first == both / "cyrillic-greek.safetensors"
     )
     assert choose_weights("tiny").others == (both / "cyrillic-greek.safetensors",)
-    assert choose_weights("mine.safetensors", asked("ru")) == ("mine.safetensors", ())
+    alone = ("mine.safetensors", (), None)
+    assert choose_weights("mine.safetensors", asked("ru")) == alone
     assert choose_weights(both / "tiny.safetensors") == (
         both / "tiny.safetensors",
         (),
+        None,
     )
+
+
+@pytest.mark.parametrize(
+    ("search", "others"),
+    [
+        (None, ["cyrillic-greek", "base"]),
+        (Search(language="de"), ["base"]),
+        (Search(lexicon=["one", "two"]), ["base"]),
+        (Search(language="ru+de"), ["cyrillic-greek", "base"]),
+        (Search(language="ru"), []),
+    ],
+)
+def test_larger_weights_look_at_what_the_first_doubt(folder, search, others):
+    path = folder(tiny="latin", cyrillic_greek="cyrillic-greek", base="latin")
+    choice = choose_weights(path, search)
+    found = [path.stem for path in (*choice.others, choice.second) if path]
+    assert found == others
+    assert choice.first.parent == path
+
+
+def test_larger_weights_of_the_package_stand_beside_their_own_alone(
+    folder, monkeypatch
+):
+    path = folder(tiny="latin", base="latin")
+    base = path / "base.safetensors"
+    assert choose_weights(path) == (path / "tiny.safetensors", (), base)
+    for alone in (path / "tiny.safetensors", base, "mine.safetensors", "line"):
+        assert choose_weights(alone).second is None
+    monkeypatch.setattr(weights_choice, "BUNDLED", path)
+    assert choose_weights("tiny").second == base
+    assert choose_weights("base") == ("base", (), None)
 
 
 def test_a_folder_may_have_the_other_scripts_alone(folder):
     path = folder(cyrillic_greek="cyrillic-greek")
-    assert choose_weights(path) == ("tiny", (path / "cyrillic-greek.safetensors",))
+    assert choose_weights(path)[:2] == ("tiny", (path / "cyrillic-greek.safetensors",))
     with pytest.raises(ValueError, match="pages need cyrillic-greek-line"):
         lines_of(path / "cyrillic-greek.safetensors")
     folder(cyrillic_greek_line="cyrillic-greek")

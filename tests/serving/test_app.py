@@ -854,6 +854,40 @@ def test_a_request_gets_the_weights_of_its_language(both_scripts, site, word):
     assert here.service._engine(both_scripts / "tiny.safetensors") is reader.engine
 
 
+def test_larger_weights_read_what_requests_leave_doubtful(doubting_folder, site, word):
+    here = site(load(doubting_folder, "cpu"), model=doubting_folder)
+    for language in (None, "none", "en"):
+        texts = {}
+        for name in ("tiny", "base"):
+            path = doubting_folder / f"{name}.safetensors"
+            alone = load(path, "cpu", search=Search(language=language))
+            texts[name] = alone.read(word("Two")).text
+        assert texts["tiny"] != texts["base"]
+        query = f"?language={language}" if language else ""
+        (record,) = here.post(f"/v1/read{query}", content=word("Two")).json()[
+            "readings"
+        ]
+        assert record["text"] == texts["base"], query
+
+
+def test_pages_of_requests_have_larger_weights_that_can_be_interrupted(
+    doubting_folder, site, word, monkeypatch
+):
+    reader = load(doubting_folder, "cpu")
+    service = site(reader, model=doubting_folder).service
+    lines = load(doubting_folder / "line.safetensors", "cpu")
+    monkeypatch.setattr(service, "_page_parts", lambda: (None, lines))
+    checked = []
+    chosen = service._chosen(Search())
+    readers = service._page_readers(
+        chosen.first, Search(), lambda: checked.append(None), chosen.second
+    )
+    assert readers.words is not None
+    found = readers.words.read(word("Two"))
+    assert found == load(doubting_folder, "cpu").read(word("Two"))
+    assert len(checked) >= 2, "before each model"
+
+
 def test_a_language_that_nothing_reads_is_the_mistake_of_a_client(
     site, word, latin_alone
 ):

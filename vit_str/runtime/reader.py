@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from vit_str.runtime.batch_reading import BatchReader
+from vit_str.runtime.batch_reading import BatchReader, SecondLook
 from vit_str.runtime.constraints import constraint_of
 from vit_str.runtime.effort import FAST, decoding_options, rereading_options
 from vit_str.runtime.engine import open_engine, torch_engine
+from vit_str.runtime.forks import OpenedOnce
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
 from vit_str.runtime.long_lines import read_with_parts
@@ -27,7 +28,7 @@ from vit_str.runtime.readings import Reading
 from vit_str.runtime.rereading import Rereader, text_prior
 from vit_str.runtime.search import Search
 from vit_str.runtime.text_decoding import TextDecoder
-from vit_str.runtime.weights_choice import choose_weights, once
+from vit_str.runtime.weights_choice import check_same_images, choose_weights
 
 if TYPE_CHECKING:
     import torch
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from vit_str.runtime.interface import Engine, Model
+    from vit_str.runtime.preprocessing import Preprocessing
     from vit_str.runtime.script_detector import ScriptDetector
     from vit_str.torch_runtime.weights_file import WeightsFile
 
@@ -86,8 +88,8 @@ def load(
 ) -> Reader:
     """A reader with the weights of the package (``tiny``), of a file, or of an exported folder.
 
-    Those of the package are the ones that read the language of the search, see
-    ``vit_str.runtime.weights_choice.choose_weights``.
+    Those of the package are the ones that read the language of the search, and larger ones for
+    what these doubt, see ``vit_str.runtime.weights_choice.choose_weights``.
 
     Args:
         name_or_path: see ``vit_str.runtime.weights_contents.resolve``.
@@ -105,17 +107,12 @@ def load(
             cannot be used, effort from a model that reads in one way only, a search that is not for
             this model, or threads below 1.
     """
-    chosen = choose_weights(name_or_path, search)
 
     def open_reader(path: str | Path, **others: Any) -> Reader:
         engine = open_engine(path, device, backend, threads)
         return Reader(engine, effort=effort, search=search, **others)
 
-    return open_reader(
-        path=chosen.first,
-        others=[partial(open_reader, other) for other in chosen.others],
-        detector=chosen.detector(),
-    )
+    return choose_weights(name_or_path, search).open(open_reader)
 
 
 class Reader:
@@ -147,6 +144,8 @@ class Reader:
             this one; each is called at the first of them.
         detector: tells in which images the other readers may know the letters; None to ask them
             about every text that is no word.
+        second: opens a reader of larger weights, for images whose text this one doubts; called at
+            the first of them. Without it, this one looks at them again itself.
     """
 
     def __init__(
@@ -159,6 +158,7 @@ class Reader:
         search: Search | None = None,
         others: Sequence[Callable[[], Reader]] = (),
         detector: ScriptDetector | None = None,
+        second: Callable[[], Reader] | None = None,
     ) -> None:
         if hasattr(model, "recognizer") and not hasattr(model, "encode"):
             model = torch_engine(model, device, dtype)
@@ -176,11 +176,13 @@ class Reader:
         self.is_constrained = search.is_constrained
         self.language = search.language
         self.effort = effort
-        self._others = tuple(map(once, others))
+        self._others = tuple(map(OpenedOnce, others))
         self._has_scripts = has_look_alikes(self.charset)
         self._batches = self._batch_reader(search, effort)
         if self._asks_images:
             self._batches = replace(self._batches, detector=detector)
+        if second is not None:
+            self._batches = replace(self._batches, second=self._second_look(second))
 
     def _batch_reader(self, search: Search, effort: str | None) -> BatchReader:
         """What reads as a search and an effort ask for."""
@@ -204,6 +206,16 @@ class Reader:
             prior = text_prior(search.language, trained_on, self.charset)
         rereader = Rereader(rereading, self.encode, decoder, prior)
         return BatchReader(self.engine, self.encode, decoder, rereader)
+
+    def _second_look(self, open_reader: Callable[[], Reader]) -> SecondLook:
+        """What reads doubtful images with another reader, which is opened at the first."""
+
+        def open_batches(first: Preprocessing = self.preprocessing) -> BatchReader:
+            reader = open_reader()
+            check_same_images(first, reader.preprocessing)
+            return reader._batches
+
+        return SecondLook(OpenedOnce(open_batches))
 
     @overload
     def read(  # type: ignore[overload-overlap]  # a str, a sequence too, is one image
@@ -323,6 +335,8 @@ class Reader:
     def with_temperature(self, temperature: float) -> Reader:
         """The same reader with another temperature, which computes with the same engine.
 
+        Larger weights for what it doubts keep their own.
+
         Args:
             temperature: divides scores before they become probabilities.
 
@@ -361,9 +375,10 @@ class Reader:
         return other
 
     def open_others(self) -> None:
-        """Open the readers of other scripts now, if there are any, not at the first doubt."""
+        """Open the other readers now, if there are any, that are else opened at the first doubt."""
         for open_other in self._others:
             open_other()
+        self._batches.open_second()
 
     def require_boxes(self, attention: bool = False) -> None:
         """Refuse boxes, or attention, from a model that does not say where characters are.
@@ -405,7 +420,8 @@ class Reader:
         """Read images of `decode` together.
 
         A tall image was turned by a quarter. Its line may as well run the other way: it is read
-        upside down too, and what was read more surely is kept. Doubtful images are read again.
+        upside down too, and what was read more surely is kept. Doubtful images are read again, or
+        by larger weights if there are such.
         """
         if boxes or attention:
             self.require_boxes(attention)

@@ -6,8 +6,9 @@ leaves doubts, or contradicts what the image says first, other views are read to
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,14 +60,31 @@ class Rereader:
             rows: those that count; the others stay as they are.
         """
         renewed = list(found)
-        least = self.options.doubtful
-        doubtful = [row for row in rows if found[row].best.probability < least]
+        doubtful = self.doubtful(found, rows)
         for start in range(0, len(doubtful), self.options.together):
             group = doubtful[start : start + self.options.together]
             before = {row: found[row] for row in group}
             for row, candidates in self._reread(pixels, encoded, before).items():
                 renewed[row] = candidates
         return renewed
+
+    def doubtful(self, found: Sequence[Candidates], rows: Sequence[int]) -> list[int]:
+        """Those of some rows that are to be read again."""
+        least = self.options.doubtful
+        return [row for row in rows if found[row].best.probability < least]
+
+    def for_doubts_of(self, options: RereadingOptions) -> Rereader:
+        """The same for images that another model doubts.
+
+        Words decide between the texts of all of them, however sure this model is of one; without a
+        prior, and for other views, its own doubts count.
+
+        Args:
+            options: of the reader that doubts.
+        """
+        if self.prior is not None:
+            options = replace(options, doubtful=math.inf)
+        return replace(self, options=options)
 
     def _reread(
         self, pixels: Pixels, encoded: Any, before: Mapping[int, Candidates]

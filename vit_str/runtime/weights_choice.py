@@ -2,7 +2,8 @@
 
 A pair is a reader of words and a reader of lines, which know the same characters. The package has
 one for Latin letters, and others for the scripts in `OTHER_PAIRS`; a folder with weights of the
-same names stands in for it.
+same names stands in for it. Beside the words of a pair there may be larger weights, which are
+slower, and read what the smaller ones doubt.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from vit_str.runtime.alphabets import (
     CYRILLIC,
@@ -49,19 +50,28 @@ class Pair:
         lines: the name of those that read lines.
         scripts: which they read, besides English.
         configuration: that trains those of words.
+        second: the name of larger weights, which read the words that those of words doubt; the
+            package may have them.
     """
 
     words: str
     lines: str
     scripts: frozenset[str]
     configuration: str
+    second: str = ""
 
     def name(self, reads_lines: bool) -> str:
         """The name of the weights that read words, or lines."""
         return self.lines if reads_lines else self.words
 
 
-LATIN_PAIR = Pair("tiny", "line", frozenset({LATIN}), "vit_tiny_transformer")
+LATIN_PAIR = Pair(
+    words="tiny",
+    lines="line",
+    scripts=frozenset({LATIN}),
+    configuration="vit_tiny_transformer",
+    second="base",
+)
 OTHER_PAIRS = (
     Pair(
         words="cyrillic-greek",
@@ -116,6 +126,28 @@ class WeightsChoice(NamedTuple):
 
     first: str | Path
     others: tuple[Path, ...] = ()  # for what may be of their scripts
+    second: Path | None = None  # for what the first doubt; None if they look themselves
+
+    def open(self, open_reader: Callable[..., Readers]) -> Readers:
+        """The reader of the first weights, which opens the others where it needs them.
+
+        Args:
+            open_reader: opens a reader with a path of weights, and with ``others``, ``detector``
+                and ``second`` of ``vit_str.runtime.reader.Reader``, if there are such.
+        """
+        beside: dict[str, Any] = {}
+        if self.second is not None:
+            beside["second"] = partial(open_reader, self.second)
+        if self.others:
+            beside["others"] = [partial(open_reader, other) for other in self.others]
+            beside["detector"] = self.detector()
+        return open_reader(self.first, **beside)
+
+    @property
+    def paths(self) -> list[str | Path]:
+        """All of them, the first in front."""
+        second = [self.second] if self.second else []
+        return [self.first, *self.others, *second]
 
     def detector(self) -> ScriptDetector | None:
         """What tells the scripts of the others in drafts of the first; None without such."""
@@ -133,6 +165,7 @@ def choose_weights(
     Names that the package has, and folders that have weights of the same names, stand for weights
     of all scripts: a language, or the letters that a lexicon, pattern or alphabet holds, say which
     are meant. Without a language, weights of other scripts look at what may be of theirs.
+    Where there are larger weights for Latin letters, these look at what the first doubt.
     All other weights stand for themselves, and ``none`` for the first ones alone.
 
     Args:
@@ -162,7 +195,10 @@ def choose_weights(
             others.append(file)
     if wanted and LATIN not in wanted:
         return WeightsChoice(others[0], tuple(others[1:]))
-    return WeightsChoice(first, tuple(others))
+    second = None
+    if name == LATIN_PAIR.words:
+        second = _file_of(name_or_path, LATIN_PAIR.second)
+    return WeightsChoice(first, tuple(others), second)
 
 
 def lines_of(words: str | Path) -> str | Path:
@@ -378,7 +414,7 @@ def _sureness(readings: Sequence[Reading]) -> float:
 
 
 def check_same_images(first: Preprocessing, other: Preprocessing) -> None:
-    """Refuse readers that do not see images in the same size.
+    """Refuse weights that do not see images in the same size.
 
     Raises:
         ValueError: for other heights or widths, or tall images that are turned otherwise.
@@ -391,15 +427,10 @@ def check_same_images(first: Preprocessing, other: Preprocessing) -> None:
     )
     if alike != first:
         raise ValueError(
-            "weights of several scripts read together if they see images in the same "
+            "weights read together if they see images in the same "
             f"size, found {first.height} x {first.width} and {other.height} x "
             f"{other.width}"
         )
-
-
-def once(open_readers: Callable[[], Readers]) -> Callable[[], Readers]:
-    """What opens readers at the first call, and returns the same at each."""
-    return lru_cache(1)(open_readers)
 
 
 def _first_of_folder(name_or_path: str | Path) -> str | Path:
@@ -414,8 +445,10 @@ def _first_of_folder(name_or_path: str | Path) -> str | Path:
 
 
 def _has_others(folder: Path, reads_lines: bool) -> bool:
-    """Whether weights of other scripts that read words, or lines, are in a folder."""
-    names = (pair.name(reads_lines) for pair in OTHER_PAIRS)
+    """Whether weights that read words, or lines, beside those for Latin letters are in a folder."""
+    names = [pair.name(reads_lines) for pair in OTHER_PAIRS]
+    if not reads_lines:
+        names.append(LATIN_PAIR.second)
     return any((folder / f"{name}.safetensors").is_file() for name in names)
 
 

@@ -335,13 +335,7 @@ class ReadingService:
 
     def _open_searcher(self, search: Search) -> Reader:
         with refused():
-            chosen = self._chosen(search)
-            return self._open(
-                path=chosen.first,
-                search=search,
-                others=[partial(self._open, other, search) for other in chosen.others],
-                detector=chosen.detector(),
-            )
+            return self._chosen(search).open(partial(self._open, search))
 
     def _chosen(self, search: Search) -> WeightsChoice:
         """The weights for a search."""
@@ -352,7 +346,7 @@ class ReadingService:
     def _engine(self, path: str | Path) -> Engine:
         return self.reader.engine if path == self._first else self._other_engine(path)
 
-    def _open(self, path: str | Path, search: Search, **others: Any) -> Reader:
+    def _open(self, search: Search, path: str | Path, **others: Any) -> Reader:
         engine = self._engine(path)
         return Reader(engine, effort=self._effort, search=search, **others)
 
@@ -361,12 +355,18 @@ class ReadingService:
         path: str | Path,
         search: Search,
         check: Callable[[], None],
+        second: Path | None = None,
     ) -> PageReaders:
         """What reads pages with some weights, as long as a check lets it."""
         from vit_str.reading.pages.reader import PageReaders
 
-        engine = self._engine(path)
-        reader = _Interruptible(check, engine, effort=self._effort, search=search)
+        def open_words(path: str | Path, **others: Any) -> Reader:
+            engine = self._engine(path)
+            return _Interruptible(
+                check, engine, effort=self._effort, search=search, **others
+            )
+
+        reader = WeightsChoice(path, second=second).open(open_words)
         if reader.reads_lines:
             return PageReaders(reader, None)
         _, lines = self._opened_page_parts()
@@ -392,7 +392,7 @@ class ReadingService:
         check = partial(self._check_turn, over, time.monotonic())
         with refused():
             chosen = self._chosen(search)
-            own = self._page_readers(chosen.first, search, check)
+            own = self._page_readers(chosen.first, search, check, chosen.second)
         reader = own.words or own.lines
         others = [
             partial(self._page_readers, other, search, check) for other in chosen.others

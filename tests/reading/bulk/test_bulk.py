@@ -6,16 +6,19 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from vit_str.files import exclusive
 from vit_str.reading.bulk.archives import ImageRef
+from vit_str.reading.bulk.command import _weights
 from vit_str.reading.bulk.output import LOCK, OutputFolder
 from vit_str.reading.bulk.workers import (
     Job,
@@ -28,7 +31,7 @@ from vit_str.reading.bulk.workers import (
     read_images,
 )
 from vit_str.runtime import Reader, load
-from vit_str.runtime.charset import charset_of
+from vit_str.runtime.charset import Charset, charset_of
 from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.machine import THREADS, cpu_count, install_hint
 
@@ -302,6 +305,28 @@ def test_a_worker_gets_the_weights_of_all_scripts(both_scripts):
     assert reader.charset == charset_of("latin")
     (open_other,) = reader._others
     assert open_other().charset == charset_of("cyrillic-greek")
+
+
+@pytest.mark.parametrize("effort", [None, "fast"])
+def test_a_worker_gets_larger_weights_for_what_it_doubts(doubting_folder, effort):
+    options = Namespace(
+        model=doubting_folder,
+        language=None,
+        effort=effort,
+        backend="torch",
+        boxes=False,
+    )
+    weights = _weights(options)
+    assert sorted(weights) == ["base.safetensors", "tiny.safetensors"]
+    job = Job(
+        characters=False, boxes=False, batch_size=1, backend="torch", effort=effort
+    )
+    worker = PartReader(job, Workers(1, "cpu", 1), weights, None)._reader
+    image = np.full((32, 128), 255, np.uint8)
+    image[8:24, 20:24] = 0
+    both = load(doubting_folder, "cpu", effort=effort, backend="torch")
+    assert worker.read(image) == both.read(image), "after its files are gone"
+    assert worker.charset == Charset()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

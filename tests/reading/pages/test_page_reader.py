@@ -294,6 +294,19 @@ def test_pages_have_the_weights_of_their_languages(both_scripts, language):
         assert readers.words.charset == readers.lines.charset == other
 
 
+@pytest.mark.parametrize("effort", [None, "careful", "fast"])
+def test_words_of_a_page_are_read_by_larger_weights_where_they_are_doubtful(
+    doubting_folder, effort, word_image
+):
+    reader = load_page(doubting_folder, "cpu", effort=effort)
+    words = load(doubting_folder, "cpu", effort=effort)
+    image = word_image("Two")
+    assert reader.reader.read(image) == words.read(image)
+    alone = load(doubting_folder / "tiny.safetensors", "cpu", effort=effort)
+    is_same = words.read(image).text == alone.read(image).text
+    assert is_same == (effort == "fast")
+
+
 def test_words_of_a_page_have_one_script_as_their_lines(draw):
     lines = ["COP на TOM", "Mocквa и TOM на доме"]
     image, detector = draw(lines)

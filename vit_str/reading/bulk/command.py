@@ -82,7 +82,7 @@ def _weights(options: argparse.Namespace) -> dict[str, bytes]:
     reader = load(path, "cpu", effort=options.effort, backend=options.backend)
     if options.boxes:
         reader.require_boxes()
-    files = [path, *chosen.others]
+    files = map(resolve, chosen.paths)
     return {file.name: file.read_bytes() for file in files}
 
 

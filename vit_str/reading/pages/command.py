@@ -144,7 +144,7 @@ def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     from vit_str.runtime.weights_choice import choose_weights
     from vit_str.runtime.weights_contents import resolve
 
-    first, others = choose_weights(options.model, search_of(options))
+    chosen = choose_weights(options.model, search_of(options))
     plain = (
         "effort",
         "min_confidence",
@@ -158,7 +158,7 @@ def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     )
     return {
         "format": name,
-        "model": [options.model, *(stamp(resolve(path)) for path in (first, *others))],
+        "model": [options.model, *(stamp(resolve(path)) for path in chosen.paths)],
         "lexicon": options.lexicon and [options.lexicon, stamp(options.lexicon)],
         **{option: getattr(options, option) for option in plain},
     }

@@ -44,6 +44,7 @@ from vit_str.reading.pages.rules import find_rules, grids
 from vit_str.reading.pages.settling import MarkStyle, settled, with_apostrophes
 from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.engine import open_engine
+from vit_str.runtime.forks import OpenedOnce
 from vit_str.runtime.image_decoding import without_array
 from vit_str.runtime.images import load_image, load_pages, source_name
 from vit_str.runtime.one_script import with_one_script
@@ -54,7 +55,6 @@ from vit_str.runtime.weights_choice import (
     choose_weights,
     is_surer,
     lines_of,
-    once,
     sees_other_script,
     surest,
 )
@@ -140,7 +140,7 @@ class PageReader:
         else:
             self.readers = PageReaders(lines or Reader(open_engine("line")), reader)
         self.minimum_confidence = minimum_confidence
-        self.others = tuple(map(once, others))
+        self.others = tuple(map(OpenedOnce, others))
 
     @property
     def lines(self) -> Reader:
@@ -499,8 +499,8 @@ def load_page(
     Those of the package are the ones that read the language of the search; without one, weights of
     other scripts read the lines that those of Latin letters doubt.
 
-    A reader of words looks at what the bundled reader of lines doubts; another reader of lines
-    reads alone.
+    A reader of words looks at what the bundled reader of lines doubts, and larger weights at what
+    it doubts itself; another reader of lines reads alone.
 
     Args:
         name_or_path: weights of words or of lines, see ``vit_str.load``.
@@ -517,7 +517,10 @@ def load_page(
     """
     chosen = choose_weights(name_or_path, search)
 
-    def open_readers(path: str | Path) -> PageReaders:
+    def open_words(path: str | Path) -> Reader:
+        return Reader(open_engine(path, device, backend), effort=effort, search=search)
+
+    def open_readers(path: str | Path, second: Path | None = None) -> PageReaders:
         engine = open_engine(path, device, backend)
         reads_lines = bool(engine.model.preprocessing.width_step)
         if reads_lines:
@@ -525,9 +528,15 @@ def load_page(
             own_effort = None if effort == "fast" else effort
             return PageReaders(Reader(engine, effort=own_effort, search=search), None)
         lines = Reader(open_engine(lines_of(path), device, backend))
-        return PageReaders(lines, Reader(engine, effort=effort, search=search))
+        words = Reader(
+            engine,
+            effort=effort,
+            search=search,
+            second=partial(open_words, second) if second else None,
+        )
+        return PageReaders(lines, words)
 
-    own = open_readers(chosen.first)
+    own = open_readers(chosen.first, chosen.second)
     others = [partial(open_readers, other) for other in chosen.others]
     return PageReader(
         own.words or own.lines, None, own.lines, minimum_confidence, others
