@@ -8,7 +8,13 @@ from safetensors import safe_open
 
 from vit_str.runtime import Reader, Search
 from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.prior import TABLE, WordPrior, languages, prior_of
+from vit_str.runtime.prior import (
+    TABLE,
+    WordPrior,
+    known_languages,
+    languages,
+    prior_of,
+)
 from vit_str.torch_runtime.weights_file import WeightsFile
 
 EUROPEAN = "en*48+de+fr+es+it+pt+nl+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca"
@@ -207,3 +213,11 @@ def test_lists_hold_words_with_any_capitals_and_signs_at_their_ends(text, is_hel
     words = prior_of("en+de", None)
     assert words is not None
     assert words.holds(text) is is_held
+
+
+def test_korean_words_are_known_with_particles_and_endings():
+    korean = prior_of("ko", None)
+    for word in ("학교", "사람은", "서울에서", "있습니다", "가격:"):
+        assert korean.holds(word), word
+    assert not korean.holds("뷁쒥")
+    assert "ko" in known_languages()
