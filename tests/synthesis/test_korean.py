@@ -163,9 +163,9 @@ def test_nouns_of_patterns_come_with_the_word_lists_of_a_kit():
     LineTexts(charset_of("korean"), lexicon, LANGUAGE, word_lists=given)
     assert asked == [
         ["words", LANGUAGE],
-        ["nouns", "ko"],
+        ["frequent nouns", "ko"],
         ["running text", LANGUAGE],
-        ["nouns", "ko"],
+        ["frequent nouns", "ko"],
     ]
     assert lexicon._draw_field("noun", random.Random(1), 1)[0] in (
         "학교",
