@@ -140,11 +140,11 @@ def reads_lines(model: str) -> Read:
     ]
 
 
-def reads_as_line(language: str) -> Read:
-    """Tesseract with the data of a language."""
+def reads_as_line(language: str, mode: int = 13) -> Read:
+    """Tesseract with the data of a language, in a mode of segmentation."""
 
     def read(file: Path) -> str:
-        command = ["tesseract", str(file), "-", "-l", language, "--psm", "13"]
+        command = ["tesseract", str(file), "-", "-l", language, "--psm", str(mode)]
         answer = subprocess.run(command, check=False, capture_output=True)
         if answer.returncode:
             reason = answer.stderr.decode().partition("\n")[0]

@@ -19,6 +19,7 @@ from safetensors.numpy import save
 from wordfreq import get_frequency_dict
 
 from vit_str.runtime.prior import without_accents
+from vit_str.synthesis.korean import KOREAN, korean_words, nouns
 from vit_str.synthesis.spellings import SERBIAN, in_serbian_cyrillic
 
 OUT = Path(__file__).parents[1] / "vit_str" / "runtime" / "words.safetensors"
@@ -26,7 +27,7 @@ STEPS = 25  # of the Zipf frequency, from 0 to 10
 BILLION = 1e9  # Zipf frequencies are logarithms of occurrences in so many words
 LANGUAGES = (
     "en+de+fr+es+it+pt+nl+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca"
-    "+vi+ru+uk+bg+mk+sr+el"
+    "+vi+ru+uk+bg+mk+sr+el+ko"
 )
 MOST = 11_000  # words of a language
 # Of the languages that a pair of weights is made for, and that have many forms of a word
@@ -37,7 +38,11 @@ MORE = {
     "bg": 30_000,
     "mk": 30_000,
     "el": 40_000,
+    "ko": 90_000,
 }
+RARER = 1 / 200
+"""How often words that are put together from pieces are, over how often they are drawn: what is
+written has far more of them."""
 SOURCE = {
     "source": "wordfreq",
     "licence": "CC BY-SA 4.0, https://creativecommons.org/licenses/by-sa/4.0/",
@@ -57,6 +62,8 @@ def main() -> None:
 
 def _frequent(language: str) -> dict[str, float]:
     """The most frequent words; those of Serbian in both of its scripts."""
+    if language == KOREAN:
+        return _korean()
     if language == SERBIAN:
         latin = _frequent("sh")
         return latin | {
@@ -70,6 +77,17 @@ def _frequent(language: str) -> dict[str, float]:
     for word, share in top.items():
         words.setdefault(without_accents(word), share)
     return words
+
+
+def _korean() -> dict[str, float]:
+    """Nouns as often as wordfreq has them, and words with particles and endings."""
+    drawn = korean_words()
+    total = sum(drawn.values())
+    words = {word: RARER * count / total for word, count in drawn.items() if count > 1}
+    frequencies = get_frequency_dict(KOREAN, wordlist="best")
+    words |= {noun: frequencies[noun] for noun in nouns() if noun in frequencies}
+    ranked = sorted(words, key=lambda word: -words[word])
+    return {word: words[word] for word in ranked[: MORE[KOREAN]]}
 
 
 def _columns(frequencies: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:

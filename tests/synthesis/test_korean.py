@@ -16,6 +16,7 @@ from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_texts import LineTexts, drawn, label
 from vit_str.synthesis.patterns import FIELDS
 from vit_str.synthesis.squares import width_of
+from vit_str.synthesis.word_list_cache import WordList
 
 LANGUAGE = "ko*8+en"
 
@@ -146,3 +147,28 @@ def test_a_charset_without_hangul_draws_as_before():
     latin = Lexicon(Charset(), "ko")
     assert not latin._words
     assert latin.sample(20, seed=1) == Lexicon(Charset(), "ko").sample(20, seed=1)
+
+
+def test_nouns_of_patterns_come_with_the_word_lists_of_a_kit():
+    """Machines that train from a kit have no wordfreq."""
+    asked = []
+
+    def given(settings, gather):
+        asked.append(settings[:2])
+        return [
+            WordList(["학교", "바다", "하늘"] * 50, list(map(float, range(1, 151))))
+        ]
+
+    lexicon = Lexicon(charset_of("korean"), LANGUAGE, word_lists=given)
+    LineTexts(charset_of("korean"), lexicon, LANGUAGE, word_lists=given)
+    assert asked == [
+        ["words", LANGUAGE],
+        ["frequent nouns", "ko"],
+        ["running text", LANGUAGE],
+        ["frequent nouns", "ko"],
+    ]
+    assert lexicon._draw_field("noun", random.Random(1), 1)[0] in (
+        "학교",
+        "바다",
+        "하늘",
+    )

@@ -72,8 +72,8 @@ class Kit:
 
     def language(self, charset: Charset) -> str:
         """The language of the words for some characters; English if it has none of them."""
-        for _, language, characters, *_ in map(json.loads, self._lists):
-            if characters == charset.characters:
+        for _, language, *others in map(json.loads, self._lists):
+            if others[:1] == [charset.characters]:
                 return str(language)
         return "en"
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from vit_str.runtime.charset import CHARSETS
 from vit_str.synthesis.hangul import inflected, is_syllable, with_particle
+from vit_str.synthesis.line_patterns import LINES
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 from vit_str.synthesis.word_list_cache import (
     KeepWordLists,
@@ -257,7 +258,7 @@ def korean_wording(word_lists: KeepWordLists = keep_word_lists) -> Wording:
     return Wording(
         patterns={**PATTERNS, **patterns, "phrases": data["phrases"]},
         fields={**_fields(), "noun": frequent.words},
-        lines={**lines, **parts},
+        lines={**LINES, **lines, **parts},
         quotes=_listed(data["quotes"]),
         inserts=inserts,
         inserted=0.12,

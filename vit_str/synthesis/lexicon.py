@@ -32,12 +32,8 @@ from vit_str.synthesis.word_lists import (
     language_words,
     word_shares,
 )
-from vit_str.synthesis.wording import (
-    LATIN_WORDING,
-    Wording,
-    wording_of,
-    wording_of_languages,
-)
+from vit_str.synthesis.wording import LATIN_WORDING, Wording
+from vit_str.synthesis.wording_choice import wording_of, wording_of_languages
 
 WEIGHTS: Mapping[str, float] = {
     "words": 0.50,

@@ -32,7 +32,8 @@ from vit_str.synthesis.word_list_cache import (
     keep_word_lists,
 )
 from vit_str.synthesis.word_lists import count_words, favor_rare_letters, language_words
-from vit_str.synthesis.wording import Wording, wording_of
+from vit_str.synthesis.wording import Wording
+from vit_str.synthesis.wording_choice import wording_of
 
 GAP = "\t"
 """Stands for as much space as there is."""

@@ -4,10 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vit_str.runtime.alphabets import HANGUL, language_codes, script_of_language
 from vit_str.synthesis.line_patterns import LINES, QUOTES
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
-from vit_str.synthesis.word_list_cache import KeepWordLists, keep_word_lists
 
 
 @dataclass(frozen=True)
@@ -43,23 +41,3 @@ LATIN_WORDING = Wording(
     inserts=("{number}", "{date}", "{amount}", "{natural}%", "{two} %"),
 )
 """Of English, and of all languages without one of their own."""
-
-
-def wording_of(
-    script: str | None, word_lists: KeepWordLists = keep_word_lists
-) -> Wording:
-    """The wording of the languages of a script; its words are from these lists."""
-    if script == HANGUL:
-        from vit_str.synthesis.korean import korean_wording  # reads a file
-
-        return korean_wording(word_lists)
-    return LATIN_WORDING
-
-
-def wording_of_languages(
-    language: str, word_lists: KeepWordLists = keep_word_lists
-) -> Wording:
-    """The wording of the first of several languages, as in ``ko*8+en``."""
-    codes = language_codes(language)
-    script = script_of_language(codes[0]) if codes else None
-    return wording_of(script, word_lists)
