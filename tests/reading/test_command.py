@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from vit_str.cli import main
 from vit_str.console import one_line
 from vit_str.reading.options import find_inputs, listed
+from vit_str.runtime import Reader
 
 Run = Callable[..., tuple[int, str, str]]
 BAD = {
@@ -421,3 +423,17 @@ def test_photographs_of_phones_in_a_folder_are_not_passed_over(tmp_path):
     (tmp_path / "photo.HEIC").touch()
     found = find_inputs([str(tmp_path)])
     assert [Path(path).name for path in found.paths] == ["photo.HEIC", "word.PNG"]
+
+
+def test_texts_in_a_script_that_nobody_reads_are_said_in_one_line(
+    words, model, run, monkeypatch
+):
+    def unread(reader, reading):
+        return replace(reading, text="", characters=(), unread_script=0.97)
+
+    monkeypatch.setattr(Reader, "_without_unread", unread)
+    code, out, err = run("read", words, *model, "--format", "jsonl")
+    assert code == 0
+    assert err.count("most text is in a script that vit-str does not read") == 1
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert {(row["text"], row["unread_script"]) for row in rows} == {("", 0.97)}

@@ -13,7 +13,7 @@ from vit_str.runtime.image_decoding import decode
 from vit_str.runtime.one_script import has_look_alikes, one_script
 from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.prior import prior_of
-from vit_str.runtime.readings import Character, Reading
+from vit_str.runtime.readings import Character, Reading, reading_row
 from vit_str.runtime.weights_choice import (
     choose_weights,
     is_doubtful,
@@ -469,3 +469,34 @@ def test_korean_words_are_left_as_they_are_read(weights, word_image):
     assert not reader._has_scripts
     assert one_script("API를 Mocквa 서울") == "API를 Москва 서울"
     assert reader.read(word_image("word")).text == "API를 A4로"
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence", "probability", "is_left_out"),
+    [
+        ("nlwn", 0.6, 0.99, True),
+        ("nlwn", 0.6, 0.9, False),
+        ("nlwn", 0.6, None, False),
+        ("nlwn", 0.95, 0.99, False),  # sure
+        ("Museum", 0.6, 0.99, False),  # a word
+        ("12,50", 0.6, 0.99, False),
+    ],
+)
+def test_unsure_texts_in_scripts_that_nobody_reads_are_left_out(
+    weights, word_image, text, confidence, probability, is_left_out
+):
+    said = replace(reading(text, confidence), unread_script=probability)
+    first = Fixed(replace(weights, provenance={"language": "en"}), said)
+    found = first.read(word_image("one"))
+    assert found.is_left_out is is_left_out
+    assert found.text == ("" if is_left_out else text)
+    row = reading_row("one.png", found)
+    assert row.get("unread_script") == (probability if is_left_out else None)
+    first.language = "en"
+    assert first.read(word_image("one")).text == text, "as somebody has asked for it"
+
+
+def test_what_another_reader_is_sure_of_is_not_left_out(weights, word_image):
+    own = replace(reading("Mockea", 0.7), unread_script=0.99)
+    first, _ = readers_of_two_scripts(weights, own, reading("Москве", 0.95))
+    assert first.read(word_image("one")).text == "Москве"

@@ -5,6 +5,7 @@ import csv
 import io
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from vit_str.console import one_line, positive, probability, whole_number
 from vit_str.files import write_atomically
 from vit_str.reading.options import (
     STANDARD_INPUT,
+    UNREAD_SCRIPT,
     Inputs,
     add_reader_arguments,
     check_out,
@@ -243,6 +245,7 @@ def _read_all(
         write(_csv_line("path", "text", "confidence"))
     unreadable = 0
     pages: list[str] = []
+    scripts: Counter[bool] = Counter()
     with console.Progress() as progress:
         for inputs in groups:
             progress.expect(len(inputs.paths))
@@ -256,7 +259,10 @@ def _read_all(
                 write,
                 progress,
                 pages,
+                scripts,
             )
+    if scripts[True] > scripts[False]:
+        console.warn(UNREAD_SCRIPT)
     if pages:
         others = f" and {len(pages) - 1:,} others look" if len(pages) > 1 else " looks"
         console.warn(
@@ -274,8 +280,19 @@ def _read_group(
     write: Callable[[str], object],
     progress: console.Progress,
     pages: list[str],
+    scripts: Counter[bool],
 ) -> int:
-    """Read some images; add what looks like pages to them. Returns how many are unreadable."""
+    """Read some images; returns how many are unreadable.
+
+    Args:
+        options: of the command.
+        paths: of the images.
+        reader: what reads them.
+        write: takes a line of the output.
+        progress: of all images.
+        pages: gets what looks like pages.
+        scripts: counts texts in scripts that nothing reads, and other texts.
+    """
     from vit_str.runtime.images import UnreadableImage
 
     if STANDARD_INPUT in paths and (sys.stdin is None or sys.stdin.isatty()):
@@ -296,6 +313,8 @@ def _read_group(
             if options.format == "jsonl":
                 write(json_line(error_row(path, outcome.reason)))
         else:
+            if outcome.text or outcome.is_left_out:
+                scripts[outcome.is_left_out] += 1
             reading = outcome.with_minimum_confidence(options.min_confidence)
             write(_FORMATS[options.format](path, reading))
             if not reader.reads_lines and _looks_like_a_page(path, outcome):

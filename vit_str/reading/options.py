@@ -23,6 +23,9 @@ _MARKS_OF_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LISTED_AT_ONCE = 1 << 16  # bytes that a pipe holds
 _LONGEST_PATH = 1 << 20  # bytes; systems have shorter limits
 
+UNREAD_SCRIPT = "most text is in a script that vit-str does not read"
+"""What is said where that is so."""
+
 
 def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the model, which texts it may read, and ``--batch-size`` and ``--workers``."""

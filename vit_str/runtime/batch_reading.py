@@ -229,8 +229,14 @@ class BatchReader:
         for reading, index in zip(readings, kept, strict=True):
             of_each = found[index].tolist()
             of_others = tuple(of_each[: self.detector.readers])
+            unread = of_each[self.detector.readers :]
             told.append(
-                replace(reading, other_script=sum(of_each), of_others=of_others)
+                replace(
+                    reading,
+                    other_script=sum(of_each),
+                    of_others=of_others,
+                    unread_script=sum(unread) if unread else None,
+                )
             )
         return told
 

@@ -28,7 +28,11 @@ from vit_str.runtime.readings import Reading
 from vit_str.runtime.rereading import Rereader, text_prior
 from vit_str.runtime.search import Search
 from vit_str.runtime.text_decoding import TextDecoder
-from vit_str.runtime.weights_choice import check_same_images, choose_weights
+from vit_str.runtime.weights_choice import (
+    check_same_images,
+    choose_weights,
+    is_unread,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -432,7 +436,15 @@ class Reader:
         else:
             readings = self._read_whole(images, boxes=boxes, attention=attention)
         readings = self._with_one_script(readings)
-        return self._with_other_scripts(images, readings, boxes, attention)
+        readings = self._with_other_scripts(images, readings, boxes, attention)
+        return list(map(self._without_unread, readings))
+
+    def _without_unread(self, reading: Reading) -> Reading:
+        """A reading; without its text if that is in a script that no reader here knows."""
+        is_asked_for = self.is_constrained or self.language is not None
+        if is_asked_for or not is_unread(reading, self.known_words):
+            return reading
+        return replace(reading, text="", characters=(), alternatives=())
 
     def _with_one_script(self, readings: list[Reading]) -> list[Reading]:
         """Readings whose words have the letters of one script, unless only some may be read."""

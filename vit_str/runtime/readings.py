@@ -38,6 +38,11 @@ class Character:
     attention: AttentionMap | None = None
 
 
+UNREAD = 0.95
+"""Probability of scripts that no reader here knows, from which a text is left out that is unsure
+and no known word."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What an image says.
@@ -55,6 +60,8 @@ class Reading:
         other_script: probability that the letters are of a script that the model does not know;
             None where nothing tells.
         of_others: the same for the scripts of each of the other readers; empty where nothing tells.
+        unread_script: the same for scripts that no reader here knows; None where nothing tells.
+            Where the reader left out such a text, ``text`` is empty.
     """
 
     text: str
@@ -66,6 +73,17 @@ class Reading:
     prior: float = 0.0
     other_script: float | None = field(default=None, compare=False)
     of_others: tuple[float, ...] = field(default=(), compare=False)
+    unread_script: float | None = field(default=None, compare=False)
+
+    @property
+    def may_be_unread(self) -> bool:
+        """Whether what tells scripts is sure that no reader here knows that of the letters."""
+        return self.unread_script is not None and self.unread_script >= UNREAD
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether there is no text because no reader here knows its script."""
+        return not self.text and self.may_be_unread
 
     def with_minimum_confidence(self, least: float | None) -> Reading:
         """This reading, with empty text if its confidence is below ``least``."""
@@ -129,6 +147,8 @@ def reading_row(
             {"text": other.text, "confidence": other.confidence, **_prior(other)}
             for other in reading.alternatives
         ]
+    if reading.is_left_out:
+        row["unread_script"] = reading.unread_script
     if characters:
         row["characters"] = [_character(character) for character in reading.characters]
     return row

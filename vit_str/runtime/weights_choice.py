@@ -288,6 +288,20 @@ def sees_other_script(
     return is_more or _sureness(other) > _sureness(own)
 
 
+def is_unread(reading: Reading, words: WordPrior | None) -> bool:
+    """Whether a reading is no text, but letters of a script that no reader here knows.
+
+    Args:
+        reading: of the first reader, which no other one has replaced.
+        words: of its languages; None without lists.
+    """
+    if not reading.may_be_unread:
+        return False
+    is_word = words is not None and words.holds(reading.text)
+    has_letters = any(map(str.isalpha, reading.text))
+    return has_letters and not is_word and _sureness([reading]) < SURE
+
+
 def are_mostly_unknown(readings: Sequence[Reading], words: WordPrior | None) -> bool:
     """Whether the lists of languages hold less than half of the words that were read."""
     texts = [reading.text for reading in readings]

@@ -25,6 +25,7 @@ from vit_str.runtime.images import UnreadableImage, announced, is_costly
 from vit_str.runtime.limited_process import ProcessLimits
 from vit_str.runtime.machine import install_hint
 from vit_str.runtime.readings import error_row, reading_row
+from vit_str.runtime.script_detector import ScriptDetector
 from vit_str.runtime.weights_choice import (
     WeightsChoice,
     choose_weights,
@@ -356,6 +357,7 @@ class ReadingService:
         search: Search,
         check: Callable[[], None],
         second: Path | None = None,
+        detector: ScriptDetector | None = None,
     ) -> PageReaders:
         """What reads pages with some weights, as long as a check lets it."""
         from vit_str.reading.pages.reader import PageReaders
@@ -366,7 +368,8 @@ class ReadingService:
                 check, engine, effort=self._effort, search=search, **others
             )
 
-        reader = WeightsChoice(path, second=second).open(open_words)
+        larger = partial(open_words, second) if second else None
+        reader = open_words(path, second=larger, detector=detector)
         if reader.reads_lines:
             return PageReaders(reader, None)
         _, lines = self._opened_page_parts()
@@ -392,7 +395,9 @@ class ReadingService:
         check = partial(self._check_turn, over, time.monotonic())
         with refused():
             chosen = self._chosen(search)
-            own = self._page_readers(chosen.first, search, check, chosen.second)
+            own = self._page_readers(
+                chosen.first, search, check, chosen.second, chosen.detector()
+            )
         reader = own.words or own.lines
         others = [
             partial(self._page_readers, other, search, check) for other in chosen.others

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.reading.pages.geometry import Quadrilateral, Strip, rectangle
+from vit_str.reading.pages.output import page_row
 from vit_str.reading.pages.pieces import Piece, joined, whole, words_of
 from vit_str.reading.pages.reader import PageReader, PageReaders, load_page
 from vit_str.runtime import Reader, Reading, Search, load
@@ -279,6 +280,30 @@ def test_every_line_goes_to_the_surest_of_several_readers(draw):
     ]
     page = PageReader(first, detector, None, 0.0, others).read(image)
     assert page.text == f"Москва\n{hangul}\nOpen daily"
+
+
+def test_words_in_scripts_that_nobody_reads_are_left_out_of_pages(draw):
+    seen = ["nlwn wnil", "Open daily"]
+    image, detector = draw(seen)
+
+    class Words:
+        """Says that most words are of a script that it does not know."""
+
+        is_constrained, language, reads_lines, maximum_length = False, None, False, 25
+        effort = None
+
+        def read(self, images, *, boxes):
+            return [Reading("", 0.1, (), unread_script=0.99) for _ in images]
+
+        def without_views(self):
+            return self
+
+    for confidence, text in ((0.7, ""), (0.95, "nlwn wnil\nOpen daily")):
+        lines = cast(Reader, LineReader(seen, confidence))
+        page = PageReader(cast(Reader, Words()), detector, lines, 0.0).read(image)
+        assert page.text == text
+        assert page.is_mostly_unread is (not text)
+        assert page_row("one.png", page).get("unread_script", False) is (not text)
 
 
 @pytest.mark.parametrize("language", [None, "ru", "ru+de"])

@@ -4,7 +4,7 @@ import argparse
 import errno
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
@@ -15,6 +15,7 @@ from vit_str.console import one_line
 from vit_str.files import exclusive, write_atomically
 from vit_str.reading.options import (
     STANDARD_INPUT,
+    UNREAD_SCRIPT,
     input_groups,
     leading_to_files,
     search_of,
@@ -164,6 +165,13 @@ def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     }
 
 
+def _lack_of(pages: Collection["Page"]) -> str:
+    """Why pages have hardly any words, if so."""
+    if any(page.is_mostly_unread for page in pages):
+        return UNREAD_SCRIPT
+    return "" if any(page.words for page in pages) else "no words found"
+
+
 class _Run:
     """Reads files, writes texts and overlays, and counts."""
 
@@ -305,8 +313,8 @@ class _Run:
         if pages:
             target = self._texts.target(path) if self._texts else None
             _write(path, pages, self._format, target, self._several)
-            if not words:
-                progress.warn(f"{one_line(path)}: no words found")
+            if lack := _lack_of(pages.values()):
+                progress.warn(f"{one_line(path)}: {lack}")
         elif not errors:
             errors += 1
             progress.warn(f"{one_line(path)}: has none of the pages that are asked for")

@@ -192,7 +192,9 @@ class Bend:
             for block in page.blocks
         )
         rules = tuple(map(self._rule, page.rules))
-        return Page(width, height, blocks, page.path, rules, flat=page)
+        return Page(
+            width, height, blocks, page.path, rules, flat=page, unread=page.unread
+        )
 
     def _rule(self, rule: Rule) -> Rule:
         start, end = _points(self.in_picture(np.array(rule)))

@@ -46,7 +46,7 @@ def page_row(name: str, page: Page) -> dict[str, Any]:
     for block, lines in enumerate(page.blocks):
         for line, row in enumerate(lines):
             words += [_word(word, block, line) for word in row]
-    return {
+    record: dict[str, Any] = {
         "path": name,
         "width": page.width,
         "height": page.height,
@@ -54,6 +54,9 @@ def page_row(name: str, page: Page) -> dict[str, Any]:
         "words": words,
         "error": None,
     }
+    if page.is_mostly_unread:
+        record["unread_script"] = True
+    return record
 
 
 def _word(word: Word, block: int, line: int) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class Page:
         rules: ruled lines along its sides, in pixels of the upright image.
         flat: the same words on the page without its bend, which tells better what is a paragraph
             or a table; None if the page lies flat.
+        unread: how many words were left out because they are in scripts that no reader knows.
     """
 
     width: int
@@ -63,11 +64,17 @@ class Page:
     path: str | None = None
     rules: tuple[Rule, ...] = ()
     flat: "Page | None" = field(default=None, repr=False, compare=False)
+    unread: int = 0
 
     @property
     def words(self) -> list[Word]:
         """All words in reading order."""
         return [word for block in self.blocks for line in block for word in line]
+
+    @property
+    def is_mostly_unread(self) -> bool:
+        """Whether most of its words are in scripts that no reader knows."""
+        return self.unread > len(self.words)
 
     @property
     def text(self) -> str:

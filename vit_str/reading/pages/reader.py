@@ -49,8 +49,10 @@ from vit_str.runtime.image_decoding import without_array
 from vit_str.runtime.images import load_image, load_pages, source_name
 from vit_str.runtime.one_script import with_one_script
 from vit_str.runtime.readings import per_character
+from vit_str.runtime.script_detector import ScriptDetector
 from vit_str.runtime.weights_choice import (
     DOUBTFUL,
+    SURE,
     are_mostly_unknown,
     choose_weights,
     is_surer,
@@ -182,10 +184,12 @@ class PageReader:
         else:
             lines, direction = self._read_lines(image, found)
         lines = self._look_again(lines, boxes)
+        readings = chain.from_iterable(line.readings for line in lines)
+        unread = sum(reading.is_left_out for reading in readings)
         lines = self._sure([self._in_one_script(line) for line in lines])
         rules = find_rules(image)
         blocks = self._arrange(lines, direction, rules, image)
-        return Page(image.width, image.height, blocks, path, rules)
+        return Page(image.width, image.height, blocks, path, rules, unread=unread)
 
     def _read_lines(
         self, image: Image.Image, found: Sequence[Quadrilateral]
@@ -448,8 +452,13 @@ def _is_mark_between(reading: Reading, is_sure: Sequence[bool], place: int) -> b
 
 
 def _surer(reader: Reader, line: Reading, word: Reading, style: MarkStyle) -> Reading:
-    """What is read more surely: a word as a part of its line, or by itself."""
+    """What is read more surely: a word as a part of its line, or by itself.
+
+    Neither is, where the word is in a script that no reader knows, and its line is not sure.
+    """
     if reader.is_constrained or not line.text:
+        return word
+    if word.is_left_out and per_character([line]) < SURE:
         return word
     is_better = _HEADSTART * per_character([word]) > per_character([line])
     return settled(word if is_better else line, line, word, style)
@@ -520,7 +529,11 @@ def load_page(
     def open_words(path: str | Path) -> Reader:
         return Reader(open_engine(path, device, backend), effort=effort, search=search)
 
-    def open_readers(path: str | Path, second: Path | None = None) -> PageReaders:
+    def open_readers(
+        path: str | Path,
+        second: Path | None = None,
+        detector: ScriptDetector | None = None,
+    ) -> PageReaders:
         engine = open_engine(path, device, backend)
         reads_lines = bool(engine.model.preprocessing.width_step)
         if reads_lines:
@@ -532,11 +545,12 @@ def load_page(
             engine,
             effort=effort,
             search=search,
+            detector=detector,
             second=partial(open_words, second) if second else None,
         )
         return PageReaders(lines, words)
 
-    own = open_readers(chosen.first, chosen.second)
+    own = open_readers(chosen.first, chosen.second, chosen.detector())
     others = [partial(open_readers, other) for other in chosen.others]
     return PageReader(
         own.words or own.lines, None, own.lines, minimum_confidence, others
