@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from jaxtyping import UInt8
+from jaxtyping import Float32, UInt8
 from PIL import Image, ImageDraw
 
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
@@ -49,6 +49,8 @@ _SEEDS = {False: "faces to train with", True: "faces held out"}
 _DIGITS = "0123456789"
 _INKED = 64  # ink of 255, above which a row counts as part of a digit
 _UNEVEN = 0.1  # of their height that digits of a counter differ by
+_CANDIDATES = 6  # fonts of which one is taken for the digits of a counter
+_SHAPE = (16, 12)  # pixels by which digits are compared
 _LEAST_HEIGHT = HEIGHT // 3  # of digits of a counter, in rows
 
 _SEVEN: Mapping[str, str] = {
@@ -207,12 +209,12 @@ class _Dots:
 class _Wheels:
     """Windows of counters, in heights of their digits; by eye."""
 
-    above: tuple[float, float] = (0.08, 0.3)  # the digit, and below it
-    beside: tuple[float, float] = (0.1, 0.35)
+    above: tuple[float, float] = (0.16, 0.4)  # the digit, and below it
+    beside: tuple[float, float] = (0.16, 0.38)
     between: tuple[float, float] = (0.03, 0.25)
-    pitch: tuple[float, float] = (1.15, 1.45)  # from digit to digit on the wheel
-    uneven: float = 0.05  # how far wheels at rest are from the middle
-    rolled: tuple[float, float] = (0.18, 0.33)  # of the pitch, how far the others are
+    pitch: tuple[float, float] = (1.3, 1.6)  # from digit to digit on the wheel
+    uneven: float = 0.03  # how far wheels at rest are from the middle
+    rolled: tuple[float, float] = (0.12, 0.25)  # of the pitch, how far the others are
     plain_share: float = 0.3  # of the faces have no windows: digits on one plate
 
 
@@ -596,15 +598,39 @@ def _wheel_faces(atlas: GlyphAtlas, held_out: bool) -> dict[str, _Face]:
     rng = random.Random(f"{_SEEDS[held_out]} {WHEELS}")
     faces: dict[str, _Face] = {}
     wanted = _COUNTS.wheels[held_out]
+    candidates: dict[int, list[Columns]] = {}
     for font in rng.sample(fonts, len(fonts)):
         digits = [_columns_of(atlas, font, int(each)) for each in ids]
         if _are_even(digits):
-            rest, rolled = _wheels(digits, rng)
-            faces[f"{WHEELS}: {_BY_CODE}/{font}"] = rest
-            faces[f"{WHEELS}: {_BY_CODE}/{font} {ROLLED}"] = rolled
-        if len(faces) == 2 * wanted:
+            candidates[font] = digits
+        if len(candidates) == _CANDIDATES * wanted:
             break
+    for font in _plainest(candidates)[:wanted]:
+        rest, rolled = _wheels(candidates[font], rng)
+        faces[f"{WHEELS}: {_BY_CODE}/{font}"] = rest
+        faces[f"{WHEELS}: {_BY_CODE}/{font} {ROLLED}"] = rolled
     return faces
+
+
+def _plainest(candidates: Mapping[int, Sequence[Columns]]) -> list[int]:
+    """Fonts whose digits are most like those of the others first: counters have no fancy ones."""
+    shapes = {
+        font: np.concatenate([_shape(digit) for digit in digits])
+        for font, digits in candidates.items()
+    }
+    usual = np.mean([*shapes.values()], axis=0) if shapes else np.zeros(1)
+    alike = {font: float(shape @ usual) for font, shape in shapes.items()}
+    return sorted(alike, key=alike.__getitem__, reverse=True)
+
+
+def _shape(digit: Columns) -> Float32[np.ndarray, " pixel"]:
+    """A digit at one size, without its mean, of length 1."""
+    rows = np.flatnonzero(digit.max(0) > _INKED)
+    inked = np.ascontiguousarray(digit[:, rows[0] : rows[-1] + 1])
+    small = Image.fromarray(inked).resize(_SHAPE, Image.Resampling.BOX)
+    values = np.asarray(small, np.float32).ravel()
+    values = values - values.mean()
+    return values / max(1e-6, float(np.linalg.norm(values)))
 
 
 def _are_even(digits: Sequence[Columns]) -> bool:

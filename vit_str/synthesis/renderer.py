@@ -13,6 +13,7 @@ from torch import Tensor
 from vit_str.runtime.charset import PADDING, Charset
 from vit_str.seeds import split_mix
 from vit_str.synthesis.degrade import degrade
+from vit_str.synthesis.displays import letters_seen
 from vit_str.synthesis.form_boxes import with_form_boxes
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
@@ -218,7 +219,7 @@ class Renderer:
         shown = Shown(styles, ids, boxes)
         clean = paint(mask, strengths, random, self.pictures, shown)
         degraded = degrade(clean, view.crop_aspects, lines.letters, strengths, random)
-        image = keep_legible(degraded, clean, mask)
+        image = keep_legible(degraded, clean, letters_seen(mask, styles))
         on_tokens = token_characters(lines, view, self.grid)
         return RenderedBatch(
             images=(image * 255).round_().to(torch.uint8),
