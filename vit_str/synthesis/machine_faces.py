@@ -594,7 +594,11 @@ def _wheel_faces(atlas: GlyphAtlas, held_out: bool) -> dict[str, _Face]:
         return {}
     ids = torch.tensor(atlas.charset.encode(_DIGITS), device=atlas.starts.device)
     can = atlas.is_correct[:, ids].all(1) & (atlas.widths[:, ids] > 0).all(1)
-    fonts = can.nonzero()[:, 0].tolist()
+    fonts = [
+        font
+        for font in can.nonzero()[:, 0].tolist()
+        if not is_machine(atlas.names[font])
+    ]
     rng = random.Random(f"{_SEEDS[held_out]} {WHEELS}")
     faces: dict[str, _Face] = {}
     wanted = _COUNTS.wheels[held_out]
