@@ -20,7 +20,6 @@ from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Typesetter
 from vit_str.synthesis.legibility import keep_legible
 from vit_str.synthesis.lexicon import Lexicon
-from vit_str.synthesis.machine_faces import with_machine_faces
 from vit_str.synthesis.paint import Shown, paint
 from vit_str.synthesis.random_numbers import Random, noise_bank, upload
 from vit_str.synthesis.text_styles import TextStyles
@@ -108,7 +107,7 @@ class Renderer:
         self.pictures = None if pictures is None else pictures.to(self.device)
         usual_chunk = _CPU_CHUNK if self.device.type == "cpu" else _GPU_CHUNK
         self.chunk = chunk or usual_chunk
-        self.atlas = with_machine_faces(with_form_boxes(atlas))
+        self.atlas = with_form_boxes(atlas).with_machine_faces()
         self.typesetter = Typesetter(self.atlas)
         self._noise = noise_bank(self.device)
 
