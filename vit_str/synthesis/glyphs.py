@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
 import numpy as np
 import torch
@@ -389,11 +390,11 @@ class GlyphAtlas:
             "is_correct": is_correct,
         }
         device = self.columns.device
-        joined = {
+        joined: dict[str, Any] = {
             name: torch.cat([getattr(self, name), more[name].to(device)])
             for name in _TENSORS
         }
-        return replace(replace(self, **joined), names=[*self.names, *known])
+        return replace(self, **joined, names=[*self.names, *known])
 
     def compact(self) -> "GlyphAtlas":
         """Drop columns that no font uses."""
