@@ -231,7 +231,8 @@ def compare(options: argparse.Namespace) -> None:
             continue
         print(f"{name}: rendering {options.words} words", file=sys.stderr)
         atlas = open_atlas(SETS[name].charset, fonts)
-        write_set(folder, SETS[name], atlas.held_out(), options.words, options.seed)
+        fonts_kept_out = atlas.held_out().compact()
+        write_set(folder, SETS[name], fonts_kept_out, options.words, options.seed)
     if options.models:
         scores = _read(options.models, folders, options.device)
         print(table(_rows(scores)))

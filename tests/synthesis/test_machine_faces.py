@@ -13,16 +13,15 @@ from vit_str.synthesis.machine_faces import (
     ROLLED,
     SEVEN,
     WHEELS,
+    faces_of_fonts,
     is_only_to_test,
     kind_of_face,
-    with_machine_faces,
-    with_machine_fonts,
 )
 
 
 @pytest.fixture(scope="module")
 def machines(atlas) -> GlyphAtlas:
-    return with_machine_faces(atlas)
+    return atlas.with_machine_faces()
 
 
 def glyph(atlas: GlyphAtlas, face: int, character: str) -> np.ndarray:
@@ -43,7 +42,7 @@ def test_faces_stand_behind_the_fonts_which_stay_as_they_are(atlas, machines):
     assert len(machines) > len(atlas) + 40
     assert torch.equal(machines.columns[: len(atlas.columns)], atlas.columns)
     assert torch.equal(machines.starts[: len(atlas)], atlas.starts)
-    assert with_machine_faces(machines) is machines
+    assert machines.with_machine_faces() is machines
     assert len(set(machines.names)) == len(machines)
 
 
@@ -114,8 +113,8 @@ def test_wheels_roll_less_than_half_way(machines):
 
 
 def test_held_out_faces_are_others(atlas):
-    training = with_machine_faces(atlas)
-    held_out = with_machine_faces(atlas, held_out=True)
+    training = atlas.with_machine_faces()
+    held_out = atlas.with_machine_faces(held_out=True)
     for kind in (SEVEN, FOURTEEN, DOTS):
         seen = {glyph(training, face, "5").tobytes() for face in faces(training, kind)}
         others = {
@@ -138,7 +137,7 @@ def test_charsets_without_digits_have_no_wheels_and_those_without_ascii_none(atl
         names=atlas.names,
         charset=letters,
     )
-    machines = with_machine_faces(few)
+    machines = few.with_machine_faces()
     assert not faces(machines, WHEELS) and faces(machines, DOTS)
 
 
@@ -150,7 +149,9 @@ def test_fonts_of_machines_are_believed_by_their_names(
         (tmp_path / f"{name}.ttf").write_bytes(
             (matplotlib_fonts / "DejaVuSansMono.ttf").read_bytes()
         )
-    machines = with_machine_fonts(atlas, sorted(tmp_path.iterdir()))
+    machines = atlas.with_faces(
+        faces_of_fonts(sorted(tmp_path.iterdir()), atlas.charset)
+    )
     added = machines.names[len(atlas) :]
     assert sorted(map(kind_of_face, added)) == sorted([OPTICAL, SEVEN, FOURTEEN])
     (optical,) = faces(machines, OPTICAL)
@@ -165,4 +166,4 @@ def test_fonts_of_machines_are_believed_by_their_names(
     # Those to train with are drawn by code
     assert not any(map(is_only_to_test, machines.training().names))
     assert sum(map(is_only_to_test, machines.held_out().names)) == 2
-    assert faces(with_machine_faces(machines.training()), SEVEN)
+    assert faces(machines.training().with_machine_faces(), SEVEN)

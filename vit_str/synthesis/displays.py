@@ -15,6 +15,7 @@ from vit_str.synthesis.fields import (
     Images,
     Mask,
     dilate,
+    erode,
     pixel_columns,
     pixel_rows,
     shifted,
@@ -93,6 +94,7 @@ class _RedTail:
     others: Range = 0.03, 0.2
 
 
+_DIGIT_STROKE = 3  # pixels, half the width of the thickest strokes of wheels
 _LCD = _Lcd()
 _LED = _Led()
 _SUBTITLE = _Subtitle()
@@ -140,6 +142,18 @@ def color_displays(
     is_last = is_last & (row > top - 1) & (row < bottom + 1)
     color = torch.cat([red, others], 1)[rows]
     fill[rows] = torch.where(is_last, color, fill[rows])
+
+
+def letters_seen(mask: Mask, styles: TextStyles) -> Mask:
+    """Where ink says what is read: on wheels that is what windows leave out, else the mask."""
+    rows = _rows(torch.tensor(styles.are_windows), mask.device)
+    if not len(rows):
+        return mask
+    windows = mask[rows]
+    closed = erode(
+        dilate(windows, _DIGIT_STROKE, _DIGIT_STROKE), _DIGIT_STROKE, _DIGIT_STROKE
+    )
+    return mask.index_copy(0, rows, (closed - windows).clamp(0, 1))
 
 
 def _rows(is_chosen: Tensor, device: torch.device) -> Int64[Tensor, " chosen"]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,10 +30,14 @@ from vit_str.synthesis.fonts import (
 from vit_str.synthesis.glyph_quality import flaw, judge
 from vit_str.synthesis.ink_levels import in_levels
 from vit_str.synthesis.machine_faces import (
+    DIGITS,
+    Face,
+    drawn_faces,
+    faces_of_fonts,
+    is_drawn_by_code,
     is_machine,
     is_only_to_test,
-    with_machine_faces,
-    with_machine_fonts,
+    wheel_faces,
 )
 from vit_str.synthesis.rasterize import HEIGHT, is_blackletter
 from vit_str.synthesis.rasterize_parallel import rasterize_parallel
@@ -236,7 +241,7 @@ class GlyphAtlas:
             with exclusive(file.with_suffix(".lock"), wait=True):
                 atlas = cls._cached(file)
                 atlas = atlas or cls._build_cached(charset, paths, where, file)
-        return with_machine_fonts(atlas, paths)
+        return atlas.with_faces(faces_of_fonts(paths, charset))
 
     @classmethod
     def _cached(cls, file: Path) -> "GlyphAtlas | None":
@@ -311,7 +316,85 @@ class GlyphAtlas:
             place for place, name in enumerate(self.names) if is_machine(name)
         ]
         kept = sorted({*kept, *of_machines})
-        return with_machine_faces(self.select(kept), held_out=True)
+        return self.select(kept).with_machine_faces(held_out=True)
+
+    def with_machine_faces(self, held_out: bool = False) -> "GlyphAtlas":
+        """With the faces of machines that are drawn by code behind the fonts, unless it has them.
+
+        Args:
+            held_out: other faces, for what is kept out of training.
+        """
+        if not self.names or any(map(is_drawn_by_code, self.names)):
+            return self
+        faces = drawn_faces(held_out)
+        if not self.charset.unknown(DIGITS):
+            ids = self.charset.encode(DIGITS)
+            has_all = self.is_correct[:, ids].all(1) & (self.widths[:, ids] > 0).all(1)
+            fonts = [
+                font
+                for font in has_all.nonzero()[:, 0].tolist()
+                if not is_machine(self.names[font])
+            ]
+            faces = faces | wheel_faces(
+                fonts,
+                lambda font: [self.glyph(font, id_) for id_ in ids],
+                held_out,
+            )
+        return self.with_faces(faces)
+
+    def glyph(self, font: int, character: int) -> UInt8[np.ndarray, "column row"]:
+        """The columns of a glyph."""
+        start = int(self.starts[font, character])
+        width = int(self.widths[font, character])
+        columns: UInt8[np.ndarray, "column row"] = (
+            self.columns[start : start + width].cpu().numpy()
+        )
+        return columns
+
+    def with_faces(self, faces: Mapping[str, Face]) -> "GlyphAtlas":
+        """With more faces, by name, at the end; of each what the charset has."""
+        known = {
+            name: {
+                each: glyph
+                for each, glyph in face.items()
+                if not self.charset.unknown(each)
+            }
+            for name, face in faces.items()
+        }
+        known = {name: face for name, face in known.items() if face.keys() - {" "}}
+        if not known:
+            return self
+        shape = len(known), len(self.charset)
+        widths = torch.zeros(shape, dtype=torch.int64)
+        bearings = torch.zeros(shape)
+        advances = torch.zeros(shape)
+        is_correct = torch.zeros(shape, dtype=torch.bool)
+        pieces = [np.zeros((0, self.height), np.uint8)]
+        for row, face in enumerate(known.values()):
+            characters = "".join(face)
+            numbered = zip(self.charset.encode(characters), characters, strict=True)
+            for id_, character in sorted(numbered):
+                glyph = face[character]
+                widths[row, id_] = len(glyph.columns)
+                bearings[row, id_] = glyph.bearing
+                advances[row, id_] = glyph.advance
+                is_correct[row, id_] = True
+                pieces.append(glyph.columns)
+        ends = widths.flatten().cumsum(0) + len(self.columns)
+        more = {
+            "columns": torch.from_numpy(np.concatenate(pieces)),
+            "starts": (ends - widths.flatten()).view_as(widths),
+            "widths": widths,
+            "bearings": bearings,
+            "advances": advances,
+            "is_correct": is_correct,
+        }
+        device = self.columns.device
+        joined: dict[str, Any] = {
+            name: torch.cat([getattr(self, name), more[name].to(device)])
+            for name in _TENSORS
+        }
+        return replace(self, **joined, names=[*self.names, *known])
 
     def compact(self) -> "GlyphAtlas":
         """Drop columns that no font uses."""

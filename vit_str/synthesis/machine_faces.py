@@ -4,28 +4,21 @@ Fonts of the system have hardly any. The faces stand in an atlas behind the font
 only where a text is one that machines show (see `machine_text`).
 """
 
-from __future__ import annotations
-
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from jaxtyping import UInt8
+from jaxtyping import Float32, UInt8
 from PIL import Image, ImageDraw
 
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
 from vit_str.synthesis.ink_levels import in_levels
 from vit_str.synthesis.rasterize import HEIGHT, RasterFont, UnusableFont, rasterize
-
-if TYPE_CHECKING:
-    from vit_str.synthesis.glyphs import GlyphAtlas
 
 Columns = UInt8[np.ndarray, "column row"]
 
@@ -46,9 +39,11 @@ _READ_BY_MACHINES = re.compile(r"ocr-?[ab][ls]?(bold|condensed)?", re.IGNORECASE
 _DISPLAYS = re.compile(r"dseg(7|14)(?:classic|modern)(?:mini)?-.*", re.IGNORECASE)
 _FINE = 4  # times as many pixels as the atlas has, from which faces are averaged
 _SEEDS = {False: "faces to train with", True: "faces held out"}
-_DIGITS = "0123456789"
+DIGITS = "0123456789"
 _INKED = 64  # ink of 255, above which a row counts as part of a digit
 _UNEVEN = 0.1  # of their height that digits of a counter differ by
+_CANDIDATES = 6  # fonts of which one is taken for the digits of a counter
+_SHAPE = (16, 12)  # pixels by which digits are compared
 _LEAST_HEIGHT = HEIGHT // 3  # of digits of a counter, in rows
 
 _SEVEN: Mapping[str, str] = {
@@ -207,12 +202,12 @@ class _Dots:
 class _Wheels:
     """Windows of counters, in heights of their digits; by eye."""
 
-    above: tuple[float, float] = (0.08, 0.3)  # the digit, and below it
-    beside: tuple[float, float] = (0.1, 0.35)
+    above: tuple[float, float] = (0.16, 0.4)  # the digit, and below it
+    beside: tuple[float, float] = (0.16, 0.38)
     between: tuple[float, float] = (0.03, 0.25)
-    pitch: tuple[float, float] = (1.15, 1.45)  # from digit to digit on the wheel
-    uneven: float = 0.05  # how far wheels at rest are from the middle
-    rolled: tuple[float, float] = (0.18, 0.33)  # of the pitch, how far the others are
+    pitch: tuple[float, float] = (1.3, 1.6)  # from digit to digit on the wheel
+    uneven: float = 0.03  # how far wheels at rest are from the middle
+    rolled: tuple[float, float] = (0.12, 0.25)  # of the pitch, how far the others are
     plain_share: float = 0.3  # of the faces have no windows: digits on one plate
 
 
@@ -223,13 +218,16 @@ _WHEELS = _Wheels()
 
 
 @dataclass(frozen=True, slots=True)
-class _Glyph:
+class Glyph:
+    """A character as an atlas keeps it, see `GlyphAtlas`."""
+
     columns: Columns
     bearing: float
     advance: float
 
 
-_Face = dict[str, _Glyph]
+Face = dict[str, Glyph]
+"""Glyphs by character."""
 
 
 def kind_of_face(name: str) -> str:
@@ -245,13 +243,18 @@ def is_machine(name: str) -> bool:
     return kind_of_face(name) != ""
 
 
+def is_drawn_by_code(name: str) -> bool:
+    """Whether it is a face that `drawn_faces` or `wheel_faces` has made."""
+    return is_machine(name) and _BY_CODE in name
+
+
 def is_only_to_test(name: str) -> bool:
     """Whether it is a font of displays: in training they are drawn by code."""
     return kind_of_face(name) in (SEVEN, FOURTEEN) and _BY_CODE not in name
 
 
-def with_machine_fonts(atlas: GlyphAtlas, paths: Sequence[Path]) -> GlyphAtlas:
-    """An atlas with fonts of machines behind it: OCR-B of passports, OCR-A, and displays.
+def faces_of_fonts(paths: Sequence[Path], charset: Charset) -> dict[str, Face]:
+    """Faces by name of those of some fonts that machines have: OCR-B, OCR-A, and displays.
 
     Their letters are too unlike others to be judged by them. They are believed as far as they are
     known: ASCII, and what segments can show.
@@ -259,12 +262,12 @@ def with_machine_fonts(atlas: GlyphAtlas, paths: Sequence[Path]) -> GlyphAtlas:
     faces = {}
     for path in paths:
         kind, characters = _known_font(path.stem)
-        known = "".join(each for each in characters if not atlas.charset.unknown(each))
+        known = "".join(each for each in characters if not charset.unknown(each))
         with suppress(UnusableFont):
             if known:
                 face = _face(rasterize(str(path), known)[0], known)
                 faces[f"{kind}: {path.stem}/{path.stem}"] = face
-    return _joined(atlas, faces) if faces else atlas
+    return faces
 
 
 def _known_font(stem: str) -> tuple[str, str]:
@@ -279,78 +282,24 @@ def _known_font(stem: str) -> tuple[str, str]:
     return kind, " -.:" + letters
 
 
-def _face(font: RasterFont, characters: str) -> _Face:
+def _face(font: RasterFont, characters: str) -> Face:
     """The glyphs of a font that it draws."""
     ends = font.widths.cumsum()
-    face: _Face = {}
+    face: Face = {}
     for place, character in enumerate(characters):
         if font.drawn[place]:
             columns = in_levels(
                 font.columns[ends[place] - font.widths[place] : ends[place]]
             )
             bearing = float(font.bearings[place])
-            face[character] = _Glyph(columns, bearing, float(font.advances[place]))
+            face[character] = Glyph(columns, bearing, float(font.advances[place]))
     return face
 
 
-def with_machine_faces(atlas: GlyphAtlas, held_out: bool = False) -> GlyphAtlas:
-    """An atlas with the faces of machines behind its fonts, unless it has them.
-
-    Args:
-        atlas: the fonts; wheels show digits of some of them.
-        held_out: other faces, for what is kept out of training.
-    """
-    if not atlas.names or any(_BY_CODE in name for name in atlas.names):
-        return atlas
-    faces = dict(_drawn_faces(held_out))
-    faces |= _wheel_faces(atlas, held_out)
-    parts = {name: _known(face, atlas.charset) for name, face in faces.items()}
-    parts = {name: face for name, face in parts.items() if face.keys() - {" "}}
-    return _joined(atlas, parts) if parts else atlas
-
-
-def _known(face: _Face, charset: Charset) -> _Face:
-    return {each: glyph for each, glyph in face.items() if not charset.unknown(each)}
-
-
-def _joined(atlas: GlyphAtlas, faces: Mapping[str, _Face]) -> GlyphAtlas:
-    """The atlas with more faces at its end."""
-    shape = len(faces), len(atlas.charset)
-    widths = torch.zeros(shape, dtype=torch.int64)
-    bearings = torch.zeros(shape)
-    advances = torch.zeros(shape)
-    is_correct = torch.zeros(shape, dtype=torch.bool)
-    pieces = []
-    for row, face in enumerate(faces.values()):
-        ids = dict(zip(face, atlas.charset.encode("".join(face)), strict=True))
-        for character in sorted(face, key=ids.__getitem__):
-            glyph = face[character]
-            place = row, ids[character]
-            widths[place] = len(glyph.columns)
-            bearings[place] = glyph.bearing
-            advances[place] = glyph.advance
-            is_correct[place] = True
-            pieces.append(glyph.columns)
-    ends = widths.flatten().cumsum(0) + len(atlas.columns)
-    starts = (ends - widths.flatten()).view_as(widths)
-    columns = torch.from_numpy(np.concatenate(pieces))
-    device = atlas.columns.device
-    return replace(
-        atlas,
-        columns=torch.cat([atlas.columns, columns.to(device)]),
-        starts=torch.cat([atlas.starts, starts.to(device)]),
-        widths=torch.cat([atlas.widths, widths.to(device)]),
-        bearings=torch.cat([atlas.bearings, bearings.to(device)]),
-        advances=torch.cat([atlas.advances, advances.to(device)]),
-        is_correct=torch.cat([atlas.is_correct, is_correct.to(device)]),
-        names=[*atlas.names, *faces],
-    )
-
-
 @lru_cache(maxsize=2)
-def _drawn_faces(held_out: bool) -> dict[str, _Face]:
-    """Faces of segments and dots by name."""
-    faces: dict[str, _Face] = {}
+def drawn_faces(held_out: bool) -> dict[str, Face]:
+    """Faces of segments and dots by name; others for what is kept out of training."""
+    faces: dict[str, Face] = {}
     kinds = (
         (SEVEN, _COUNTS.seven, _seven_segments),
         (FOURTEEN, _COUNTS.fourteen, _fourteen_segments),
@@ -363,7 +312,7 @@ def _drawn_faces(held_out: bool) -> dict[str, _Face]:
     return faces
 
 
-def _seven_segments(rng: random.Random) -> _Face:
+def _seven_segments(rng: random.Random) -> Face:
     shapes = dict(_SEVEN)
     share = _SEGMENTS.others_share
     shapes |= {each: lit for each, lit in _SEVEN_OTHERS.items() if rng.random() < share}
@@ -375,7 +324,7 @@ def _seven_segments(rng: random.Random) -> _Face:
     return _segments(rng, shapes, width, thickness, gap)
 
 
-def _fourteen_segments(rng: random.Random) -> _Face:
+def _fourteen_segments(rng: random.Random) -> Face:
     width = rng.uniform(*_SEGMENTS.fine_width)
     thickness = rng.uniform(*_SEGMENTS.fine_thickness)
     gap = rng.uniform(*_SEGMENTS.fine_gap)
@@ -388,7 +337,7 @@ def _segments(
     aspect: float,
     thickness: float,
     gap: float,
-) -> _Face:
+) -> Face:
     """A face of one display; sizes are in heights of a digit, the gap in thicknesses."""
     top = rng.uniform(*_SEGMENTS.top)
     bottom = rng.uniform(*_SEGMENTS.bottom)
@@ -410,7 +359,7 @@ def _segments(
     }
     every = set("".join(shapes.values()))
     columns = width + slant * height + 2
-    face: _Face = {" ": _Glyph(_EMPTY, 0.0, advance)}
+    face: Face = {" ": Glyph(_EMPTY, 0.0, advance)}
     for character, lit in shapes.items():
         ink = _filled([polygons[name] for name in lit], columns)
         if ghost:
@@ -504,15 +453,15 @@ def _filled(polygons: Sequence[list[tuple[float, float]]], columns: float) -> Co
     return np.asarray(canvas.reduce(_FINE)).T.copy()
 
 
-def _trimmed(columns: Columns, advance: float, shift: float = 0.0) -> _Glyph:
+def _trimmed(columns: Columns, advance: float, shift: float = 0.0) -> Glyph:
     """A glyph without the empty columns at its sides."""
     inked = np.flatnonzero(columns.max(1) > 0)
     first = int(inked[0])
     kept = columns[first : int(inked[-1]) + 1]
-    return _Glyph(np.ascontiguousarray(kept), first + shift, advance)
+    return Glyph(np.ascontiguousarray(kept), first + shift, advance)
 
 
-def _marks(mark: float, top: float, bottom: float, thick: float, slant: float) -> _Face:
+def _marks(mark: float, top: float, bottom: float, thick: float, slant: float) -> Face:
     """Dots, colons and commas between digits, square or nearly so."""
     size = max(3.0, thick * 1.1)
     advance = max(size + 2, mark)
@@ -545,7 +494,7 @@ def _square(
     return [((a + slant * (bottom - b)) * _FINE, b * _FINE) for a, b in corners]
 
 
-def _dots(rng: random.Random) -> _Face:
+def _dots(rng: random.Random) -> Face:
     """A face of 5 by 7 dots."""
     top = rng.uniform(*_DOTS.top)
     down = rng.uniform(*_DOTS.pitch)
@@ -555,7 +504,7 @@ def _dots(rng: random.Random) -> _Face:
     advance = across * (5 + rng.randint(*_DOTS.spaces))
     has_ghost = rng.random() < _DOTS.ghost_share
     ghost = rng.randint(*_DOTS.ghost) if has_ghost else 0
-    face: _Face = {}
+    face: Face = {}
     for character, bits in _DOT_MATRIX.items():
         ink = _dotted(bits, top, down, across, radius, is_square)
         if ghost:
@@ -563,7 +512,7 @@ def _dots(rng: random.Random) -> _Face:
             others = _dotted(unlit, top, down, across, radius, is_square)
             ink = np.maximum(ink, (others * (ghost / 255)).astype(np.uint8))
         if character == " ":
-            face[character] = _Glyph(_EMPTY, 0.0, advance)
+            face[character] = Glyph(_EMPTY, 0.0, advance)
         else:
             face[character] = _trimmed(ink, advance)
     return face
@@ -586,25 +535,54 @@ def _dotted(
     return np.asarray(canvas.reduce(_FINE)).T.copy()
 
 
-def _wheel_faces(atlas: GlyphAtlas, held_out: bool) -> dict[str, _Face]:
-    """Digits of some fonts on wheels behind windows, at rest and rolled."""
-    if atlas.charset.unknown(_DIGITS):
-        return {}
-    ids = torch.tensor(atlas.charset.encode(_DIGITS), device=atlas.starts.device)
-    can = atlas.is_correct[:, ids].all(1) & (atlas.widths[:, ids] > 0).all(1)
-    fonts = can.nonzero()[:, 0].tolist()
+def wheel_faces(
+    fonts: Sequence[int],
+    digits_of: Callable[[int], Sequence[Columns]],
+    held_out: bool,
+) -> dict[str, Face]:
+    """Wheels of counters behind windows, at rest and rolled, by name.
+
+    Args:
+        fonts: places of those that have all digits.
+        digits_of: the digits of a font, from 0 to 9.
+        held_out: for what is kept out of training.
+    """
     rng = random.Random(f"{_SEEDS[held_out]} {WHEELS}")
-    faces: dict[str, _Face] = {}
+    faces: dict[str, Face] = {}
     wanted = _COUNTS.wheels[held_out]
+    candidates: dict[int, Sequence[Columns]] = {}
     for font in rng.sample(fonts, len(fonts)):
-        digits = [_columns_of(atlas, font, int(each)) for each in ids]
+        digits = digits_of(font)
         if _are_even(digits):
-            rest, rolled = _wheels(digits, rng)
-            faces[f"{WHEELS}: {_BY_CODE}/{font}"] = rest
-            faces[f"{WHEELS}: {_BY_CODE}/{font} {ROLLED}"] = rolled
-        if len(faces) == 2 * wanted:
+            candidates[font] = digits
+        if len(candidates) == _CANDIDATES * wanted:
             break
+    for font in _plainest(candidates)[:wanted]:
+        rest, rolled = _wheels(candidates[font], rng)
+        faces[f"{WHEELS}: {_BY_CODE}/{font}"] = rest
+        faces[f"{WHEELS}: {_BY_CODE}/{font} {ROLLED}"] = rolled
     return faces
+
+
+def _plainest(candidates: Mapping[int, Sequence[Columns]]) -> list[int]:
+    """Fonts whose digits are most like those of the others first: counters have no fancy ones."""
+    shapes = {
+        font: np.concatenate([_shape(digit) for digit in digits])
+        for font, digits in candidates.items()
+    }
+    usual = np.mean([*shapes.values()], axis=0) if shapes else np.zeros(1)
+    alike = {font: float(shape @ usual) for font, shape in shapes.items()}
+    return sorted(alike, key=alike.__getitem__, reverse=True)
+
+
+def _shape(digit: Columns) -> Float32[np.ndarray, " pixel"]:
+    """A digit at one size, without its mean, of length 1."""
+    rows = np.flatnonzero(digit.max(0) > _INKED)
+    inked = np.ascontiguousarray(digit[:, rows[0] : rows[-1] + 1])
+    small = Image.fromarray(inked).resize(_SHAPE, Image.Resampling.BOX)
+    values = np.asarray(small, np.float32).ravel()
+    values = values - values.mean()
+    return values / max(1e-6, float(np.linalg.norm(values)))
 
 
 def _are_even(digits: Sequence[Columns]) -> bool:
@@ -619,14 +597,7 @@ def _are_even(digits: Sequence[Columns]) -> bool:
     return uneven <= _UNEVEN * height and height >= _LEAST_HEIGHT
 
 
-def _columns_of(atlas: GlyphAtlas, font: int, character: int) -> Columns:
-    start = int(atlas.starts[font, character])
-    width = int(atlas.widths[font, character])
-    columns: Columns = atlas.columns[start : start + width].cpu().numpy()
-    return columns
-
-
-def _wheels(digits: Sequence[Columns], rng: random.Random) -> tuple[_Face, _Face]:
+def _wheels(digits: Sequence[Columns], rng: random.Random) -> tuple[Face, Face]:
     """Faces of one counter: its wheels at rest, and half-turned as far as digits can be told."""
     inked = [np.flatnonzero(digit.max(0) > _INKED) for digit in digits]
     top = min(int(rows[0]) for rows in inked)
@@ -642,9 +613,9 @@ def _wheels(digits: Sequence[Columns], rng: random.Random) -> tuple[_Face, _Face
     first = max(0, top - above)
     last = min(HEIGHT, bottom + above)
     strip = _strip(digits, top, height, pitch, cell)
-    faces: list[_Face] = []
+    faces: list[Face] = []
     for is_rolled in (False, True):
-        face: _Face = {}
+        face: Face = {}
         for digit in range(10):
             shift = rng.gauss(0, _WHEELS.uneven)
             if is_rolled:
@@ -652,7 +623,7 @@ def _wheels(digits: Sequence[Columns], rng: random.Random) -> tuple[_Face, _Face
             begin = round((10 + digit + shift) * pitch) - (top - first)
             window = np.zeros((cell, HEIGHT), np.uint8)
             window[:, first:last] = 255 - strip[:, begin : begin + last - first]
-            face[str(digit)] = _Glyph(window, 0.0, float(cell + between))
+            face[str(digit)] = Glyph(window, 0.0, float(cell + between))
         faces.append(face)
     return faces[0], faces[1]
 

@@ -13,13 +13,13 @@ from torch import Tensor
 from vit_str.runtime.charset import PADDING, Charset
 from vit_str.seeds import split_mix
 from vit_str.synthesis.degrade import degrade
+from vit_str.synthesis.displays import letters_seen
 from vit_str.synthesis.form_boxes import with_form_boxes
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Typesetter
 from vit_str.synthesis.legibility import keep_legible
 from vit_str.synthesis.lexicon import Lexicon
-from vit_str.synthesis.machine_faces import with_machine_faces
 from vit_str.synthesis.paint import Shown, paint
 from vit_str.synthesis.random_numbers import Random, noise_bank, upload
 from vit_str.synthesis.text_styles import TextStyles
@@ -107,7 +107,7 @@ class Renderer:
         self.pictures = None if pictures is None else pictures.to(self.device)
         usual_chunk = _CPU_CHUNK if self.device.type == "cpu" else _GPU_CHUNK
         self.chunk = chunk or usual_chunk
-        self.atlas = with_machine_faces(with_form_boxes(atlas))
+        self.atlas = with_form_boxes(atlas).with_machine_faces()
         self.typesetter = Typesetter(self.atlas)
         self._noise = noise_bank(self.device)
 
@@ -218,7 +218,7 @@ class Renderer:
         shown = Shown(styles, ids, boxes)
         clean = paint(mask, strengths, random, self.pictures, shown)
         degraded = degrade(clean, view.crop_aspects, lines.letters, strengths, random)
-        image = keep_legible(degraded, clean, mask)
+        image = keep_legible(degraded, clean, letters_seen(mask, styles))
         on_tokens = token_characters(lines, view, self.grid)
         return RenderedBatch(
             images=(image * 255).round_().to(torch.uint8),

@@ -98,6 +98,7 @@ class TextStyles:
 
     faces: list[int]  # -1 for none
     looks: list[int]
+    are_windows: list[bool]  # ink is all but the digits, as on wheels
     is_rolled: list[bool]  # the last wheel of a counter is between two digits
     small: list[float]  # size of small capitals; 0 for none
     spacing: list[float]  # pixels of the atlas behind small capitals
@@ -141,6 +142,7 @@ class StyleSampler:
         styles = TextStyles(
             faces=[_NO_FACE] * len(texts),
             looks=[PLAIN] * len(texts),
+            are_windows=[kind == WHEELS for kind in kinds],
             is_rolled=[False] * len(texts),
             small=[0.0] * len(texts),
             spacing=[0.0] * len(texts),
