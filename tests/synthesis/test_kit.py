@@ -97,6 +97,10 @@ def test_pictures_must_agree(installed, tmp_path):
         write_kit(tmp_path / "all.kit", [installed, other])
 
 
+def read_all(kit):
+    return kit.atlas(Charset()), kit.pictures
+
+
 def test_damaged_files_and_others_are_refused(installed, tmp_path):
     path = tmp_path / "all.kit"
     write_kit(path, [installed])
@@ -106,9 +110,7 @@ def test_damaged_files_and_others_are_refused(installed, tmp_path):
         Kit(path)
     path.write_bytes(whole[:-9000] + bytes(9000))
     with pytest.raises(ValueError, match="is damaged"):
-        kit = Kit(path)
-        kit.atlas(Charset())
-        assert kit.pictures is None
+        read_all(Kit(path))
     path.write_bytes(b"no kit")
     with pytest.raises(ValueError, match="cannot read the kit"):
         Kit(path)
