@@ -23,6 +23,11 @@ class ValueStatistics:
         grid: of the tokens.
         norm: of the rows, see `vit_str.analysis.statistics`.
         windows: layer -> its windows.
+
+    Attributes:
+        weighted: attention times norms.
+        norms: layer -> norms in the last batch, special tokens first, over the mean of the tokens
+            of the grid of the same image (or window) and head.
     """
 
     def __init__(
@@ -32,13 +37,13 @@ class ValueStatistics:
         windows: Mapping[str, Windows] | None = None,
     ) -> None:
         self.weighted = AttentionStatistics(grid, ["distance"], norm, windows=windows)
-        self._sums: dict[str, Tensor] = {}
+        self.norms: dict[str, Float64[Tensor, "case head key"]] = {}
         self._missing = False
 
     @property
     def known(self) -> bool:
         """Whether every layer so far has said its values: a softmax alone does not."""
-        return bool(self._sums) and not self._missing
+        return bool(self.norms) and not self._missing
 
     def only(self, queries: Bool[Tensor, "batch token"] | None) -> None:
         """See `AttentionStatistics.only`."""
@@ -61,23 +66,10 @@ class ValueStatistics:
         norms = torch.linalg.vector_norm(precise, dim=-1)
         self.weighted.update(layer, queries, keys, _with_norms(mask, norms))
         tokens = len(self.weighted.keys_of(layer))
-        of_grid = norms[..., -tokens:].cpu().double().sum(0)
-        self._sums[layer] = self._sums.get(layer, 0) + of_grid
-
-    def relative_norms(self) -> list[Float64[Tensor, "head token"]]:
-        """Layer by layer the norm of every token of the grid over the mean of all of its head.
-
-        Of layers with windows the tokens are places in a window, of pooled keys those. Empty if
-        values are not known.
-        """
-        if not self.known:
-            return []
+        norms = norms.cpu().double()
+        of_grid = norms[..., -tokens:].mean(-1, keepdim=True)
         tiny = torch.finfo(torch.float64).tiny
-        norms = []
-        for sums in self._sums.values():
-            mean = sums.mean(-1, keepdim=True).clamp(min=tiny)
-            norms.append(sums / mean)
-        return norms
+        self.norms[layer] = norms / of_grid.clamp(min=tiny)
 
 
 def _with_norms(mask: Tensor | None, norms: Float[Tensor, "batch head key"]) -> Tensor:

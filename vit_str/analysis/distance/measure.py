@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Float64
 from torch import Tensor, nn
 
 from vit_str.analysis.distance.offsets import OffsetMaps
+from vit_str.analysis.distance.sinks import SinkOfImages
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.probe import Callback, map_of
@@ -56,6 +57,7 @@ class DistanceAnalysis:
         self.statistics = AttentionStatistics(self.grid, of_maps, norm, windows=windows)
         self.by_values = ValueStatistics(self.grid, norm, windows)
         self.offsets = OffsetMaps(self.grid)
+        self.sinks: dict[str, SinkOfImages] = {}
         self.maps: dict[str, list[Tensor]] = {}
         self._kept = keep_maps
         self._callbacks = [self.statistics.update]
@@ -90,6 +92,11 @@ class DistanceAnalysis:
         with probe_layers(self.encoder, *callbacks, with_values=self._with_values):
             self.encoder(images)
         self._kept -= len(images)
+        for layer in ran:
+            received = self.statistics.received(layer)
+            if received is not None:
+                sinks = self.sinks.setdefault(layer, SinkOfImages())
+                sinks.add(received, self.by_values.norms.get(layer))
         for layer, times in ran.items():
             if times > 1:
                 raise ValueError(
@@ -109,6 +116,13 @@ class DistanceAnalysis:
         if metric == VALUE_DISTANCE:
             return self.by_values.weighted.values("distance")
         return self.statistics.values(metric)
+
+    @property
+    def special_names(self) -> list[str]:
+        """Names of the tokens before those of the grid."""
+        names = list(getattr(self.encoder, "special_names", ()))
+        count = self.grid.special_tokens
+        return names or [f"special {number}" for number in range(1, count + 1)]
 
     @property
     def images(self) -> int:

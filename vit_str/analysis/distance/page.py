@@ -54,15 +54,17 @@ _TERMS = (
     "distance of attention times the norm of the value that it is given to. NMI, the "
     "normalized mutual information of query and key, is 0 if all tokens attend to the "
     "same tokens, and 1 if each attends to one of its own. The sink is the token that "
-    "a head attends to most, on average. Head divergence is the Jensen-Shannon "
+    "a head attends to most in an image. Head divergence is the Jensen-Shannon "
     "divergence of the heads of a layer: 0 if their attention is the same."
 )
 _SINKS = (
-    "The sink of every layer: the head and token of the largest share, on average over "
-    "queries and images; sinks.csv has all heads. Its value norm is over the mean of "
-    "the head's tokens: with less than half of it the head adds little there (no "
-    "operation), with more it gives one value to all (broadcast). A token with less "
-    "than three times the share of uniform attention is no sink."
+    "The sink of every layer: the head that gives the largest share to one token, which "
+    "may be another in each image (it is the one named in place_share of them); "
+    "sinks.csv has all heads. Its value norm is over the mean of the head's patches: "
+    "with less than half of it the head adds little there (no operation), with more it "
+    "gives one value to all (broadcast). A token with less than three times the share "
+    "of uniform attention is no sink. The kind is told image by image: kind_share is "
+    "the share of images of the most frequent one."
 )
 _GROUP = (
     "The models are trainings of one architecture: every value is the mean over images "
@@ -78,6 +80,10 @@ _UNITS = {
     "px": "pixels",
     "share of diagonal": "shares of the diagonal of the model's input",
 }
+_SINK_COLUMNS = [
+    *("model", "layer", "head", "token", "row", "column", "place_share", "share"),
+    *("times_uniform", "value_norm", "kind", "kind_share"),
+]
 _COLUMNS = {
     "distance": "distance (px)",
     "value_distance": "weighted by values (px)",
@@ -135,9 +141,15 @@ def report(
         page,
         n=results[0].images,
         chance={result.model: result.chance for result in results},
-        sinks={result.model: result.analysis.statistics.sinks() for result in results},
+        sinks={result.model: _records(result.sinks()) for result in results},
         share_of_queries=results[0].analysis.statistics.share_of_queries,
     )
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, object]]:
+    """Rows for JSON, what is missing as None."""
+    names, rows = cells_of(table)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _measured(
@@ -303,7 +315,7 @@ def _in_numbers(page: Page, shown: Sequence[AttentionDistance], norm: str) -> No
     ordered = sinks.sort_values("share", ascending=False)
     largest = ordered.groupby(["model", "layer"]).head(1)
     largest = largest.sort_values(["model", "layer"])
-    page.table(*cells_of(largest), f"Sinks, {norm}, {n}")
+    page.table(*cells_of(largest[_SINK_COLUMNS]), f"Sinks, {n}")
 
 
 def _by_gradients(
