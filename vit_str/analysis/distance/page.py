@@ -32,7 +32,6 @@ from vit_str.analysis.receptive_field.gradients import (
 )
 from vit_str.analysis.results import AnalysisRun, cells_of, table_of
 from vit_str.analysis.subjects import Subject
-from vit_str.models import Encoder
 from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_frame
 
@@ -134,9 +133,13 @@ def report(
     _by_offset(page, shown)
     _in_numbers(page, shown, norm)
     if fields:
-        first = subjects[0]
-        of_all = pd.concat(by_gradients)
-        _by_gradients(page, first.encoder, of_all, fields[first.name])
+        even = {
+            subject.name: uniform_gradient_distance(
+                subject.encoder, fields[subject.name].token_weights
+            )
+            for subject in subjects
+        }
+        _by_gradients(page, pd.concat(by_gradients), even)
     return run.finish(
         page,
         n=results[0].images,
@@ -318,24 +321,11 @@ def _in_numbers(page: Page, shown: Sequence[AttentionDistance], norm: str) -> No
     page.table(*cells_of(largest[_SINK_COLUMNS]), f"Sinks, {n}")
 
 
-def _by_gradients(
-    page: Page,
-    encoder: Encoder,
-    rows: pd.DataFrame,
-    fields: GradientFields,
-) -> None:
-    """Gradient distance of all models, which convolutions have too.
-
-    Args:
-        page: to write on.
-        encoder: of the first model, on whose grid ``uniform`` is.
-        rows: of all models.
-        fields: of the first model.
-    """
-    even = uniform_gradient_distance(encoder, fields.token_weights)
+def _by_gradients(page: Page, rows: pd.DataFrame, chance: Mapping[str, float]) -> None:
+    """Gradient distance of all models, which convolutions have too."""
     page.heading("In the unit of convolutions")
     page.figure(
-        distance_by_depth(rows, {"uniform": even}),
+        distance_by_depth(rows, chance),
         "gradient-distance",
         "How far the pixels lie that the output of a layer depends on, by gradients, "
         f"in pixels; 95 % intervals over n = {rows['n'].iloc[0]:,} images. It is about "

@@ -60,7 +60,10 @@ def report(run: AnalysisRun, queries: int) -> int:
     rows = pd.concat(tables)
     write_frame(run.folder / "gradient_distance.csv", rows)
     write_csv(run.folder / "theoretical.csv", _BOUND_COLUMNS, bounds_rows)
-    chance = {"uniform": uniform_gradient_distance(run.subjects[0].encoder)}
+    chance = {
+        subject.name: uniform_gradient_distance(subject.encoder)
+        for subject in run.subjects
+    }
     n = int(rows["n"].iloc[0])
     page = run.page("Receptive fields", _LEAD)
     page.heading("How far tokens see")
