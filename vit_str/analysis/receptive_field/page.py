@@ -89,7 +89,10 @@ def report(run: AnalysisRun, queries: int) -> int:
     page.note(_CAUTION)
     page.heading("In numbers")
     page.table(*table_of(rows), f"Means over n = {n:,} images with 95 % intervals")
-    caption = "What a token can see at most, in pixels (Araujo et al. 2019)"
+    caption = (
+        "What a token can see at most, in pixels (Araujo et al. 2019); of attention inside "
+        "windows, what the gradients of the token in the middle reach"
+    )
     page.table(_BOUND_COLUMNS, bounds_rows, caption)
     return run.finish(page, n=n, chance=chance)
 
