@@ -44,7 +44,7 @@ def test_the_page_of_verdicts():
     assert "| [gates](claims/gates.md) | VR | SUPPORTED (quick) |" in text
     assert "| heads |  | not run |  |  |  |" in text
     assert (
-        "\n\n1 supported, 0 partly, 1 not supported.\n\nPosts: R = transformer-review"
+        "\n\n1 supported, 0 partly, 1 not supported, 0 not decided.\n\nPosts: R = "
         in text
     )
     assert "1 of 2 studies on this page were run in the small version" in text
