@@ -173,11 +173,13 @@ def _distance(parser: argparse.ArgumentParser) -> None:
 def _ablation(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by",
-        choices=("mean", "zero", "resample", "noise"),
+        choices=("mean", "zero", "resample", "noise", "equal-distance"),
         default="mean",
         help="output of a cut head: its mean over all words at that token (mean, "
-        "the default), zero, its output for another word (resample), or "
-        "noise with its mean and deviation",
+        "the default), zero, its output for another word (resample), noise "
+        "with its mean and deviation, or that of random attention with its "
+        "entropy and its distances (equal-distance): it loses what it looked at, "
+        "not how far",
     )
     parser.add_argument(
         "--orders",

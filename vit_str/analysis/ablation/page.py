@@ -5,9 +5,11 @@ al. 2019, Michel et al. 2019). A cut head puts out zero, or, since the others ne
 in training, something nearer to what they know: see ``WAYS``.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,8 +21,16 @@ from scipy import stats
 from torch import Tensor
 
 from vit_str import console
-from vit_str.analysis.ablation.cut import WAYS, Head, HeadOutputs, without_heads
-from vit_str.analysis.ablation.effects import WHOLE, Reading, effects, random_sets
+from vit_str.analysis.ablation.calls import Head
+from vit_str.analysis.ablation.cut import WAYS, HeadOutputs, without_heads
+from vit_str.analysis.ablation.effects import (
+    WHOLE,
+    Reading,
+    effects,
+    near_against_far,
+    random_sets,
+)
+from vit_str.analysis.compare import SIGNIFICANT
 from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.results import AnalysisRun, cells_of
 from vit_str.analysis.subjects import Subject
@@ -117,6 +127,12 @@ def report(run: AnalysisRun, by: str, orders: int) -> int:
         vector=True,
     )
     page.note(_CAUTION)
+    page.heading("Near heads against far ones")
+    against = pairs_of_sets(readings)
+    write_frame(run.folder / "near-far.csv", against)
+    for row in against.to_dict("records"):
+        page.paragraph(_said_of_pair(row))
+    page.table(*cells_of(against), _PAIRED)
     page.heading("Many heads at once")
     page.table(*cells_of(sets_of_heads(table)), f"{_SETS} n = {n:,} words")
     page.heading("In numbers")
@@ -237,6 +253,52 @@ def sets_of_heads(table: pd.DataFrame) -> pd.DataFrame:
         rows.append(kept.assign(cut=named))
     filled = [part for part in rows if not part.empty]
     return pd.concat(filled, ignore_index=True)
+
+
+_PAIRED = (
+    "Words read right without the nearest and without the farthest heads; difference "
+    "(near minus far) with Newcombe's 95 % interval and p of McNemar's exact test, "
+    "paired by word; rank: share of random sets, it among them, that cost as much or "
+    "more. A rank cannot be below one over one more than the number of random sets."
+)
+
+
+def pairs_of_sets(readings: Sequence[Reading]) -> pd.DataFrame:
+    """The nearest against the farthest heads: half of all, and as many of each layer."""
+    rows = []
+    for named, near, far, random in (
+        ("half of the heads", _NEAREST, _FARTHEST, _RANDOM),
+        ("of each layer", _NEAR, _FAR, _ANY),
+    ):
+        nearest = [reading for reading in readings if reading.cut == near]
+        if not nearest:
+            continue
+        counts = sorted(len(reading.heads) for reading in nearest)
+        middle = counts[len(counts) // 2]
+        of_size = [reading for reading in readings if len(reading.heads) == middle]
+        (one,) = (reading for reading in of_size if reading.cut == near)
+        (other,) = (reading for reading in of_size if reading.cut == far)
+        drawn = [
+            reading
+            for reading in of_size
+            if re.fullmatch(rf"{random} \d+", reading.cut)
+        ]
+        rows.append({"sets": named, **near_against_far(one, other, drawn)})
+    return pd.DataFrame(rows)
+
+
+def _said_of_pair(row: dict[str, Any]) -> str:
+    """What the test of near against far heads allows to say."""
+    numbers = (
+        f"{100 * row['difference']:+.1f} points [{100 * row['low']:+.1f}, "
+        f"{100 * row['high']:+.1f}], p = {row['p']:.2g}"
+    )
+    said = "does not tell near heads from far ones"
+    if row["p"] < SIGNIFICANT:
+        lost, kept = ("near", "far") if row["difference"] < 0 else ("far", "near")
+        said = f"loses more without the {lost} heads than without the {kept} ones"
+    sets = row["sets"]
+    return f"{sets[0].upper()}{sets[1:]}: reading {said} ({numbers})."
 
 
 def _correlation(single: pd.DataFrame) -> tuple[float, float]:
