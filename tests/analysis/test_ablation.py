@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from PIL import Image
+from safetensors.torch import save_file
 from scipy import stats
 
 from vit_str.analysis.ablation.calls import AttentionCall, Head, intercepted
@@ -18,8 +20,10 @@ from vit_str.analysis.ablation.effects import (
     random_sets,
 )
 from vit_str.analysis.ablation.equal_distance import shuffled_at_equal_distance
-from vit_str.analysis.ablation.page import ablation_figure
+from vit_str.analysis.ablation.figure import ablation_figure
 from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.images import load_images
+from vit_str.analysis.libraries.load import encoder_of
 from vit_str.analysis.statistics import AttentionStatistics
 from vit_str.analysis.subjects import load_subject
 from vit_str.cli import main
@@ -263,6 +267,73 @@ def test_the_command(by, small_weights, labeled_folder, tmp_path):
     assert len(words) == json.loads((tmp_path / "summary.json").read_text())["n"] == 5
     assert list(words)[:3] == ["label", "no head", "layer 1, head 1"]
     assert (tmp_path / "ablation.pdf").exists()
+
+
+@pytest.fixture
+def classified(tmp_path):
+    """Bright and dark images with the numbers of their classes."""
+    folder = tmp_path / "classified"
+    (folder / "images").mkdir(parents=True)
+    rows = []
+    for number in range(12):
+        label = number % 2
+        noise = np.random.default_rng(number).integers(0, 60, (32, 48, 3))
+        pixels = (noise + 150 * label).astype(np.uint8)
+        Image.fromarray(pixels).save(folder / "images" / f"{number}.png")
+        rows.append(f"{number}.png\t{label}\n")
+    (folder / "labels.tsv").write_text("".join(rows))
+    return folder
+
+
+@pytest.mark.parametrize("by", WAYS)
+def test_a_classifier_of_timm(by, classified, tmp_path):
+    """Class 1 is named where the image is bright; every head cut alone is counted."""
+    timm = pytest.importorskip("timm")
+    torch.manual_seed(0)
+    model = timm.create_model("test_vit", num_classes=2, img_size=(32, 48))
+    weights = tmp_path / "weights.safetensors"
+    save_file(model.state_dict(), weights)
+    arguments = ["ablation", "timm:test_vit", "--checkpoint", str(weights)]
+    arguments += ["--image-size", "32", "48", "--orders", "1", "--by", by]
+    arguments += ["--data", str(classified), "--out", str(tmp_path / "out")]
+    assert main(["analyze", *arguments]) == 0
+    words = pd.read_csv(tmp_path / "out" / "words.csv", dtype=str)
+    subject = load_subject("timm:test_vit", 1, weights, (32, 48), classes=True)
+    (batch,) = load_images(subject, str(classified), 12).batches()
+    pixels = subject.preprocessing.normalize(batch.pixels)
+    with torch.no_grad():
+        named = model.eval()(pixels).argmax(-1)
+    assert words["no head"].tolist() == [f"{number}" for number in named.tolist()]
+    assert words["label"].tolist() == ["0", "1"] * 6
+    single = [name for name in words if name.startswith("layer")]
+    assert len(single) == sum(block.attn.num_heads for block in model.blocks)
+
+
+def test_heads_cut_at_the_kernel_are_those_of_the_projection(classified):
+    timm = pytest.importorskip("timm")
+    torch.manual_seed(0)
+    model = timm.create_model("test_vit", num_classes=2, img_size=(32, 48)).eval()
+    encoder = encoder_of(model, (32, 48))
+    images = torch.randn(2, 3, 32, 48)
+    with torch.no_grad():
+        with without_heads(encoder, [Head(2, 1)]):
+            cut = encoder(images)
+        projection = model.blocks[1].attn.proj
+        head_dim = model.blocks[1].attn.head_dim
+        projection.weight[:, :head_dim] = 0
+        torch.testing.assert_close(cut, encoder(images))
+
+
+def test_labels_of_classifiers_are_numbers(classified, tmp_path, capsys):
+    pytest.importorskip("timm")
+    (classified / "labels.tsv").write_text("0.png\tcat\n1.png\t1\n")
+    arguments = ["ablation", "untrained:timm:test_vit", "--image-size", "32", "48"]
+    arguments += ["--data", str(classified), "--out", str(tmp_path / "out")]
+    assert main(["analyze", *arguments]) == 2
+    assert "numbers of classes" in capsys.readouterr().err
+    swin = ["ablation", "untrained:torchvision:swin_t", *arguments[2:]]
+    assert main(["analyze", *swin]) == 2
+    assert "are those of timm:NAME" in capsys.readouterr().err
 
 
 def test_words_without_labels(small_weights, labeled_folder, tmp_path, capsys):

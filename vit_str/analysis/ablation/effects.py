@@ -13,6 +13,14 @@ from vit_str.evaluation.statistics import Interval, mcnemar, wilson_interval
 
 WHOLE = "no head"
 """What is cut where nothing is."""
+FARTHEST = "farthest first"
+NEAREST = "nearest first"
+RANDOM = "random order"
+"""Orders of heads, of which the first 1, 2, ... are cut; random ones have a number after it."""
+FAR = "farthest of each layer"
+NEAR = "nearest of each layer"
+ANY = "random of each layer"
+"""Sets of as many heads of each layer; random ones have a number after it."""
 
 
 class Reading(NamedTuple):
