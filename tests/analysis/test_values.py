@@ -67,6 +67,42 @@ def test_a_token_without_a_value_does_not_count():
     assert float(statistics.norms["first"][0, 0, 0]) == 0
 
 
+@pytest.mark.parametrize("special", [0, 2])
+@pytest.mark.parametrize("masked", [False, True])
+def test_how_much_of_an_output_is_the_own_value(special, masked):
+    grid = TokenGrid(4, 6, (4, 8), special)
+    tokens = TOKENS + special
+    queries, keys, values = torch.randn(3, 2, 3, tokens, 8).unbind(0)
+    mask = torch.randn(1, 1, tokens, tokens) if masked else None
+    statistics = ValueStatistics(grid)
+    for image in range(2):
+        one = slice(image, image + 1)
+        statistics.update("first", queries[one], keys[one], mask, values[one])
+    (found,) = statistics.own_value_cosines()
+    mixed = (map_of(queries, keys, mask) @ values)[:, :, special:]
+    own = values[:, :, special:]
+    products = (mixed * own).sum(-1)
+    expected = (products / (mixed.norm(dim=-1) * own.norm(dim=-1))).mean(-1)
+    torch.testing.assert_close(found, expected.double(), atol=1e-6, rtol=1e-5)
+    chosen = torch.zeros(1, TOKENS, dtype=torch.bool)
+    chosen[0, [3, 5]] = True
+    statistics.only(chosen)
+    statistics.update("first", queries[:1], keys[:1], mask, values[:1])
+    of_tokens = products / (mixed.norm(dim=-1) * own.norm(dim=-1))
+    last = statistics.own_value_cosines()[0][-1]
+    torch.testing.assert_close(
+        last, of_tokens[0, :, [3, 5]].mean(-1).double(), atol=1e-6, rtol=1e-5
+    )
+
+
+def test_a_head_that_attends_to_itself_puts_out_its_own_value():
+    grid = TokenGrid(2, 2, (4, 4))
+    keys = 40 * torch.eye(4).expand(1, 1, 4, 4)
+    statistics = ValueStatistics(grid)
+    statistics.update("first", keys, keys, None, torch.randn(1, 1, 4, 4))
+    assert float(statistics.own_value_cosines()[0]) == pytest.approx(1)
+
+
 def encoder(**options):
     return VisionTransformer(32, 2, 4, (16, 48), (4, 8), **options).eval()
 
@@ -82,7 +118,7 @@ def test_a_model_has_the_row_with_its_units():
     }
     assert rows["mean"].notna().all()
     per_image = result.to_frame(per_image=True)
-    assert "value_distance" in set(per_image["metric"])
+    assert {"value_distance", "own_value_cosine"} < set(per_image["metric"])
     fewer = attention_distance(
         encoder(), torch.randn(2, 3, 16, 48), metrics=["entropy"]
     )

@@ -74,6 +74,7 @@ _LAYERS = [
     "to itself",
     "to the sink",
     "to special tokens",
+    "cosine with own value",
 ]
 _NEAR = 0.5  # of the distance of uniform attention: nearer heads are counted
 
@@ -205,7 +206,8 @@ def _layer_table(records: Sequence[Record]) -> Table:
 
 def _layer_row(record: Record, layer: Record) -> list[object]:
     def mean(metric: str) -> Any:
-        return layer["metrics"][metric]["mean"]
+        found = layer["metrics"].get(metric)  # of values, which not all models show
+        return found and found["mean"]
 
     distance = layer["metrics"]["distance"]
     chance = layer["chance"]
@@ -226,6 +228,7 @@ def _layer_row(record: Record, layer: Record) -> list[object]:
         mean("self_mass"),
         mean("sink_mass"),
         mean("special_mass"),
+        mean("own_value_cosine"),
     ]
 
 

@@ -22,8 +22,13 @@ VALUE_DISTANCE = "value_distance"
 """``distance`` of attention times the norm of the values that it is given to, rows scaled to sum
 to 1, in pixels. Models that compute their softmax by hand do not show their values: no such row."""
 
-METRICS_OF_DISTANCE = (*METRICS, VALUE_DISTANCE)
-UNITS_OF_DISTANCE = {**UNITS, VALUE_DISTANCE: UNITS["distance"]}
+OWN_VALUE_COSINE = "own_value_cosine"
+"""Cosine of what a head puts out for a token with the token's own value, mean over tokens: 1 if it
+adds nothing but what the skip connection has. No such row where values are not shown."""
+
+METRICS_OF_VALUES = (VALUE_DISTANCE, OWN_VALUE_COSINE)
+METRICS_OF_DISTANCE = (*METRICS, *METRICS_OF_VALUES)
+UNITS_OF_DISTANCE = {**UNITS, VALUE_DISTANCE: UNITS["distance"], OWN_VALUE_COSINE: "1"}
 
 
 class DistanceAnalysis:
@@ -53,7 +58,8 @@ class DistanceAnalysis:
         self.encoder = encoder
         self.grid = grid or TokenGrid.of(encoder)  # type: ignore[arg-type]
         windows: Any = getattr(encoder, "windows", {})
-        of_maps = [metric for metric in metrics if metric != VALUE_DISTANCE]
+        of_maps = [metric for metric in metrics if metric not in METRICS_OF_VALUES]
+        self._of_values = [name for name in METRICS_OF_VALUES if name in metrics]
         self.statistics = AttentionStatistics(self.grid, of_maps, norm, windows=windows)
         self.by_values = ValueStatistics(self.grid, norm, windows)
         self.offsets = OffsetMaps(self.grid)
@@ -61,7 +67,7 @@ class DistanceAnalysis:
         self.maps: dict[str, list[Tensor]] = {}
         self._kept = keep_maps
         self._callbacks = [self.statistics.update]
-        self._with_values = [self.by_values.update] if VALUE_DISTANCE in metrics else []
+        self._with_values = [self.by_values.update] if self._of_values else []
         if not windows:  # in which offsets of one layer are not those of another
             self._callbacks.append(self.offsets.update)
 
@@ -109,12 +115,14 @@ class DistanceAnalysis:
     def metrics(self) -> tuple[str, ...]:
         """What was measured, of `METRICS_OF_DISTANCE`."""
         measured = self.statistics.metrics
-        return (*measured, VALUE_DISTANCE) if self.by_values.known else measured
+        return (*measured, *self._of_values) if self.by_values.known else measured
 
     def values(self, metric: str) -> list[Float64[Tensor, "image head"]]:
         """A metric of every image, layer by layer; one column if it is of the whole layer."""
         if metric == VALUE_DISTANCE:
             return self.by_values.weighted.values("distance")
+        if metric == OWN_VALUE_COSINE:
+            return self.by_values.own_value_cosines()
         return self.statistics.values(metric)
 
     @property

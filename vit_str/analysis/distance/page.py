@@ -50,7 +50,9 @@ _CAUTION = (
 _TERMS = (
     "Entropy is that of the attention of a token, in nats: 0 if it attends to one "
     "token only, ln N for uniform attention to N tokens. Weighted by values is the "
-    "distance of attention times the norm of the value that it is given to. NMI, the "
+    "distance of attention times the norm of the value that it is given to. The cosine "
+    "with its own value is that of what a head puts out for a token: 1 if it adds "
+    "nothing but what the token has. NMI, the "
     "normalized mutual information of query and key, is 0 if all tokens attend to the "
     "same tokens, and 1 if each attends to one of its own. The sink is the token that "
     "a head attends to most in an image. Head divergence is the Jensen-Shannon "
@@ -86,6 +88,7 @@ _SINK_COLUMNS = [
 _COLUMNS = {
     "distance": "distance (px)",
     "value_distance": "weighted by values (px)",
+    "own_value_cosine": "cosine with own value",
     "distance_x": "sideways (px)",
     "distance_y": "up and down (px)",
     "entropy": "entropy (nats)",

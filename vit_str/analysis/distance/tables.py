@@ -11,6 +11,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from vit_str.analysis.distance.measure import (
+    OWN_VALUE_COSINE,
     UNITS_OF_DISTANCE,
     VALUE_DISTANCE,
     DistanceAnalysis,
@@ -227,4 +228,5 @@ def scales(statistics: AttentionStatistics) -> dict[str, dict[str, list[float]]]
         "share of diagonal": [diagonal] * len(patches),
     }
     units[VALUE_DISTANCE] = units["distance"]
+    units[OWN_VALUE_COSINE] = {UNITS_OF_DISTANCE[OWN_VALUE_COSINE]: ones}
     return units
