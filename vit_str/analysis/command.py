@@ -273,6 +273,11 @@ ANALYSES = {
         _norm,
         models=None,
     ),
+    "sinks": Analysis(
+        "which tokens much attention goes to whatever is asked, and why",
+        images=64,
+        module="sinks.page",
+    ),
     "ablation": Analysis(
         "whether reading needs a head: words read right while it is cut",
         _ablation,
