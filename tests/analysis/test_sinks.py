@@ -8,17 +8,17 @@ import torch
 from torch import nn
 
 from vit_str.analysis.libraries.load import encoder_of
+from vit_str.analysis.probe import map_of
 from vit_str.analysis.sinks.causes import (
     KEY_BIAS,
     KEY_NORM,
     MLP,
+    Scores,
     mlp_of,
-    with_usual_bias,
-    with_usual_norm,
     with_usual_output,
 )
 from vit_str.analysis.sinks.figure import sinks_by_depth
-from vit_str.analysis.sinks.measure import SinkAnatomy, received
+from vit_str.analysis.sinks.measure import SinkAnatomy
 from vit_str.analysis.subjects import load_subject
 from vit_str.cli import main
 from vit_str.models import VisionTransformer
@@ -27,41 +27,38 @@ from vit_str.models.attention import record_attention
 SPECIAL, PATCHES = 1, 24
 
 
-@pytest.fixture
-def tokens():
+def others_of(values, place):
+    """The mean over patches without one, of (..., key)."""
+    kept = [key for key in range(SPECIAL, SPECIAL + PATCHES) if key != place]
+    return values[..., kept].mean(-1)
+
+
+@pytest.mark.parametrize("place", [0, 5, 24])
+@pytest.mark.parametrize("masked", [False, True])
+def test_each_property_is_set_to_the_mean_of_the_other_patches(place, masked):
     torch.manual_seed(0)
     queries, keys = torch.randn(2, 3, 2, SPECIAL + PATCHES, 8).unbind(0)
-    return queries + 1, keys, torch.tensor([5, 0, 24])
-
-
-def others_of(values, case, place):
-    """The mean over patches without one, of (head, key)."""
-    kept = [key for key in range(SPECIAL, SPECIAL + PATCHES) if key != place]
-    return values[case][:, kept].mean(-1)
-
-
-def test_each_property_is_set_to_the_mean_of_the_other_patches(tokens):
-    queries, keys, places = tokens
-    usual = with_usual_bias(queries, keys, places, SPECIAL)
-    mean = queries[:, :, SPECIAL:].mean(2)
-    before, scores = ((each * mean[:, :, None]).sum(-1) for each in (keys, usual))
-    norms = with_usual_norm(queries, keys, places, SPECIAL).norm(dim=-1)
-    for case, place in enumerate(places.tolist()):
-        expected = others_of(before, case, place)
-        torch.testing.assert_close(scores[case, :, place], expected)
-        expected = others_of(keys.norm(dim=-1), case, place)
-        torch.testing.assert_close(norms[case, :, place], expected)
-    # What is not along the mean query stays, and so do all other keys
-    step = (usual - keys)[torch.arange(3), :, places]
-    along = nn.functional.cosine_similarity(step, mean, dim=-1).abs()
-    torch.testing.assert_close(along, torch.ones_like(along))
-    assert ((usual - keys).abs().sum((1, 3)) > 0).sum(1).tolist() == [1, 1, 1]
-    output = torch.randn(3, SPECIAL + PATCHES, 6)
-    changed = with_usual_output(output, places, SPECIAL)
-    for case, place in enumerate(places.tolist()):
-        expected = others_of(output.transpose(1, 2), case, place)
-        torch.testing.assert_close(changed[case, place], expected)
-    assert ((changed - output).abs().sum(2) > 0).sum(1).tolist() == [1, 1, 1]
+    mask = torch.randn(3, 1, *[SPECIAL + PATCHES] * 2) if masked else None
+    scores = Scores.of(queries, keys, mask, 1, SPECIAL)
+    torch.testing.assert_close(
+        scores.received(), map_of(queries, keys, mask)[1, :, 1:].double().mean((0, 1))
+    )
+    before = scores.whole.mean(1)
+    usual = scores.with_usual_bias(place, SPECIAL).whole
+    torch.testing.assert_close(usual.mean(1)[:, place], others_of(before, place))
+    steps = (usual - scores.whole)[..., place]
+    torch.testing.assert_close(steps, steps[:, :1].expand_as(steps))
+    norms = keys[1].norm(dim=-1)
+    factors = others_of(norms, place) / norms[:, place]
+    changed = keys.clone()
+    changed[1, :, place] *= factors[:, None]
+    usual = scores.with_usual_norm(place, SPECIAL).received()
+    expected = Scores.of(queries, changed, mask, 1, SPECIAL).received()
+    torch.testing.assert_close(usual, expected)
+    output = torch.randn(2, SPECIAL + PATCHES, 6)
+    changed = with_usual_output(output, torch.tensor([place, 3]), SPECIAL)
+    torch.testing.assert_close(changed[0, place], others_of(output[0].mT, place))
+    assert ((changed - output).abs().sum(2) > 0).sum(1).tolist() == [1, 1]
 
 
 class Drawn(VisionTransformer):
@@ -90,9 +87,9 @@ def table_of(encoder, images=3):
 
 
 def test_a_sink_of_a_bias_goes_with_it():
-    rows = table_of(Drawn(bias=20.0)).set_index(["layer", "metric"])["mean"]
+    rows = table_of(Drawn(bias=12.0)).set_index(["layer", "metric"])["mean"]
     for layer in (1, 2):
-        assert rows[layer, "ratio"] > 10
+        assert rows[layer, "ratio"] > 8
         assert rows[layer, "sinks"] == 1
         assert rows[layer, f"ratio without {KEY_BIAS}"] < 2
         assert rows[layer, f"gone without {KEY_BIAS}"] == 1
@@ -157,11 +154,16 @@ def test_masks_and_biases_count():
     queries, keys = torch.randn(2, 2, 3, 7, 4).unbind(0)
     bias = torch.zeros(1, 3, 7, 7)
     bias[..., 4] = 50
-    found = received(queries, keys, bias, special=1)
-    torch.testing.assert_close(found[:, 4], torch.ones(2).double())
+    for case in range(2):
+        found = Scores.of(queries, keys, bias, case, special=1).received()
+        assert float(found[4]) == pytest.approx(1)
     allowed = torch.ones(1, 1, 1, 7, dtype=torch.bool)
     allowed[..., 2] = False
-    assert not received(queries, keys, allowed, special=1)[:, 2].any()
+    scores = Scores.of(queries, keys, allowed, 1, special=1)
+    assert float(scores.received()[2]) == 0
+    usual = scores.with_usual_bias(3, special=1).received()
+    assert usual.isfinite().all()
+    assert float(usual[2]) == 0
 
 
 FAMILIES = {
@@ -210,6 +212,7 @@ def test_windows_have_tokens_of_their_own():
     anatomy.update(torch.randn(2, 3, 32, 48))
     rows = anatomy.to_frame()
     assert set(rows.loc[rows["metric"] == "ratio", "n"]) == {2}
+    assert rows["metric"].eq(f"ratio without {KEY_BIAS}").any()
     assert not rows["metric"].str.contains(MLP).any()
 
 
@@ -223,9 +226,12 @@ def test_the_command(small_weights, labeled_folder, tmp_path):
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["n"] == 5
     assert (tmp_path / "out" / "sinks.pdf").exists()
     sheet = sinks_by_depth(rows)
-    titles = [axes.get_title(loc="left") for axes in sheet.axes]
-    assert len(titles) == 4, "a model without training is beside itself"
-    assert titles[0] == "small: strongest patch (n = 5)"
+    titles = [(axes.get_title(loc="left"), axes.get_xlabel()) for axes in sheet.axes]
+    assert titles == [
+        ("small", "layer (patch)"),
+        ("small", "layer (special token)"),
+        ("other", "layer (patch)"),
+    ], "a model without training is beside itself"
     text = (tmp_path / "out" / "report.html").read_text()
     assert "the token that stands out most is a" in text
 

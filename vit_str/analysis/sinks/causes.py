@@ -3,8 +3,10 @@
 If the sink goes with it, the property is what it takes; if it stays, others are enough.
 """
 
+from typing import NamedTuple
+
 import torch
-from jaxtyping import Float, Int64
+from jaxtyping import Float, Float64, Int64
 from torch import Tensor, nn
 
 from vit_str.analysis.probe import Keys, Queries
@@ -13,7 +15,7 @@ KEY_BIAS = "key bias"
 KEY_NORM = "key norm"
 MLP = "mlp before"
 CAUSES = {
-    KEY_BIAS: "what all queries give the token alike: the score of its key for the mean query",
+    KEY_BIAS: "what all queries give the token alike: its score as a mean over queries",
     KEY_NORM: "the norm of its key",
     MLP: "what the MLP of the layer before adds to it",
 }
@@ -22,28 +24,68 @@ its layer: it is normalized before attention.)"""
 
 # ViT and BEiT of transformers add the residual in `output`, behind the last linear layer
 _MLPS = ("mlp", "feed_forward", "ffn", "output.dense")
+_BLOCKED = 60.0  # below the highest score of a row: what a mask takes away, not a bias
 
 
-def with_usual_bias(
-    queries: Queries, keys: Keys, places: Int64[Tensor, " case"], special: int
-) -> Keys:
-    """Keys of which one of each case has the score of the others for the mean query of its head."""
-    mean = queries[..., special:, :].mean(-2)
-    scores = (keys * mean[:, :, None]).sum(-1)
-    own, others = _own_and_others(scores, places, special)
-    tiny = torch.finfo(mean.dtype).tiny
-    steps = (others - own) / mean.square().sum(-1).clamp(min=tiny)
-    return _replaced(keys, places, _at(keys, places) + steps[..., None] * mean)
+class Scores(NamedTuple):
+    """What goes into the softmax of one image, or window of one: the patches as queries."""
 
+    products: Float[Tensor, "head query key"]  # of queries and keys
+    bias: Float[Tensor, "#head #query key"]  # what is added to them, and masks
+    norms: Float[Tensor, "head key"] | None  # of keys; None of a softmax by hand
 
-def with_usual_norm(
-    _queries: Queries, keys: Keys, places: Int64[Tensor, " case"], special: int
-) -> Keys:
-    """Keys of which one of each case has the mean norm of the others of its head."""
-    norms = torch.linalg.vector_norm(keys, dim=-1)
-    own, others = _own_and_others(norms, places, special)
-    factors = others / own.clamp(min=torch.finfo(norms.dtype).tiny)
-    return _replaced(keys, places, factors[..., None] * _at(keys, places))
+    @classmethod
+    def of(
+        cls, queries: Queries, keys: Keys, mask: Tensor | None, case: int, special: int
+    ) -> "Scores":
+        """From what `probe` passes on of a batch."""
+        of_patches = queries[case, :, special:]
+        of_case = keys[case]
+        of_case = of_case.float() if of_case.itemsize < 4 else of_case
+        of_patches = of_patches.to(of_case.dtype)
+        scale = of_patches.shape[-1] ** -0.5
+        products = of_patches @ of_case.mT * scale
+        bias = products.new_zeros(1, 1, products.shape[-1])
+        if mask is not None:
+            bias = mask[case if len(mask) > 1 else 0]
+            bias = bias[:, -len(products[0]) :] if bias.shape[1] > 1 else bias
+        if bias.dtype == torch.bool:
+            bias = torch.zeros_like(bias, dtype=products.dtype).masked_fill(
+                ~bias, -torch.inf
+            )
+        # A softmax by hand shows its scores, no queries and keys
+        known = bool(queries.any())
+        norms = torch.linalg.vector_norm(of_case, dim=-1) if known else None
+        return cls(products, bias, norms)
+
+    @property
+    def whole(self) -> Float[Tensor, "head query key"]:
+        """Products and bias."""
+        return self.products + self.bias
+
+    def received(self) -> Float64[Tensor, " key"]:
+        """What every token gets, special ones first: mean over queries and heads."""
+        return self.whole.softmax(-1).cpu().double().mean((0, 1))
+
+    def with_usual_bias(self, place: int, special: int) -> "Scores":
+        """One key has the mean score of the other patches, head by head."""
+        whole = self.whole
+        hidden = whole < whole.amax(-1, keepdim=True) - _BLOCKED
+        means = whole.masked_fill(hidden, torch.nan).nanmean(1).nan_to_num()
+        own, others = _own_and_others(means[None], place, special)
+        products = self.products.clone()
+        products[:, :, place] += (others - own)[0][:, None]
+        return self._replace(products=products)
+
+    def with_usual_norm(self, place: int, special: int) -> "Scores | None":
+        """One key has the mean norm of the other patches, head by head; None if not known."""
+        if self.norms is None:
+            return None
+        own, others = _own_and_others(self.norms[None], place, special)
+        factors = others / own.clamp(min=torch.finfo(own.dtype).tiny)
+        products = self.products.clone()
+        products[:, :, place] *= factors[0][:, None]
+        return self._replace(products=products)
 
 
 def with_usual_output(
@@ -52,10 +94,11 @@ def with_usual_output(
     special: int,
 ) -> Float[Tensor, "case token dim"]:
     """What an MLP puts out, where one token of each case has the mean of the other patches."""
-    as_heads = output[:, None]
-    by_dim = as_heads.movedim(-1, 1)[:, :, 0]
-    _, others = _own_and_others(by_dim, places, special)
-    return _replaced(as_heads, places, others[:, None])[:, 0]
+    changed = output.clone()
+    for case, place in enumerate(places.tolist()):
+        _, others = _own_and_others(output[case : case + 1].mT, place, special)
+        changed[case, place] = others[0]
+    return changed
 
 
 def mlp_of(layer: nn.Module) -> nn.Module | None:
@@ -68,28 +111,12 @@ def mlp_of(layer: nn.Module) -> nn.Module | None:
     return None
 
 
-def _at(
-    keys: Float[Tensor, "case head key dim"], places: Int64[Tensor, " case"]
-) -> Float[Tensor, "case head dim"]:
-    return keys[torch.arange(len(keys)), :, places]
-
-
-def _replaced(
-    keys: Float[Tensor, "case head key dim"],
-    places: Int64[Tensor, " case"],
-    values: Float[Tensor, "case head dim"],
-) -> Float[Tensor, "case head key dim"]:
-    keys = keys.clone()
-    keys[torch.arange(len(keys)), :, places] = values
-    return keys
-
-
 def _own_and_others(
-    values: Float[Tensor, "case head key"], places: Int64[Tensor, " case"], special: int
+    values: Float[Tensor, "case head key"], place: int, special: int
 ) -> tuple[Float[Tensor, "case head"], Float[Tensor, "case head"]]:
     """The value of one token, and the mean of the other patches, special tokens left out."""
-    own = values[torch.arange(len(values)), :, places]
-    is_patch = (places >= special).to(values)[:, None]
+    own = values[..., place]
     patches = values[..., special:]
-    others = patches.sum(-1) - is_patch * own
-    return own, others / (patches.shape[-1] - is_patch)
+    if place < special:
+        return own, patches.mean(-1)
+    return own, (patches.sum(-1) - own) / (patches.shape[-1] - 1)

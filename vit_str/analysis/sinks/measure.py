@@ -13,16 +13,15 @@ from jaxtyping import Float, Float64, Int64
 from torch import Tensor, nn
 
 from vit_str.analysis.libraries.encoder import probe_layers
-from vit_str.analysis.probe import Keys, Queries, in_evaluation, map_of
+from vit_str.analysis.probe import Keys, Queries, in_evaluation
 from vit_str.analysis.results import means_table
 from vit_str.analysis.sinks.causes import (
     CAUSES,
     KEY_BIAS,
     KEY_NORM,
     MLP,
+    Scores,
     mlp_of,
-    with_usual_bias,
-    with_usual_norm,
     with_usual_output,
 )
 from vit_str.evaluation.statistics import wilson_interval
@@ -36,7 +35,7 @@ SINKS = "sinks"
 LEAST = 3.0
 """Times the median patch, from which on a token is a sink; by eye."""
 
-_BY_KEYS = {KEY_BIAS: with_usual_bias, KEY_NORM: with_usual_norm}
+_BY_SCORES = {KEY_BIAS: Scores.with_usual_bias, KEY_NORM: Scores.with_usual_norm}
 
 
 class SinkAnatomy:
@@ -78,18 +77,21 @@ class SinkAnatomy:
         def measure(_: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
             nonlocal layer
             layer += 1
-            found = received(queries, keys, mask, self.special)
+            scores = _scores(queries, keys, mask, self.special)
+            found = torch.stack([each.received() for each in scores])
             for kind in self.kinds:
                 at = self._most(found, kind)
                 places[layer, kind] = at
                 self._add(layer, kind, "", found, at)
-                # A softmax by hand shows scores, no queries and keys
-                if not queries.any():
-                    continue
-                for cause, changed in _BY_KEYS.items():
-                    other = changed(queries, keys, at, self.special)
-                    after = received(queries, other, mask, self.special)
-                    self._add(layer, kind, f" without {cause}", after, at)
+                for cause, changed in _BY_SCORES.items():
+                    cases = zip(scores, at.tolist(), strict=True)
+                    others = [
+                        changed(each, place, self.special) for each, place in cases
+                    ]
+                    known = [other.received() for other in others if other is not None]
+                    if known:
+                        after = torch.stack(known)
+                        self._add(layer, kind, f" without {cause}", after, at)
 
         with in_evaluation(self.encoder):
             with probe_layers(self.encoder, measure):
@@ -183,7 +185,8 @@ class SinkAnatomy:
             nonlocal seen
             seen += 1
             if seen == layer:
-                found.append(received(queries, keys, mask, self.special))
+                scores = _scores(queries, keys, mask, self.special)
+                found.append(torch.stack([each.received() for each in scores]))
                 raise _Enough
 
         with suppress(_Enough), probe_layers(self.encoder, measure):
@@ -206,21 +209,12 @@ def _changed(
         yield
 
 
-def received(
+def _scores(
     queries: Queries, keys: Keys, mask: Tensor | None, special: int
-) -> Float64[Tensor, "case key"]:
-    """What every token gets, special ones first: mean over patches as queries and over heads."""
-    queries = queries[..., special:, :]
-    if mask is not None:
-        mask = mask.expand(len(keys), mask.shape[1], mask.shape[2], keys.shape[-2])
-        mask = mask[..., -queries.shape[-2] :, :] if mask.shape[2] > 1 else mask
-    means = []
-    for case in range(len(keys)):  # one map at a time
-        one = slice(case, case + 1)
-        of_case = None if mask is None else mask[one]
-        maps = map_of(queries[one], keys[one], of_case)
-        means.append(maps.cpu().double().mean((0, 1, 2)))
-    return torch.stack(means)
+) -> list[Scores]:
+    """Image by image, or window by window."""
+    cases = range(len(keys))
+    return [Scores.of(queries, keys, mask, case, special) for case in cases]
 
 
 def _geometric(logs: Float64[Tensor, " image"], **columns: Any) -> pd.DataFrame:
