@@ -32,11 +32,14 @@ small model of each family of timm and torchvision that is supported, which is t
 default. Writes report.html with a table to sort and filter, atlas.json, and a file for
 each model in models/: these models are not measured again, so the same command resumes
 after an interruption. A model that cannot be measured is listed with the reason.
+'merge' and files atlas.json, or their folders, in the place of WEIGHTS put atlases of
+several people on one page.
 
 examples:
   vit-str analyze atlas --count 50 --data photos/ --out atlas/
   vit-str analyze atlas untrained:families 'timm:deit3_*' --count 50 \\
       --data photos/ --out atlas/
+  vit-str analyze atlas merge atlas/ theirs/atlas.json --out both/
 """
 
 
@@ -241,6 +244,12 @@ def _atlas(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _ATLAS
     _norm(parser)
+    parser.add_argument(
+        "--from-hub",
+        action="store_true",
+        help="fetch the weights of one model at a time and remove them once it is "
+        "measured, without the caches, so that the disk holds those of one model",
+    )
 
 
 class Analysis(NamedTuple):
