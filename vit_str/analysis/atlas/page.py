@@ -62,6 +62,7 @@ _MODELS = [
     "image",
     "architecture",
     "measured on",
+    "seconds",
 ]
 _LAYERS = [
     "model",
@@ -224,6 +225,7 @@ def _model_row(record: Record) -> list[object]:
         f"{height} x {width}",
         record["architecture"],
         record["data"],
+        record.get("seconds"),
     ]
 
 
