@@ -197,11 +197,11 @@ def _draw(
     left, right = panels(
         figure, ["Layers to connect two places", "Naming a far token"], 4.6, 3.4
     )
-    draw_lines(left, counts, "distance", "network", NETWORKS, marker="o")
+    draw_lines(left, counts, "distance", "network", NETWORKS, marker="o", nested=True)
     left.set_yscale("log", base=2)
     left.set_yticks(distances, [str(distance) for distance in distances])
     left.set(xlabel="distance (places)", ylabel="layers")
-    draw_lines(right, named, "distance", "network", NETWORKS, marker="o")
+    draw_lines(right, named, "distance", "network", NETWORKS, marker="o", nested=True)
     chance_line(right, 1 / SYMBOLS)
     right.set(
         xlabel="distance (places)", ylabel="share of tokens named", ylim=(0, 1.03)

@@ -28,11 +28,20 @@ def draw_lines(
     *,
     column: str = "",
     scale: float = 1,
+    nested: bool = False,
     **line: Any,
 ) -> None:
-    """A line with its interval for each setting, see `draw_mean`."""
-    for name, color in zip(names, cycle(colors), strict=False):
+    """A line with its interval for each setting, see `draw_mean`.
+
+    Of ``nested`` lines each is thinner than the one before, so that those that coincide are all
+    seen.
+    """
+    shown = list(names)
+    for number, (name, color) in enumerate(zip(shown, cycle(colors), strict=False)):
         xs, runs = table.curves(along, column, **{by: name})
+        if nested:
+            left = len(shown) - 1 - number
+            line |= {"linewidth": 1.4 + 2.2 * left, "markersize": 5 + 3.5 * left}
         draw_mean(
             axes,
             xs,

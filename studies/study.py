@@ -68,6 +68,8 @@ class Verdict(StrEnum):
     SUPPORTED = "SUPPORTED"
     PARTLY = "PARTLY"
     NOT_SUPPORTED = "NOT SUPPORTED"
+    UNDECIDED = "NOT DECIDED"
+    """The experiment cannot tell: too small, or what it should look at was not learned."""
 
     @classmethod
     def of(cls, *parts: bool) -> "Verdict":

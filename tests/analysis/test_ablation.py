@@ -6,19 +6,27 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from PIL import Image
+from safetensors.torch import save_file
 from scipy import stats
 
-from vit_str.analysis.ablation.cut import WAYS, Head, HeadOutputs, without_heads
+from vit_str.analysis.ablation.calls import AttentionCall, Head, intercepted
+from vit_str.analysis.ablation.cut import WAYS, HeadOutputs, without_heads
 from vit_str.analysis.ablation.effects import (
     Reading,
     difference_interval,
     effects,
+    near_against_far,
     random_sets,
 )
-from vit_str.analysis.ablation.page import ablation_figure
+from vit_str.analysis.ablation.equal_distance import shuffled_at_equal_distance
+from vit_str.analysis.ablation.figure import ablation_figure
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.images import load_images
+from vit_str.analysis.libraries.load import encoder_of
+from vit_str.analysis.statistics import AttentionStatistics
 from vit_str.analysis.subjects import load_subject
 from vit_str.cli import main
-from vit_str.models.attention import attention_modules
 from vit_str.reports.style import ready_to_draw
 
 
@@ -44,29 +52,81 @@ def test_what_a_cut_head_puts_out_instead(small_weights):
     with torch.no_grad(), outputs.recorded():
         encoder(images[:3])
         encoder(images[3:])
-    module = list(attention_modules(encoder).values())[1]
-    kept: list[torch.Tensor] = []
-    with (
-        torch.no_grad(),
-        module.register_forward_hook(lambda *call: kept.append(call[2])),
-    ):
+    calls: dict[int, AttentionCall] = {}
+    with torch.no_grad(), intercepted(encoder, lambda *call: calls.update([call])):
         encoder(images)
-    (whole,) = kept
-    mean = outputs.fill("mean", 0)(2, [1], whole)
+    second = calls[2]
+    whole = second.output
+    mean = outputs.fill("mean", 0)(2, [1], second)
     torch.testing.assert_close(mean[3, 0], whole[:, 1].mean(0))
-    other = outputs.fill("resample", 0)(2, [1], whole)[:, 0]
+    other = outputs.fill("resample", 0)(2, [1], second)[:, 0]
     words = [int((whole[:, 1] - each).abs().amax((1, 2)).argmin()) for each in other]
     assert sorted(words) == list(range(5))
     assert all(word != place for place, word in enumerate(words))
     torch.testing.assert_close(other, whole[words, 1])
     many = whole.repeat(400, 1, 1, 1)
-    noise = outputs.fill("noise", 0)(2, [0, 1], many)
+    noise = outputs.fill("noise", 0)(2, [0, 1], second._replace(output=many))
     torch.testing.assert_close(noise.mean(0), whole.mean(0), atol=0.1, rtol=0.1)
     deviation = whole.std(0, correction=0)
     torch.testing.assert_close(noise.std(0), deviation, atol=0.02, rtol=0.1)
-    assert not outputs.fill("zero", 0)(2, [1], whole).any()
+    assert not outputs.fill("zero", 0)(2, [1], second).any()
     with pytest.raises(ValueError, match="unknown way 'half'"):
         outputs.fill("half", 0)
+
+
+@pytest.mark.parametrize("special", [0, 2])
+def test_random_attention_of_equal_distance_is_as_far_and_as_sharp(special):
+    """Twelve rows and columns, so that there are many tokens in a shell."""
+    grid = TokenGrid(12, 12, (4, 4), special)
+    tokens = len(grid) + special
+    torch.manual_seed(0)
+    maps = (3 * torch.randn(2, 3, tokens, tokens)).double().softmax(-1)
+    others = shuffled_at_equal_distance(maps, grid, torch.rand(maps.shape))
+    torch.testing.assert_close(others.sort(-1).values, maps.sort(-1).values)
+    # To special tokens, and to itself: nothing changes
+    torch.testing.assert_close(others[..., :special], maps[..., :special])
+    torch.testing.assert_close(
+        others[..., special:, special:].diagonal(dim1=-2, dim2=-1),
+        maps[..., special:, special:].diagonal(dim1=-2, dim2=-1),
+    )
+    steps = (grid.distances() / 4).round()
+    for step in steps.unique():
+        of_step = (steps == step).double()
+        before, after = (
+            (each[..., special:, special:] * of_step).sum(-1) for each in (maps, others)
+        )
+        torch.testing.assert_close(after, before)
+    both = AttentionStatistics(grid, ["distance", "entropy"])
+    for name, each in (("before", maps), ("after", others)):
+        both.update_maps(name, each)
+    before, after = both.values("distance")
+    torch.testing.assert_close(after, before, atol=0.1, rtol=0)
+    torch.testing.assert_close(*both.values("entropy"))
+    assert (others[..., special:] - maps[..., special:]).abs().max() > 0.1
+    assert not torch.allclose(others[0, 0, -1], others[1, 0, -1])
+
+
+def test_a_head_that_looks_at_all_of_a_distance_alike_loses_nothing(small_weights):
+    """Only what it looked at is taken from it."""
+    encoder = load_subject(str(small_weights())).encoder
+    images = torch.randn(3, 3, 16, 64)
+    for block in encoder.blocks:
+        torch.nn.init.zeros_(block.attention.to_queries.weight)
+        torch.nn.init.zeros_(block.attention.to_queries.bias)
+    outputs = HeadOutputs(encoder)
+    heads = [Head(1, 1), Head(2, 2)]
+    with torch.no_grad():
+        with outputs.recorded():
+            before = encoder(images)
+        with without_heads(encoder, heads, outputs.fill("equal-distance", 0)):
+            even = encoder(images)
+        torch.testing.assert_close(even, before)
+        for block in encoder.blocks:
+            torch.nn.init.normal_(block.attention.to_queries.weight)
+        before = encoder(images)
+        with without_heads(encoder, heads, outputs.fill("equal-distance", 0)):
+            cut = encoder(images)
+    assert not torch.allclose(cut, before, atol=1e-3)
 
 
 def test_resampling_needs_another_word(small_weights):
@@ -106,6 +166,24 @@ def test_words_are_paired():
     assert row["p"] == row["p_holm"] == pytest.approx(stats.binomtest(6, 7).pvalue)
     assert table["p"].iloc[0] == 1
     assert pd.isna(table["p_holm"].iloc[0])
+
+
+def test_near_and_far_heads_are_compared_word_by_word():
+    near = Reading("near", (Head(1, 1),), [""] * 20, [True] * 4 + [False] * 16)
+    far = Reading("far", (Head(1, 2),), [""] * 20, [True] * 14 + [False] * 6)
+    random = [
+        Reading(f"{n}", (Head(1, 2),), [""] * 20, [True] * n + [False] * (20 - n))
+        for n in (3, 10, 12)
+    ]
+    row = near_against_far(near, far, random)
+    assert row["difference"] == pytest.approx(-0.5)
+    assert (-row["high"], -row["low"]) == pytest.approx(
+        difference_interval(4, 0, 10, 20), abs=1e-9
+    )
+    assert row["p"] == pytest.approx(stats.binomtest(0, 10).pvalue)
+    assert (row["rank_near"], row["rank_far"]) == (0.5, 1.0)
+    alike = near_against_far(near, near, random)
+    assert (alike["difference"], alike["p"]) == (0, 1)
 
 
 def test_intervals_of_paired_differences():
@@ -177,10 +255,85 @@ def test_the_command(by, small_weights, labeled_folder, tmp_path):
     matched = table[table["cut"].str.contains("of each layer")]
     assert matched["heads"].tolist() == [2, 2, 2, 2]
     assert json.loads((tmp_path / "summary.json").read_text())["by"] == by
+    pairs = pd.read_csv(tmp_path / "near-far.csv")
+    assert pairs["sets"].tolist() == ["half of the heads", "of each layer"]
+    assert pairs["random_sets"].tolist() == [2, 2]
+    for row in pairs.itertuples():
+        at = table[table["heads"] == row.heads].set_index("cut")["accuracy"]
+        kind = "of each layer" if row.sets == "of each layer" else "first"
+        assert row.near == pytest.approx(at[f"nearest {kind}"])
+        assert row.far == pytest.approx(at[f"farthest {kind}"])
     words = pd.read_csv(tmp_path / "words.csv", keep_default_na=False)
     assert len(words) == json.loads((tmp_path / "summary.json").read_text())["n"] == 5
     assert list(words)[:3] == ["label", "no head", "layer 1, head 1"]
     assert (tmp_path / "ablation.pdf").exists()
+
+
+@pytest.fixture
+def classified(tmp_path):
+    """Bright and dark images with the numbers of their classes."""
+    folder = tmp_path / "classified"
+    (folder / "images").mkdir(parents=True)
+    rows = []
+    for number in range(12):
+        label = number % 2
+        noise = np.random.default_rng(number).integers(0, 60, (32, 48, 3))
+        pixels = (noise + 150 * label).astype(np.uint8)
+        Image.fromarray(pixels).save(folder / "images" / f"{number}.png")
+        rows.append(f"{number}.png\t{label}\n")
+    (folder / "labels.tsv").write_text("".join(rows))
+    return folder
+
+
+@pytest.mark.parametrize("by", WAYS)
+def test_a_classifier_of_timm(by, classified, tmp_path):
+    """Class 1 is named where the image is bright; every head cut alone is counted."""
+    timm = pytest.importorskip("timm")
+    torch.manual_seed(0)
+    model = timm.create_model("test_vit", num_classes=2, img_size=(32, 48))
+    weights = tmp_path / "weights.safetensors"
+    save_file(model.state_dict(), weights)
+    arguments = ["ablation", "timm:test_vit", "--checkpoint", str(weights)]
+    arguments += ["--image-size", "32", "48", "--orders", "1", "--by", by]
+    arguments += ["--data", str(classified), "--out", str(tmp_path / "out")]
+    assert main(["analyze", *arguments]) == 0
+    words = pd.read_csv(tmp_path / "out" / "words.csv", dtype=str)
+    subject = load_subject("timm:test_vit", 1, weights, (32, 48), classes=True)
+    (batch,) = load_images(subject, str(classified), 12).batches()
+    pixels = subject.preprocessing.normalize(batch.pixels)
+    with torch.no_grad():
+        named = model.eval()(pixels).argmax(-1)
+    assert words["no head"].tolist() == [f"{number}" for number in named.tolist()]
+    assert words["label"].tolist() == ["0", "1"] * 6
+    single = [name for name in words if name.startswith("layer")]
+    assert len(single) == sum(block.attn.num_heads for block in model.blocks)
+
+
+def test_heads_cut_at_the_kernel_are_those_of_the_projection(classified):
+    timm = pytest.importorskip("timm")
+    torch.manual_seed(0)
+    model = timm.create_model("test_vit", num_classes=2, img_size=(32, 48)).eval()
+    encoder = encoder_of(model, (32, 48))
+    images = torch.randn(2, 3, 32, 48)
+    with torch.no_grad():
+        with without_heads(encoder, [Head(2, 1)]):
+            cut = encoder(images)
+        projection = model.blocks[1].attn.proj
+        head_dim = model.blocks[1].attn.head_dim
+        projection.weight[:, :head_dim] = 0
+        torch.testing.assert_close(cut, encoder(images))
+
+
+def test_labels_of_classifiers_are_numbers(classified, tmp_path, capsys):
+    pytest.importorskip("timm")
+    (classified / "labels.tsv").write_text("0.png\tcat\n1.png\t1\n")
+    arguments = ["ablation", "untrained:timm:test_vit", "--image-size", "32", "48"]
+    arguments += ["--data", str(classified), "--out", str(tmp_path / "out")]
+    assert main(["analyze", *arguments]) == 2
+    assert "numbers of classes" in capsys.readouterr().err
+    swin = ["ablation", "untrained:torchvision:swin_t", *arguments[2:]]
+    assert main(["analyze", *swin]) == 2
+    assert "are those of timm:NAME" in capsys.readouterr().err
 
 
 def test_words_without_labels(small_weights, labeled_folder, tmp_path, capsys):

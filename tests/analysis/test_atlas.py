@@ -6,7 +6,9 @@ import shlex
 from itertools import product
 from pathlib import Path
 
+import jsonschema
 import pytest
+import torch
 from PIL import Image
 
 from vit_str.analysis.atlas import page as atlas_page
@@ -56,6 +58,95 @@ def test_atlas_is_what_distance_measures_and_goes_on(
 
     monkeypatch.setattr(atlas_page, "measure", lambda *_: pytest.fail("measured again"))
     assert atlas(out, labeled_folder, weights) == 0
+
+
+def checked(path: Path) -> dict:
+    """An atlas that is what its schema says."""
+    schema = json.loads((DOCS.parent / "atlas.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    found = json.loads(path.read_text())
+    jsonschema.Draft202012Validator(schema).validate(found)
+    return found
+
+
+def test_atlases_are_put_together(tmp_path, labeled_folder, small_weights, capsys):
+    first, second = small_weights("first"), small_weights("second", seed=1)
+    refused = "untrained:timm:resnet18"
+    assert atlas(tmp_path / "mine", labeled_folder, first, second, refused) == 0
+    assert atlas(tmp_path / "theirs", labeled_folder, second, first, count=3) == 0
+    assert atlas(tmp_path / "again", labeled_folder, first) == 0
+    both = tmp_path / "both"
+    parts = [tmp_path / "mine", tmp_path / "theirs" / "atlas.json", tmp_path / "again"]
+    assert (
+        main(["analyze", "atlas", "merge", *map(str, parts), "--out", str(both)]) == 0
+    )
+    mine = checked(tmp_path / "mine" / "atlas.json")
+    found = checked(both / "atlas.json")
+    # The same model, weights, settings and images are there once
+    sources = [
+        (record["source"], record["settings"]["count"]) for record in found["models"]
+    ]
+    assert sources == [("mine", 2), ("mine", 2), ("theirs", 3), ("theirs", 3)]
+    for record, measured in zip(found["models"], mine["models"], strict=False):
+        assert record == {"source": "mine", **measured}
+    assert list(found["refused"]) == [refused]
+    assert [part["source"] for part in found["merged"]] == ["mine", "theirs", "again"]
+    html = (both / "report.html").read_text()
+    assert html.count('role="img"') == 4
+    # It cannot be gone on with: its models were measured with several settings
+    assert atlas(both, labeled_folder, first) == 2
+    assert "put together from others" in capsys.readouterr().err
+
+
+def test_what_is_no_atlas_is_not_merged(
+    tmp_path, labeled_folder, small_weights, capsys
+):
+    assert atlas(tmp_path / "mine", labeled_folder, small_weights()) == 0
+    found = json.loads((tmp_path / "mine" / "atlas.json").read_text())
+    other = tmp_path / "other.json"
+    merge = ["analyze", "atlas", "merge", str(tmp_path / "mine"), str(other)]
+    merge += ["--out", str(tmp_path / "both")]
+    del found["models"][0]["layers"][0]["chance"]
+    for text, message in (
+        (None, "no such file"),
+        ("{", "not JSON"),
+        ("[]", "not an atlas"),
+        (json.dumps({"version": 1, "models": []}), "'refused' is missing"),
+        (json.dumps(found), "'chance' is missing"),
+        (json.dumps(found | {"version": 2}), "of version 2, this vit-str reads 1"),
+    ):
+        if text is not None:
+            other.write_text(text)
+        assert main(merge) == 2
+        assert message in capsys.readouterr().err
+    assert main([*merge[:4], *merge[5:]]) == 2
+    assert "two atlases or more" in capsys.readouterr().err
+    assert not (tmp_path / "both").exists()
+
+
+def test_weights_are_fetched_one_model_at_a_time(
+    tmp_path, labeled_folder, small_weights, monkeypatch
+):
+    """A hub that keeps what it fetches where huggingface_hub and torch.hub do."""
+    constants = pytest.importorskip("huggingface_hub").constants
+    before = constants.HF_HUB_CACHE, torch.hub.get_dir()
+    weights = [small_weights(name) for name in ("first", "second")]
+    load = atlas_page.load_subject
+    kept = []
+
+    def fetched(name, *rest, **named):
+        cache = Path(constants.HF_HUB_CACHE)
+        assert torch.hub.get_dir() == str(cache)
+        assert not list(cache.iterdir()), "what the model before had is gone"
+        (cache / "weights").write_bytes(b"weights")
+        kept.append(cache)
+        return load(name, *rest, **named)
+
+    monkeypatch.setattr(atlas_page, "load_subject", fetched)
+    assert atlas(tmp_path / "out", labeled_folder, *weights, "--from-hub") == 0
+    assert len(kept) == 2
+    assert not any(cache.exists() for cache in kept)
+    assert (constants.HF_HUB_CACHE, torch.hub.get_dir()) == before
 
 
 def test_other_settings_are_refused(tmp_path, labeled_folder, small_weights, capsys):

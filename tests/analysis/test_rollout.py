@@ -1,8 +1,20 @@
+import json
+
+import pandas as pd
 import pytest
 import torch
 
 from vit_str.analysis.characters.measure import gradient_times_input
-from vit_str.analysis.rollout import character_maps, encoder_rollout, rollout
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.rollout import (
+    character_maps,
+    encoder_rollout,
+    rollout,
+    uniform_rollout,
+)
+from vit_str.analysis.rollout_figure import rollout_by_depth
+from vit_str.analysis.statistics import AttentionStatistics
+from vit_str.cli import main
 from vit_str.models import (
     ConvolutionalEncoder,
     Recognizer,
@@ -87,6 +99,45 @@ def test_rollout_of_a_model_is_that_of_its_maps(options):
     reached = (attention @ expected[-1])[1, 1]
     patches = reached[encoder.special_tokens :]
     torch.testing.assert_close(found[1, 1].flatten(), patches / patches.sum())
+
+
+def test_chance_is_uniform_attention_rolled_out():
+    """With its skip connections it is less than uniform attention, and grows with depth."""
+    of_tiny = uniform_rollout(TokenGrid(2, 32, (16, 4)), depth=4)["distance"]
+    assert of_tiny == pytest.approx([22.5, 33.7, 39.4, 42.2], abs=0.05)
+    grid = TokenGrid(3, 5, (4, 8), special_tokens=2)
+    maps = [torch.full((1, 2, 17, 17), 1 / 17, dtype=torch.float64)] * 3
+    statistics = AttentionStatistics(grid, ["distance", "entropy"])
+    for layer, mixed in enumerate(rollout(maps, residual=0.3)):
+        statistics.update_maps(f"{layer}", mixed[:, None])
+    found = uniform_rollout(grid, depth=3, residual=0.3)
+    for metric in ("distance", "entropy"):
+        expected = [float(values) for values in statistics.values(metric)]
+        assert found[metric] == pytest.approx(expected)
+
+
+def test_every_model_has_a_chance_line_of_its_own(
+    small_weights, labeled_folder, tmp_path
+):
+    deep = small_weights("deep", depth=3)
+    other = small_weights("other", patch_size=(8, 16))
+    names = [str(deep), f"untrained:{deep}", str(other)]
+    options = ["--data", str(labeled_folder), "--out", str(tmp_path), "--show", "0"]
+    assert main(["analyze", "rollout", *names, *options]) == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    lines = {model: line["distance"] for model, line in summary["chance"].items()}
+    assert [len(line) for line in lines.values()] == [3, 3, 2]
+    assert lines["deep"] == lines["untrained:deep"] != lines["other"]
+    drawn = rollout_by_depth(pd.read_csv(tmp_path / "rollout.csv"), lines)
+    titles = [axes.get_title(loc="left") for axes in drawn.axes]
+    assert titles == ["deep", "other"], "a model without training is beside itself"
+    for axes, model in zip(drawn.axes, titles, strict=True):
+        (uniform,) = (
+            list(line.get_ydata())
+            for line in axes.get_lines()
+            if "uniform" in line.get_label()
+        )
+        assert uniform == lines[model]
 
 
 def test_what_cannot_be_rolled_out_is_refused():

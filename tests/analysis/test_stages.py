@@ -336,11 +336,75 @@ def test_features_of_models_with_other_orders_are_row_by_row():
             torch.testing.assert_close(output, features)
 
 
-def test_among_far_tokens_the_whole_image_is_seen():
-    encoder, _ = made("MaxViT")
-    first, second, *_ = fields_by_layer(encoder)
-    assert first.size == (16, 24)
-    assert second.size == SIZE
+def changed(encoder, layer, pixels):
+    """Whether the middle token of a layer changes with pixels (row, column) of a random image."""
+    image = torch.randn(1, 3, *encoder.image_size, dtype=torch.float64)
+    other = image.clone()
+    rows, columns = pixels
+    other[..., rows, columns] += 3
+    with torch.no_grad():
+        both = [layer_outputs(encoder, each)[layer][0] for each in (image, other)]
+    cell = [
+        (2 * (tokens // 2) + 1) * cells // (2 * tokens)
+        for tokens, cells in zip(encoder.grid, both[0].shape[1:], strict=True)
+    ]
+    one, two = (output[:, cell[0], cell[1]] for output in both)
+    return not torch.allclose(one, two, rtol=1e-13, atol=0)
+
+
+@pytest.mark.parametrize(
+    "name", ["MaxViT", "NesT", "MaxViT of torchvision", "TinyViT", "Hiera"]
+)
+def test_what_tokens_see_is_what_changes_them(name):
+    """Convolutions between windows widen what these let through."""
+    torch.manual_seed(0)
+    if name == "TinyViT":
+        encoder = encoder_of(tiny_vit().eval(), (64, 64))
+    elif name == "Hiera":
+        encoder = encoder_of(hiera(True, True, False).eval(), SIZE)
+    else:
+        encoder, _ = made(name)
+    encoder = encoder.double()
+    for parameter in encoder.parameters():  # of which some begin with zero
+        parameter.data += 0.05 * torch.randn_like(parameter)
+    height, width = encoder.image_size
+    for layer, field in enumerate(fields_by_layer(encoder)):
+        top, left, bottom, right = field.of_unit(0, 0)
+        assert 0 <= top < bottom <= height
+        assert 0 <= left < right <= width
+        everywhere = slice(0, None)
+        for edge in (top, bottom - 1):
+            assert changed(encoder, layer, (edge, everywhere)), (layer, edge)
+        for edge in (left, right - 1):
+            assert changed(encoder, layer, (everywhere, edge)), (layer, edge)
+        outside = torch.ones(height, width, dtype=torch.bool)
+        outside[top:bottom, left:right] = False
+        if outside.any():
+            assert not changed(encoder, layer, outside.nonzero().T.unbind()), layer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "size"), [("nest_tiny", 168), ("maxvit_rmlp_pico_rw_256", 256)]
+)
+def test_what_the_first_windows_of_public_models_see(name, size):
+    """Two more convolutions in NesT; squeeze-and-excitation in MaxViT."""
+    from vit_str.analysis.subjects import load_subject
+
+    encoder = load_subject(f"untrained:timm:{name}").encoder
+    assert size in {field.size[0] for field in fields_by_layer(encoder)}
+
+
+def tiny_vit() -> nn.Module:
+    from timm.models.tiny_vit import TinyVit
+
+    return TinyVit(
+        embed_dims=(8, 8, 16, 16),
+        depths=(1, 1, 1, 1),
+        num_heads=(1, 1, 2, 2),
+        window_sizes=(2, 2, 2, 2),
+        num_classes=0,
+    )
 
 
 def test_what_does_not_fit_is_one_line():

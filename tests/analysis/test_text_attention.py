@@ -164,6 +164,30 @@ def test_readers_with_cross_attention():
     assert len(found.to_frame()) == 2 * 2 * 3 * 3
 
 
+@pytest.mark.parametrize("decoder", ["TrOCR", "MBart"])
+def test_padding_of_the_text_is_not_looked_at(decoder):
+    torch.manual_seed(0)
+    vision = transformers.ViTConfig(**VISION | {"image_size": (32, 48)})
+    sizes = {"d_model": 24, "decoder_layers": 2, "decoder_attention_heads": 3}
+    text = getattr(transformers, f"{decoder}Config")(
+        **sizes, vocab_size=20, cross_attention_hidden_size=24, pad_token_id=0
+    )
+    join = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs
+    model = sharpened(transformers.VisionEncoderDecoderModel(join(vision, text)))
+    inputs = {"pixel_values": torch.randn(2, 3, 32, 48)}
+    inputs["decoder_input_ids"] = torch.tensor([[1, 5, 6, 9], [0, 0, 1, 7]])
+    mask = torch.tensor([[1, 1, 1, 1], [0, 0, 1, 1]])
+    inputs["decoder_attention_mask"] = mask
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        own = model(**inputs, output_attentions=True).cross_attentions
+    found = text_attention(model, inputs)
+    assert len(found.maps) == len(own) == 2
+    for one, other in zip(found.maps.values(), own, strict=True):
+        expected = other[..., -24:].unflatten(-1, (4, 6))
+        torch.testing.assert_close(one, expected, atol=1e-5, rtol=1e-5)
+
+
 def test_a_model_that_merges_tokens_needs_its_grid():
     torch.manual_seed(0)
     config = transformers.Qwen2VLConfig(

@@ -36,6 +36,7 @@ from vit_str.analysis.vit_paper.filters import (
 from vit_str.analysis.vit_paper.positions import explained, positions_of, similarities
 from vit_str.cli import main
 from vit_str.models import ConvolutionalEncoder, Encoder, VisionTransformer
+from vit_str.reports.style import ready_to_draw
 
 GRID = TokenGrid(3, 5, (4, 8))
 ROW = torch.arange(15) // 5
@@ -209,13 +210,51 @@ def test_filters_lie_in_rows_with_white_between():
     filters = np.zeros((3, 3, 16, 16))
     filters[0, 0] = 5.0
     mosaic = filter_mosaic(filters)
-    assert mosaic.shape == (4 * 18, 7 * 18, 3)
+    assert mosaic.shape == (7 * 18, 4 * 18, 3)
     assert mosaic[0, 0].tolist() == [1.0, 0.5, 0.5]  # the largest weight, red
     assert (mosaic[:16, 18:34] == 0.5).all()  # zero is gray
     assert (mosaic[16:18] == 1).all()
     assert (mosaic[18:] == 1).all()  # no filters there
     many = filter_mosaic(np.ones((SHOWN_FILTERS, 1, 4, 4)))
     assert many.shape[2] == 3
+    tall = filter_mosaic(np.ones((SHOWN_FILTERS, 1, 16, 4)))
+    assert tall.shape[:2] == (4 * 18, 7 * 6), "in fewer rows"
+
+
+@pytest.mark.parametrize("grid", [(2, 32, (16.0, 4.0)), (14, 14, (16.0, 16.0))])
+def test_the_panels_fill_the_figure(grid):
+    rows, columns, patch_size = grid
+    distances = pd.DataFrame(
+        {
+            "model": "a model",
+            "layer": [1, 1, 1],
+            "head": pd.array([1, 2, None], dtype="Int64"),
+            "metric": "distance",
+            "unit": "px",
+            "norm": "renormalized",
+            **{end: [20.0, 40.0, 30.0] for end in ("mean", "low", "high")},
+            "n": 3,
+        }
+    )
+    model = ModelPanels(
+        name="a model",
+        filters=np.random.default_rng(0).normal(size=(28, 3, 4, 4)),
+        positions=np.ones((rows, columns, rows, columns)),
+        patch_size=patch_size,
+        distances=distances,
+        uniform=[45.0],
+    )
+    sheet = figure_seven([model])
+    with ready_to_draw(sheet):
+        sheet.draw_without_rendering()
+        pictures = [*sheet.subfigs[0].axes]
+        covered = np.zeros(round(sheet.bbox.width))
+        for axes in pictures:
+            box = axes.get_tightbbox()
+            covered[max(0, int(box.x0)) : int(box.x1) + 1] = 1
+        gaps = np.diff(np.flatnonzero(covered))
+    assert covered.mean() > 0.85
+    assert gaps.max() < 0.08 * sheet.bbox.width, "no empty place between panels"
 
 
 def test_maps_of_positions_lie_as_their_tokens():

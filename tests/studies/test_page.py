@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from studies import NAMES, describe
+from studies import NAMES, describe, gates
 from studies.page import page_text, study_text, write_page
 from studies.running import load_result
 from vit_str.analysis.subjects import weights_hash
@@ -44,7 +44,7 @@ def test_the_page_of_verdicts():
     assert "| [gates](claims/gates.md) | VR | SUPPORTED (quick) |" in text
     assert "| heads |  | not run |  |  |  |" in text
     assert (
-        "\n\n1 supported, 0 partly, 1 not supported.\n\nPosts: R = transformer-review"
+        "\n\n1 supported, 0 partly, 1 not supported, 0 not decided.\n\nPosts: R = "
         in text
     )
     assert "1 of 2 studies on this page were run in the small version" in text
@@ -86,6 +86,25 @@ def test_the_pages_of_the_project_are_what_their_results_say():
     for result in found:
         assert (folder / f"{result['name']}.md").read_text() == study_text(result)
         assert (folder / f"{result['name']}.png").is_file()
+
+
+def errors_of(row: dict[str, str]) -> list[float]:
+    """Mean errors of adding, by length."""
+    return [float(row[name].split()[0]) for name in row if name.startswith("error")]
+
+
+def test_what_the_page_of_gates_says_of_a_bias_is_what_its_rows_show():
+    result = load_result(DOCS / "claims", "gates.json")
+    assert result is not None
+    rows = {row["network"]: row for row in result["summary"]}
+    solved = {
+        name: sum(error < gates.SOLVED for error in errors_of(rows[name]))
+        for name in (gates.LSTM, gates.OPEN_LSTM, gates.GRU)
+    }
+    correction = describe("gates").correction
+    assert solved[gates.OPEN_LSTM] == solved[gates.LSTM] < solved[gates.GRU]
+    assert "remedy is a bias" not in correction
+    assert "an LSTM with an open gate learns no longer sequences" in correction
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if describe(name).weights])

@@ -190,6 +190,8 @@ RULES: list[tuple[Callable[..., Verdict], tuple[object, ...], Verdict]] = [
     (data_hunger.judge, (GAIN, same(0.05)), YES),
     (data_hunger.judge, (GAIN, NO_GAIN), PARTLY),
     (data_hunger.judge, (NO_GAIN, same(0.05)), NO),
+    (data_hunger.judge, (NO_GAIN, same(0.05), False), Verdict.UNDECIDED),
+    (data_hunger.judge, (GAIN, same(0.05), False), Verdict.UNDECIDED),
     (translation.judge, (same(0.95), 0.0), YES),
     (translation.judge, (same(0.8), 0.0), PARTLY),
     (translation.judge, (same(0.3), 0.0), NO),

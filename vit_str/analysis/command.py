@@ -32,11 +32,14 @@ small model of each family of timm and torchvision that is supported, which is t
 default. Writes report.html with a table to sort and filter, atlas.json, and a file for
 each model in models/: these models are not measured again, so the same command resumes
 after an interruption. A model that cannot be measured is listed with the reason.
+'merge' and files atlas.json, or their folders, in the place of WEIGHTS put atlases of
+several people on one page.
 
 examples:
   vit-str analyze atlas --count 50 --data photos/ --out atlas/
   vit-str analyze atlas untrained:families 'timm:deit3_*' --count 50 \\
       --data photos/ --out atlas/
+  vit-str analyze atlas merge atlas/ theirs/atlas.json --out both/
 """
 
 
@@ -173,11 +176,13 @@ def _distance(parser: argparse.ArgumentParser) -> None:
 def _ablation(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by",
-        choices=("mean", "zero", "resample", "noise"),
+        choices=("mean", "zero", "resample", "noise", "equal-distance"),
         default="mean",
         help="output of a cut head: its mean over all words at that token (mean, "
-        "the default), zero, its output for another word (resample), or "
-        "noise with its mean and deviation",
+        "the default), zero, its output for another word (resample), noise "
+        "with its mean and deviation, or that of random attention with its "
+        "entropy and its distances (equal-distance): it loses what it looked at, "
+        "not how far",
     )
     parser.add_argument(
         "--orders",
@@ -239,6 +244,12 @@ def _atlas(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _ATLAS
     _norm(parser)
+    parser.add_argument(
+        "--from-hub",
+        action="store_true",
+        help="fetch the weights of one model at a time and remove them once it is "
+        "measured, without the caches, so that the disk holds those of one model",
+    )
 
 
 class Analysis(NamedTuple):
@@ -270,6 +281,11 @@ ANALYSES = {
         "the same for two models on the same images, as paired differences",
         _norm,
         models=None,
+    ),
+    "sinks": Analysis(
+        "which tokens much attention goes to whatever is asked, and why",
+        images=64,
+        module="sinks.page",
     ),
     "ablation": Analysis(
         "whether reading needs a head: words read right while it is cut",

@@ -262,7 +262,7 @@ class _SoftmaxRecorder(TorchFunctionMode):
             running = self._innermost()
             if func is F.scaled_dot_product_attention:
                 inputs = _without_windows(running.module, args)
-                self._record(running, _fused(*inputs, **kwargs))
+                self._record(running, of_fused_kernel(*inputs, **kwargs))
             elif _is(_EXPLICIT, running.module):
                 scores, *_ = _without_windows(running.module, args)
                 self._record(running, _scores(running.module, scores))
@@ -336,7 +336,7 @@ def _without_windows(module: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, .
     return tuple(map(joined, inputs))
 
 
-def _fused(
+def of_fused_kernel(
     query: Queries,
     key: Keys,
     value: Keys,
@@ -345,7 +345,7 @@ def _fused(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
-) -> Attended:
+) -> tuple[Queries, Keys, Tensor | None, Values]:
     """Queries, keys, mask and values, from the arguments of the fused kernel."""
     if query.ndim != 4:
         raise ValueError(

@@ -37,6 +37,7 @@ class AnalysisRun:
         self.seed: int = options["seed"]
         self.folder: Path = options["out"]
         self.images: ImageSet | None = None
+        self.classes = False  # whether models of other libraries keep their heads
 
     @cached_property
     def subjects(self) -> list[Subject]:
@@ -48,7 +49,9 @@ class AnalysisRun:
         check_data(self.names, self.options["data"])
         checkpoint = self.options["checkpoint"]
         image_size = self.options["image_size"]
-        return load_subjects(self.names, self.seed, checkpoint, image_size)
+        return load_subjects(
+            self.names, self.seed, checkpoint, image_size, self.classes
+        )
 
     def batches(
         self, subject: Subject, most: int | None = None

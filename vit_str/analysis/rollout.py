@@ -20,8 +20,8 @@ from vit_str.analysis.images import Batch
 from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
 from vit_str.analysis.probe import Callback, map_of
-from vit_str.analysis.receptive_field.figures import distance_by_depth
 from vit_str.analysis.results import AnalysisRun, of_layers, table_of
+from vit_str.analysis.rollout_figure import rollout_by_depth
 from vit_str.analysis.statistics import UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
 from vit_str.models import Encoder, Recognizer
@@ -56,6 +56,27 @@ def rollout(
         layer = residual * unmixed + (1 - residual) * attended
         mixed.append(layer @ mixed[-1] if mixed else layer)
     return mixed
+
+
+def uniform_rollout(
+    grid: TokenGrid, depth: int, residual: float = RESIDUAL
+) -> dict[str, list[float]]:
+    """The metrics of rollout, layer by layer, of attention that is even in all layers.
+
+    Of ``depth`` layers a token keeps ``residual ** depth`` of itself, and the rest is even: only
+    far up is it near uniform attention.
+    """
+    tokens = len(grid) + grid.special_tokens
+    statistics = AttentionStatistics(grid, _METRICS)
+    for layer in range(1, depth + 1):
+        kept = residual**layer
+        mixed = torch.full((tokens, tokens), (1 - kept) / tokens, dtype=torch.float64)
+        mixed.diagonal().add_(kept)
+        statistics.update_maps(f"{layer}", mixed[None, None])
+    return {
+        metric: [float(values) for values in statistics.values(metric)]
+        for metric in _METRICS
+    }
 
 
 @torch.no_grad()
@@ -166,8 +187,9 @@ reach the token as far as attention decides."""
 _METHOD = """\
 Every layer is taken as residual * I + (1 - residual) * A, A the mean of its heads. \
 What values and feed-forward layers do is left out, and a token that looks everywhere \
-alike moves rollout towards even, whatever it does with what it sees. Rollout of a \
-model without training is a chance line."""
+alike moves rollout towards even, whatever it does with what it sees. Uniform \
+attention in every layer, rolled out with the same skip connections, is the chance \
+line: it grows with depth, for every model by itself."""
 
 
 def report(run: AnalysisRun, residual: float, show: int) -> int:
@@ -177,23 +199,22 @@ def report(run: AnalysisRun, residual: float, show: int) -> int:
         measured[subject.name] = measure(run, subject, residual, show)
     rows = pd.concat(table for table, _ in measured.values())
     write_frame(run.folder / "rollout.csv", rows)
-    grid = TokenGrid.of(run.subjects[0].encoder)
-    chance = {"uniform": grid.uniform_distance()}
+    chance = {}
+    for subject in run.subjects:
+        grid = TokenGrid.of(subject.encoder)
+        depth = len(subject.encoder.layer_modules)
+        chance[subject.name] = uniform_rollout(grid, depth, residual)
+    distances = {model: lines["distance"] for model, lines in chance.items()}
     n = int(rows["n"].iloc[0])
     page = run.page("Attention rollout", _LEAD)
     page.heading("By depth")
     page.figure(
-        distance_by_depth(
-            rows,
-            chance,
-            metric="rollout_distance",
-            y_label="distance (px)",
-            dotted="distance",
-        ),
+        rollout_by_depth(rows, distances),
         "rollout-distance",
         "Mean distance from a token to the patches that reach it by rollout, in pixels "
         "(solid), and to the tokens that the layer alone attends to (dotted); n = "
-        f"{n:,} images, bands are 95 % intervals.",
+        f"{n:,} images, bands are 95 % intervals. The dashed line is rollout of attention "
+        "that is uniform in every layer.",
         vector=True,
     )
     page.paragraph(_METHOD)

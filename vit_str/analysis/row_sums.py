@@ -61,7 +61,8 @@ class RowSums:
         self.norm = norm
         self._queries = queries
         self._sums: dict[str, Tensor] = {}
-        self.received = torch.empty(0)  # by head and token, if that is asked for
+        # By image, head and token, special ones first, if that is asked for
+        self.received = torch.empty(0)
 
     def add(
         self, weights: Float[Tensor, "batch head query key"], chosen: slice
@@ -94,6 +95,9 @@ class RowSums:
             given = (1 - mass).expand(*raw.shape[:-1], 1)
             self._add("special_mass", _whole_sum(given))
         judged = raw if as_it_is else whole
+        if special and "sink_mass" in self.metrics:
+            of_all = weights if counted is None or as_it_is else weights * counted
+            self._add("received_by_all", _column_sums(of_all))
         self._add_directions(judged, chosen)
         self._add_masses(judged, chosen)
         self._add_information(whole)
@@ -151,7 +155,7 @@ class RowSums:
         if "received" in means:
             received = means.pop("received")
             means["sink_mass"] = received.amax(-1)
-            self.received = received.nansum(0)
+            self.received = means.pop("received_by_all", received)
         if "marginal" in means:
             marginal = means.pop("marginal")
             entropy = means["entropy"]

@@ -112,7 +112,7 @@ class AttentionStatistics:
         self.windows = dict(windows or {})
         self._measures: dict[str, list[dict[str, Tensor]]] = {}
         self._special: dict[str, list[Tensor]] = {}
-        self._received: dict[str, Tensor] = {}
+        self._received: dict[str, Tensor] = {}  # by the last batch
         self._allowed: dict[str, Tensor] = {}
         self._geometry: dict[tuple[TokenGrid, TokenGrid, torch.device], Geometry] = {}
         self._queries: Tensor | None = None
@@ -209,19 +209,13 @@ class AttentionStatistics:
             layers.append(values)
         return layers
 
-    def sinks(self) -> list[list[tuple[int, int, float]]]:
-        """Per layer and head: row and column of the token most looked at, and its share."""
-        sinks = []
-        for layer, received in self._received.items():
-            of_tokens = received / received.sum(-1, keepdim=True)
-            shares, places = of_tokens.max(-1)
-            columns = self.keys_of(layer).columns
-            of_heads = []
-            for place, share in zip(places.tolist(), shares.tolist(), strict=True):
-                row, column = divmod(place, columns)
-                of_heads.append((row, column, share))
-            sinks.append(of_heads)
-        return sinks
+    def received(self, layer: str) -> Float64[Tensor, "case head key"] | None:
+        """What the tokens get in the images (or windows) of the last batch, mean over queries.
+
+        Special tokens come first, and nothing is scaled: all shares of a head sum to 1. Images
+        without any query have none (NaN). None if ``sink_mass`` is not asked for.
+        """
+        return self._received.get(layer)
 
     def special_queries(self) -> dict[str, list[Float64[Tensor, "image head token"]]]:
         """What special tokens attend to, layer by layer.
@@ -357,6 +351,7 @@ class AttentionStatistics:
         queries = max(1, min(tokens, limit // per_row))
         # One piece of memory per metric, not one per chunk
         whole: dict[str, Tensor] = {}
+        of_chunks: list[Tensor] = []
         for start in range(0, batch, images):
             of_chunk = None if counted is None else counted[start : start + images]
             sums = RowSums(geometry, self.metrics, self.norm, of_chunk)
@@ -367,10 +362,10 @@ class AttentionStatistics:
                 if not start:
                     whole[name] = value.new_empty(batch, value.shape[1])
                 whole[name][start : start + images] = value
-            if "sink_mass" in self.metrics:
-                received = sums.received.cpu().double()
-                self._received[layer] = self._received.get(layer, 0) + received
+            of_chunks.append(sums.received.cpu().double())
         if batch:
+            if "sink_mass" in self.metrics:
+                self._received[layer] = torch.cat(of_chunks)
             self._measures.setdefault(layer, []).append(whole)
             self._note_queries(layer, batch)
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from vit_str import configuration
 from vit_str.analysis.libraries.encoder import LibraryEncoder
@@ -68,6 +70,27 @@ class Subject:
         return not isinstance(self.model, LibraryEncoder)
 
     @property
+    def classes(self) -> int:
+        """How many classes its own head tells apart; 0 without such a head."""
+        if not isinstance(self.model, LibraryEncoder):
+            return 0
+        return int(getattr(self.model.model, "num_classes", 0))
+
+    def class_scores(
+        self, images: Float[Tensor, "batch channel height width"]
+    ) -> Float[Tensor, "batch class"]:
+        """What the head of a model of timm gives to each class.
+
+        Raises:
+            ValueError: for a model without such a head.
+        """
+        if not self.classes:
+            raise ValueError(f"{self.name} has no head that names classes")
+        model: Any = self.encoder.model
+        scores: Tensor = model.forward_head(self.encoder(images))
+        return scores
+
+    @property
     def recognizer(self) -> Recognizer:
         """The whole model.
 
@@ -95,6 +118,7 @@ def load_subject(
     seed: int = 0,
     checkpoint: Path | None = None,
     image_size: tuple[int, int] | None = None,
+    classes: bool = False,
 ) -> Subject:
     """The model of a name.
 
@@ -106,9 +130,12 @@ def load_subject(
         checkpoint: weights for a model of another library.
         image_size: height and width of the images of a model of another library, or of one of this
             project that reads any width.
+        classes: whether a model of another library keeps the head that names classes.
     """
     if is_library_name(name):
-        encoder, preparation = load_library_model(name, seed, checkpoint, image_size)
+        encoder, preparation = load_library_model(
+            name, seed, checkpoint, image_size, classes
+        )
         trained = not name.startswith(UNTRAINED)
         return Subject(name, encoder, Charset(), preparation, trained, file=checkpoint)
     short = _short(name)
@@ -144,6 +171,7 @@ def load_subjects(
     seed: int = 0,
     checkpoint: Path | None = None,
     image_size: tuple[int, int] | None = None,
+    classes: bool = False,
 ) -> list[Subject]:
     """The models of some names; whole paths where files have the same name.
 
@@ -165,7 +193,7 @@ def load_subjects(
     subjects = []
     for name in names:
         own = checkpoint if name in takers else None
-        subjects.append(load_subject(name, seed, own, image_size))
+        subjects.append(load_subject(name, seed, own, image_size, classes))
     of_any_width = [each for each in subjects if each.encoder.width_step]
     if image_size is not None and not of_libraries and not of_any_width:
         raise ValueError(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import matplotlib
@@ -23,6 +24,8 @@ COLUMNS = 3
 
 _ONE = 7.5  # inches: the text column of the page
 _SEVERAL = 10.5  # inches: its widest figure
+_LETTER = 0.065  # inches of a letter in a legend, on average
+_ENTRY = 0.6  # inches of an entry beside its letters
 _TITLE_WIDTH = {1: 60, 2: 36, 3: 22, 4: 16}  # letters in a line, by panels in a row
 
 
@@ -94,13 +97,18 @@ def _ends(values: Sequence[float], unit: str) -> str:
 
 
 def legend(sheet: Figure, grid: Sequence[Axes], columns: int = 5) -> None:
-    """One legend below all panels; labels that several of them have appear once."""
+    """One legend below all panels; labels that several of them have appear once.
+
+    It has at most so many columns, and no more than the sheet is wide.
+    """
     handles: dict[str, Any] = {}
     for axes in grid:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     if handles:
-        columns = min(columns, len(handles))
+        lines = chain.from_iterable(label.split("\n") for label in handles)
+        widest = _ENTRY + _LETTER * max(map(len, lines))
+        columns = min(columns, len(handles), max(1, int(sheet.get_figwidth() / widest)))
         sheet.legend(
             handles.values(), handles, loc="outside lower center", ncols=columns
         )

@@ -2,42 +2,40 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float, Float64
-from torch import Tensor, nn
+from jaxtyping import Float64
+from torch import Tensor
 
+from vit_str.analysis.ablation.calls import AttentionCall, Head, intercepted
+from vit_str.analysis.ablation.equal_distance import shuffled_at_equal_distance
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.probe import map_of
 from vit_str.models import Encoder
-from vit_str.models.attention import attention_modules, forward_hooks
 
 WAYS = {
     "mean": "the mean over all words of what it puts out at that token",
     "zero": "zero",
     "resample": "what it puts out for another word",
     "noise": "normal noise of the mean and deviation that it has at that token over all words",
+    "equal-distance": "what it would put out if it looked just as far and as sharply, but at other "
+    "tokens: random ones of the same distance",
 }
 """What a cut head puts out instead."""
 
 # Words whose outputs are kept to resample from: more take memory and say no more
 _POOL = 256
 
-Fill = Callable[[int, Sequence[int], Tensor], Tensor]
-"""Layer (from 1), heads of it (from 0), what all heads put out -> what these put out instead."""
+Fill = Callable[[int, Sequence[int], AttentionCall], Tensor]
+"""Layer (from 1), heads of it (from 0), what all heads take and put out -> what these put out
+instead."""
 
 
-class Head(NamedTuple):
-    """A head of the encoder; layer and head count from 1."""
-
-    layer: int
-    head: int
-
-
-def zeros(_layer: int, heads: Sequence[int], output: Tensor) -> Tensor:
+def zeros(_layer: int, heads: Sequence[int], call: AttentionCall) -> Tensor:
     """Nothing: what heads never put out in training."""
-    return torch.zeros_like(output[:, heads])
+    return torch.zeros_like(call.output[:, heads])
 
 
 @contextmanager
@@ -47,42 +45,31 @@ def without_heads(
     fill: Fill = zeros,
 ) -> Iterator[None]:
     """Set the output of heads to that of ``fill`` inside the ``with``."""
-    layers = list(attention_modules(encoder).values())
     cut = defaultdict(list)
     for layer, head in heads:
         cut[layer].append(head - 1)
-    with ExitStack() as hooks:
-        for layer, of_layer in cut.items():
-            filled = partial(fill, layer, of_layer)
-            hook = partial(_replace, filled, of_layer)
-            handle = layers[layer - 1].register_forward_hook(hook)
-            hooks.enter_context(handle)
+
+    def replaced(layer: int, call: AttentionCall) -> Tensor | None:
+        if layer not in cut:
+            return None
+        output = call.output.clone()
+        output[:, cut[layer]] = fill(layer, cut[layer], call)
+        return output
+
+    with intercepted(encoder, replaced):
         yield
-
-
-def _replace(
-    filled: Callable[[Tensor], Tensor],
-    heads: Sequence[int],
-    _: nn.Module,
-    __: Any,
-    output: Float[Tensor, "batch head query dim"],
-) -> Tensor:
-    replaced = output.clone()
-    replaced[:, heads] = filled(output)
-    return replaced
 
 
 class HeadOutputs:
     """What the heads of an encoder put out when none is cut: of this other outputs are made.
 
     Args:
-        encoder: of this project.
-        seed: of noise and of the words to resample from.
+        encoder: whose tokens all attend to each other.
+        seed: of noise, of the words to resample from, and of random places.
     """
 
     def __init__(self, encoder: Encoder, seed: int = 0) -> None:
-        self._modules = attention_modules(encoder)
-        self._layers = {name: layer for layer, name in enumerate(self._modules, 1)}
+        self._encoder = encoder
         self._seed = seed
         self._words: dict[int, int] = defaultdict(int)
         self._sums: dict[int, Tensor] = {}
@@ -92,7 +79,7 @@ class HeadOutputs:
     @contextmanager
     def recorded(self) -> Iterator[None]:
         """Add the words that the encoder sees inside the ``with``."""
-        with forward_hooks(self._modules, self._add):
+        with intercepted(self._encoder, self._add):
             yield
 
     def fill(self, by: str, first: int) -> Fill:
@@ -112,12 +99,12 @@ class HeadOutputs:
             "mean": self._mean,
             "resample": partial(self._resampled, first),
             "noise": partial(self._noise, first),
+            "equal-distance": partial(self._at_equal_distance, first),
         }
         return ways[by]
 
-    def _add(self, name: str, _inputs: Any, _named: Any, output: Tensor) -> None:
-        layer = self._layers[name]
-        output = output.detach().cpu()
+    def _add(self, layer: int, call: AttentionCall) -> None:
+        output = call.output.detach().cpu()
         sums = output.double().sum(0)
         squares = output.double().square().sum(0)
         self._words[layer] += len(output)
@@ -129,37 +116,63 @@ class HeadOutputs:
     def _means(self, layer: int) -> Float64[Tensor, "head query dim"]:
         return self._sums[layer] / self._words[layer]
 
-    def _mean(self, layer: int, heads: Sequence[int], output: Tensor) -> Tensor:
-        means = self._means(layer)[heads].to(output)
-        return means.expand(len(output), *means.shape)
+    def _mean(self, layer: int, heads: Sequence[int], call: AttentionCall) -> Tensor:
+        means = self._means(layer)[heads].to(call.output)
+        return means.expand(len(call.output), *means.shape)
 
     def _noise(
         self,
         first: int,
         layer: int,
         heads: Sequence[int],
-        output: Tensor,
+        call: AttentionCall,
     ) -> Tensor:
+        output = call.output
         squares = self._squares[layer] / self._words[layer]
         variances = (squares - self._means(layer).square()).clamp(min=0)
         deviations = variances.sqrt()[heads].to(output)
         # The same for every cut: of all heads of the layer, then those that are cut.
-        seed = hash((self._seed, first, layer))
-        generator = torch.Generator().manual_seed(seed)
+        generator = self._generator(first, layer)
         noise = torch.randn(output.shape, generator=generator)
         of_heads = noise[:, heads].to(output)
-        return self._mean(layer, heads, output) + of_heads * deviations
+        return self._mean(layer, heads, call) + of_heads * deviations
 
     def _resampled(
         self,
         first: int,
         layer: int,
         heads: Sequence[int],
-        output: Tensor,
+        call: AttentionCall,
     ) -> Tensor:
+        output = call.output
         pool = self._pool[layer]
         generator = torch.Generator().manual_seed(self._seed)
         step = int(torch.randint(1, len(pool), (), generator=generator))
         words = torch.arange(first, first + len(output))
         others = pool[(words + step) % len(pool)]
         return others[:, heads].to(output)
+
+    def _at_equal_distance(
+        self,
+        first: int,
+        layer: int,
+        heads: Sequence[int],
+        call: AttentionCall,
+    ) -> Tensor:
+        chosen = list(heads)
+        mask = call.mask
+        if mask is not None:
+            mask = mask.expand(*call.queries.shape[:-1], call.keys.shape[-2])[:, chosen]
+        maps = map_of(call.queries[:, chosen], call.keys[:, chosen], mask)
+        # The same for every cut: of all heads of the layer, then those that are cut
+        shape = (*call.queries.shape[:-1], call.keys.shape[-2])
+        random = torch.rand(shape, generator=self._generator(first, layer))
+        others = shuffled_at_equal_distance(
+            maps, TokenGrid.of(self._encoder), random[:, chosen]
+        )
+        values = call.values[:, chosen]
+        return (others.to(values) @ values).to(call.output)
+
+    def _generator(self, first: int, layer: int) -> torch.Generator:
+        """The same for every cut of a batch, that begins with word ``first``, in a layer."""
+        return torch.Generator().manual_seed(hash((self._seed, first, layer)))

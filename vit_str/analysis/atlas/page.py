@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,17 @@ from vit_str.analysis.atlas.drawing import (
     layer_shares,
     uniform,
 )
+from vit_str.analysis.atlas.hub import fetched_for_now
 from vit_str.analysis.atlas.measure import (
+    FORMAT,
+    VERSION,
     Measured,
     Record,
     Refusal,
     measure,
     read_refused,
 )
+from vit_str.analysis.atlas.merge import is_merged, merged
 from vit_str.analysis.atlas.names import FAMILIES, expand
 from vit_str.analysis.images import RENDERED, check_data, images_hash
 from vit_str.analysis.results import AnalysisRun
@@ -44,18 +49,20 @@ _READING = (
 _MODELS = [
     "model",
     "heads by depth",
-    "architecture",
-    "trained",
-    "million parameters",
-    "image",
-    "layers",
-    "heads",
     "mean of layers",
     "first layer",
     "last layer",
     "lowest head",
     "highest head",
     "near heads",
+    "heads",
+    "layers",
+    "trained",
+    "million parameters",
+    "image",
+    "architecture",
+    "measured on",
+    "seconds",
 ]
 _LAYERS = [
     "model",
@@ -74,20 +81,31 @@ _LAYERS = [
     "to itself",
     "to the sink",
     "to special tokens",
+    "cosine with own value",
 ]
+_MERGE = "merge"
 _NEAR = 0.5  # of the distance of uniform attention: nearer heads are counted
 
 
-def report(run: AnalysisRun, norm: str) -> int:
+def report(run: AnalysisRun, norm: str, from_hub: bool) -> int:
     """Measure every model that is not done yet, and write JSON and a page of all that are.
 
+    With ``merge`` as its first name, put atlases together instead.
+
     Raises:
-        ValueError: ``--checkpoint`` is given, which is for one model.
+        ValueError: ``--checkpoint`` is given, which is for one model, or the folder has an atlas
+            put together from others.
     """
+    if run.names[:1] == [_MERGE]:
+        return _merge(run)
     names = expand(run.names or [FAMILIES])
     check_data(names, run.options["data"])
     if run.options["checkpoint"] is not None:
         raise ValueError("--checkpoint is for one model: give it to analyze distance")
+    if is_merged(run.folder / "atlas.json"):
+        raise ValueError(
+            f"{run.folder} has an atlas put together from others: give another --out"
+        )
     settings = _settings(run)
     measured = Measured(run.folder / "models", settings)
     refused = read_refused(run.folder / "atlas.json")
@@ -99,7 +117,8 @@ def report(run: AnalysisRun, norm: str) -> int:
                 if name not in measured.records:
                     refused.pop(name, None)
                     try:
-                        measured.add(_record(run, name, norm))
+                        with fetched_for_now() if from_hub else nullcontext():
+                            measured.add(_record(run, name, norm))
                     # Whatever a model raises, the others go on
                     except Exception as error:
                         reason = reason_of(error).removeprefix(f"{name}: ")
@@ -108,6 +127,16 @@ def report(run: AnalysisRun, norm: str) -> int:
     finally:  # after Ctrl-C the page has what is done
         write(f"{_write(run.folder, measured, refused, norm)}")
     return 0 if measured.records else 1
+
+
+def _merge(run: AnalysisRun) -> int:
+    """Put atlases together; returns the exit code."""
+    atlas = merged(run.names[1:])
+    write_json(run.folder / "atlas.json", atlas)
+    norms = {f"{source['settings']['norm']}" for source in atlas["merged"]}
+    page = _page(atlas["models"], atlas["refused"], " and ".join(sorted(norms)))
+    write(f"{page.write(run.folder)}")
+    return 0
 
 
 def _settings(run: AnalysisRun) -> dict[str, Any]:
@@ -130,6 +159,8 @@ def _write(
     }
     reasons = {name: refusal.reason for name, refusal in refused.items()}
     atlas = {
+        "format": FORMAT,
+        "version": VERSION,
         "settings": measured.settings,
         "models": records,
         "refused": reasons,
@@ -181,18 +212,20 @@ def _model_row(record: Record) -> list[object]:
     return [
         record["model"],
         heads_by_depth(layers),
-        record["architecture"],
-        "yes" if record["trained"] else "no",
-        record["parameters"] / 1e6,
-        f"{height} x {width}",
-        len(layers),
-        len(heads),
         sum(means) / len(means),
         means[0],
         means[-1],
         min(heads),
         max(heads),
         sum(share < _NEAR for share in heads),
+        len(heads),
+        len(layers),
+        "yes" if record["trained"] else "no",
+        record["parameters"] / 1e6,
+        f"{height} x {width}",
+        record["architecture"],
+        record["data"],
+        record.get("seconds"),
     ]
 
 
@@ -205,7 +238,8 @@ def _layer_table(records: Sequence[Record]) -> Table:
 
 def _layer_row(record: Record, layer: Record) -> list[object]:
     def mean(metric: str) -> Any:
-        return layer["metrics"][metric]["mean"]
+        found = layer["metrics"].get(metric)  # of values, which not all models show
+        return found and found["mean"]
 
     distance = layer["metrics"]["distance"]
     chance = layer["chance"]
@@ -226,6 +260,7 @@ def _layer_row(record: Record, layer: Record) -> list[object]:
         mean("self_mass"),
         mean("sink_mass"),
         mean("special_mass"),
+        mean("own_value_cosine"),
     ]
 
 

@@ -70,8 +70,8 @@ def attention_distance(
         name: to show.
         count: most images; 200 of a folder and of rendered words, all of tensors by default.
         norm: ``renormalized`` or ``raw``, see `vit_str.analysis.statistics`.
-        metrics: of `vit_str.analysis.statistics.METRICS`, and ``value_distance``, which weights
-            attention by the norm of values; distance always.
+        metrics: of `vit_str.analysis.statistics.METRICS`, and of values ``value_distance``, which
+            weights attention by their norms, and ``own_value_cosine``; distance always.
         queries: which tokens of the grid count as queries, image by image, such as those on text.
         maps: images whose maps are kept, for ``save("maps.npz")``.
         batch_size: images at once, where it is not decided by batches that are given.

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Float64
 from torch import Tensor, nn
 
 from vit_str.analysis.distance.offsets import OffsetMaps
+from vit_str.analysis.distance.sinks import SinkOfImages
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.probe import Callback, map_of
@@ -21,8 +22,13 @@ VALUE_DISTANCE = "value_distance"
 """``distance`` of attention times the norm of the values that it is given to, rows scaled to sum
 to 1, in pixels. Models that compute their softmax by hand do not show their values: no such row."""
 
-METRICS_OF_DISTANCE = (*METRICS, VALUE_DISTANCE)
-UNITS_OF_DISTANCE = {**UNITS, VALUE_DISTANCE: UNITS["distance"]}
+OWN_VALUE_COSINE = "own_value_cosine"
+"""Cosine of what a head puts out for a token with the token's own value, mean over tokens: 1 if it
+adds nothing but what the skip connection has. No such row where values are not shown."""
+
+METRICS_OF_VALUES = (VALUE_DISTANCE, OWN_VALUE_COSINE)
+METRICS_OF_DISTANCE = (*METRICS, *METRICS_OF_VALUES)
+UNITS_OF_DISTANCE = {**UNITS, VALUE_DISTANCE: UNITS["distance"], OWN_VALUE_COSINE: "1"}
 
 
 class DistanceAnalysis:
@@ -52,14 +58,16 @@ class DistanceAnalysis:
         self.encoder = encoder
         self.grid = grid or TokenGrid.of(encoder)  # type: ignore[arg-type]
         windows: Any = getattr(encoder, "windows", {})
-        of_maps = [metric for metric in metrics if metric != VALUE_DISTANCE]
+        of_maps = [metric for metric in metrics if metric not in METRICS_OF_VALUES]
+        self._of_values = [name for name in METRICS_OF_VALUES if name in metrics]
         self.statistics = AttentionStatistics(self.grid, of_maps, norm, windows=windows)
         self.by_values = ValueStatistics(self.grid, norm, windows)
         self.offsets = OffsetMaps(self.grid)
+        self.sinks: dict[str, SinkOfImages] = {}
         self.maps: dict[str, list[Tensor]] = {}
         self._kept = keep_maps
         self._callbacks = [self.statistics.update]
-        self._with_values = [self.by_values.update] if VALUE_DISTANCE in metrics else []
+        self._with_values = [self.by_values.update] if self._of_values else []
         if not windows:  # in which offsets of one layer are not those of another
             self._callbacks.append(self.offsets.update)
 
@@ -90,6 +98,11 @@ class DistanceAnalysis:
         with probe_layers(self.encoder, *callbacks, with_values=self._with_values):
             self.encoder(images)
         self._kept -= len(images)
+        for layer in ran:
+            received = self.statistics.received(layer)
+            if received is not None:
+                sinks = self.sinks.setdefault(layer, SinkOfImages())
+                sinks.add(received, self.by_values.norms.get(layer))
         for layer, times in ran.items():
             if times > 1:
                 raise ValueError(
@@ -102,13 +115,22 @@ class DistanceAnalysis:
     def metrics(self) -> tuple[str, ...]:
         """What was measured, of `METRICS_OF_DISTANCE`."""
         measured = self.statistics.metrics
-        return (*measured, VALUE_DISTANCE) if self.by_values.known else measured
+        return (*measured, *self._of_values) if self.by_values.known else measured
 
     def values(self, metric: str) -> list[Float64[Tensor, "image head"]]:
         """A metric of every image, layer by layer; one column if it is of the whole layer."""
         if metric == VALUE_DISTANCE:
             return self.by_values.weighted.values("distance")
+        if metric == OWN_VALUE_COSINE:
+            return self.by_values.own_value_cosines()
         return self.statistics.values(metric)
+
+    @property
+    def special_names(self) -> list[str]:
+        """Names of the tokens before those of the grid."""
+        names = list(getattr(self.encoder, "special_names", ()))
+        count = self.grid.special_tokens
+        return names or [f"special {number}" for number in range(1, count + 1)]
 
     @property
     def images(self) -> int:

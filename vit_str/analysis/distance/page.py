@@ -32,7 +32,6 @@ from vit_str.analysis.receptive_field.gradients import (
 )
 from vit_str.analysis.results import AnalysisRun, cells_of, table_of
 from vit_str.analysis.subjects import Subject
-from vit_str.models import Encoder
 from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_frame
 
@@ -51,18 +50,22 @@ _CAUTION = (
 _TERMS = (
     "Entropy is that of the attention of a token, in nats: 0 if it attends to one "
     "token only, ln N for uniform attention to N tokens. Weighted by values is the "
-    "distance of attention times the norm of the value that it is given to. NMI, the "
+    "distance of attention times the norm of the value that it is given to. The cosine "
+    "with its own value is that of what a head puts out for a token: 1 if it adds "
+    "nothing but what the token has. NMI, the "
     "normalized mutual information of query and key, is 0 if all tokens attend to the "
     "same tokens, and 1 if each attends to one of its own. The sink is the token that "
-    "a head attends to most, on average. Head divergence is the Jensen-Shannon "
+    "a head attends to most in an image. Head divergence is the Jensen-Shannon "
     "divergence of the heads of a layer: 0 if their attention is the same."
 )
 _SINKS = (
-    "The sink of every layer: the head and token of the largest share, on average over "
-    "queries and images; sinks.csv has all heads. Its value norm is over the mean of "
-    "the head's tokens: with less than half of it the head adds little there (no "
-    "operation), with more it gives one value to all (broadcast). A token with less "
-    "than three times the share of uniform attention is no sink."
+    "The sink of every layer: the head that gives the largest share to one token, which "
+    "may be another in each image (it is the one named in place_share of them); "
+    "sinks.csv has all heads. Its value norm is over the mean of the head's patches: "
+    "with less than half of it the head adds little there (no operation), with more it "
+    "gives one value to all (broadcast). A token with less than three times the share "
+    "of uniform attention is no sink. The kind is told image by image: kind_share is "
+    "the share of images of the most frequent one."
 )
 _GROUP = (
     "The models are trainings of one architecture: every value is the mean over images "
@@ -78,9 +81,14 @@ _UNITS = {
     "px": "pixels",
     "share of diagonal": "shares of the diagonal of the model's input",
 }
+_SINK_COLUMNS = [
+    *("model", "layer", "head", "token", "row", "column", "place_share", "share"),
+    *("times_uniform", "value_norm", "kind", "kind_share"),
+]
 _COLUMNS = {
     "distance": "distance (px)",
     "value_distance": "weighted by values (px)",
+    "own_value_cosine": "cosine with own value",
     "distance_x": "sideways (px)",
     "distance_y": "up and down (px)",
     "entropy": "entropy (nats)",
@@ -128,16 +136,26 @@ def report(
     _by_offset(page, shown)
     _in_numbers(page, shown, norm)
     if fields:
-        first = subjects[0]
-        of_all = pd.concat(by_gradients)
-        _by_gradients(page, first.encoder, of_all, fields[first.name])
+        even = {
+            subject.name: uniform_gradient_distance(
+                subject.encoder, fields[subject.name].token_weights
+            )
+            for subject in subjects
+        }
+        _by_gradients(page, pd.concat(by_gradients), even)
     return run.finish(
         page,
         n=results[0].images,
         chance={result.model: result.chance for result in results},
-        sinks={result.model: result.analysis.statistics.sinks() for result in results},
+        sinks={result.model: _records(result.sinks()) for result in results},
         share_of_queries=results[0].analysis.statistics.share_of_queries,
     )
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, object]]:
+    """Rows for JSON, what is missing as None."""
+    names, rows = cells_of(table)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _measured(
@@ -303,27 +321,14 @@ def _in_numbers(page: Page, shown: Sequence[AttentionDistance], norm: str) -> No
     ordered = sinks.sort_values("share", ascending=False)
     largest = ordered.groupby(["model", "layer"]).head(1)
     largest = largest.sort_values(["model", "layer"])
-    page.table(*cells_of(largest), f"Sinks, {norm}, {n}")
+    page.table(*cells_of(largest[_SINK_COLUMNS]), f"Sinks, {n}")
 
 
-def _by_gradients(
-    page: Page,
-    encoder: Encoder,
-    rows: pd.DataFrame,
-    fields: GradientFields,
-) -> None:
-    """Gradient distance of all models, which convolutions have too.
-
-    Args:
-        page: to write on.
-        encoder: of the first model, on whose grid ``uniform`` is.
-        rows: of all models.
-        fields: of the first model.
-    """
-    even = uniform_gradient_distance(encoder, fields.token_weights)
+def _by_gradients(page: Page, rows: pd.DataFrame, chance: Mapping[str, float]) -> None:
+    """Gradient distance of all models, which convolutions have too."""
     page.heading("In the unit of convolutions")
     page.figure(
-        distance_by_depth(rows, {"uniform": even}),
+        distance_by_depth(rows, chance),
         "gradient-distance",
         "How far the pixels lie that the output of a layer depends on, by gradients, "
         f"in pixels; 95 % intervals over n = {rows['n'].iloc[0]:,} images. It is about "

@@ -11,28 +11,17 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from vit_str.analysis.distance.measure import (
+    OWN_VALUE_COSINE,
     UNITS_OF_DISTANCE,
     VALUE_DISTANCE,
     DistanceAnalysis,
 )
+from vit_str.analysis.distance.sinks import sink_table
 from vit_str.analysis.results import means_table
 from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics
 from vit_str.files import write_atomically
 
-_SINK_COLUMNS = [
-    "model",
-    "layer",
-    "head",
-    "row",
-    "column",
-    "share",
-    "times_uniform",
-    "value_norm",
-    "kind",
-]
 _TRAININGS = 3  # of which an interval says something
-_NO_SINK = 3.0  # times uniform attention, below which no token is a sink; by eye
-_NO_OPERATION = 0.5  # of the mean norm, below which a sink carries little; by eye
 
 
 def measurements(analysis: DistanceAnalysis) -> pd.DataFrame:
@@ -163,46 +152,29 @@ def save_maps(path: Path, *analyses: DistanceAnalysis) -> None:
 
 
 def sink_tokens(analysis: DistanceAnalysis) -> pd.DataFrame:
-    """The token that each head attends to most, on average over queries and images.
+    """The token that each head attends to most in an image, over the ``n`` images.
 
-    ``times_uniform`` is its share over that of uniform attention; rows and columns count from 1.
-    ``value_norm`` is the norm of its value over the mean of all tokens of the head, missing where
-    values are not known, and ``kind`` says what the head does there: ``no operation`` if the norm
-    is below half the mean (the head adds little), ``broadcast`` if not (it gives one value to
-    all), ``no sink`` if the token gets less than three times what uniform attention gives.
+    ``token`` is ``patch``, with ``row`` and ``column`` from 1, or the name of a special token: the
+    one that is the sink in most images, which are ``place_share`` of all. ``share`` is what the
+    sink of an image gets from a query, wherever it is, and ``times_uniform`` that over what uniform
+    attention gives; ``value_norm`` is the norm of its value over the mean of the patches of the
+    head, missing where values are not known. All three are means over images.
+
+    What the head does is told image by image: ``no operation`` if the norm is below half the mean
+    (it adds little), ``broadcast`` if not (it gives one value to all), ``no sink`` if the token
+    gets less than three times what uniform attention gives. ``no_operation``, ``broadcast`` and
+    ``no_sink`` are the shares of images, ``kind`` is the most frequent, ``kind_share`` its share.
+    In layers with windows every window counts as an image.
     """
-    rows = []
-    norms = analysis.by_values.relative_norms()
-    layers = analysis.statistics.layers
+    special = analysis.special_names
+    layers = []
     entropies = analysis.statistics.chance()["uniform"]["entropy"]
-    even = [math.exp(-nats) for nats in entropies]
-    for layer, heads in enumerate(analysis.statistics.sinks()):
-        columns = analysis.statistics.keys_of(layers[layer]).columns
-        for head, (row, column, share) in enumerate(heads, 1):
-            token = row * columns + column
-            times_uniform = share / even[layer]
-            value_norm = float(norms[layer][head - 1, token]) if norms else math.nan
-            sink = {
-                "model": analysis.model,
-                "layer": layer + 1,
-                "head": head,
-                "row": row + 1,
-                "column": column + 1,
-                "share": share,
-                "times_uniform": times_uniform,
-                "value_norm": value_norm,
-                "kind": _kind_of_sink(times_uniform, value_norm),
-            }
-            rows.append(sink)
-    return pd.DataFrame(rows, columns=_SINK_COLUMNS)
-
-
-def _kind_of_sink(times_uniform: float, value_norm: float) -> str | None:
-    if times_uniform < _NO_SINK:
-        return "no sink"
-    if math.isnan(value_norm):
-        return None
-    return "no operation" if value_norm < _NO_OPERATION else "broadcast"
+    nats = dict(zip(analysis.statistics.layers, entropies, strict=True))
+    for layer, sinks in analysis.sinks.items():
+        even = 1 / (math.exp(nats[layer]) + len(special))
+        columns = analysis.statistics.keys_of(layer).columns
+        layers.append(sinks.rows(even, columns, special))
+    return sink_table(analysis.model, layers)
 
 
 def special_tokens(analysis: DistanceAnalysis, names: Sequence[str]) -> pd.DataFrame:
@@ -256,4 +228,5 @@ def scales(statistics: AttentionStatistics) -> dict[str, dict[str, list[float]]]
         "share of diagonal": [diagonal] * len(patches),
     }
     units[VALUE_DISTANCE] = units["distance"]
+    units[OWN_VALUE_COSINE] = {UNITS_OF_DISTANCE[OWN_VALUE_COSINE]: ones}
     return units

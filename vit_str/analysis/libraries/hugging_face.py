@@ -278,9 +278,16 @@ def pair(size: Any) -> tuple[int, int]:
 def cross_attention(
     model: Any,
     images: Float[Tensor, "batch channel height width"],
-    labels: Int64[Tensor, "batch position"],
+    decoder_input_ids: Int64[Tensor, "batch position"],
+    **of_decoder: Tensor,
 ) -> dict[str, Float[Tensor, "batch head position row column"]]:
-    """Where the decoder of a reader such as TrOCR or Donut looks while it writes ``labels``.
+    """Where the decoder of a reader such as TrOCR or Donut looks while it writes a text.
+
+    Args:
+        model: the reader.
+        images: as it takes them.
+        decoder_input_ids: the text.
+        of_decoder: what else its decoder takes, such as ``decoder_attention_mask``.
 
     Returns:
         Layer -> attention to the tokens of the grid; special tokens are left out, and the rest is
@@ -297,5 +304,5 @@ def cross_attention(
             maps[name] = rearrange(weights, "... (row col) -> ... row col", row=rows)
 
     with torch.no_grad(), probe(model, keep):
-        model(pixel_values=images, decoder_input_ids=labels)
+        model(pixel_values=images, decoder_input_ids=decoder_input_ids, **of_decoder)
     return maps

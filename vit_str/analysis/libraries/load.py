@@ -46,6 +46,7 @@ def load_library_model(
     seed: int = 0,
     checkpoint: Path | None = None,
     image_size: tuple[int, int] | None = None,
+    classes: bool = False,
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
     """The model of a name, with the preprocessing that it was made for.
 
@@ -58,6 +59,7 @@ def load_library_model(
         seed: of random weights.
         checkpoint: file with the weights instead, ``.safetensors`` or of torch.
         image_size: height and width of images, which are then resized to it without cropping.
+        classes: whether to keep the head that names classes, of timm.
 
     Raises:
         ValueError: for an unknown name, a model that cannot be measured, a missing package, or
@@ -65,12 +67,15 @@ def load_library_model(
     """
     trained = not name.startswith("untrained:")
     library, _, called = name.removeprefix("untrained:").partition(":")
+    if classes and library != "timm":
+        raise ValueError(f"{name}: heads that name classes are those of timm:NAME")
+    with_head = {"classes": True} if classes else {}
     try:
         module = import_module(f"vit_str.analysis.libraries.{LIBRARIES[library]}")
         with _quickly(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             encoder, preprocessing = module.create(
-                called, trained, checkpoint, image_size
+                called, trained, checkpoint, image_size, **with_head
             )
     except ImportError as error:
         raise ValueError(

@@ -104,7 +104,7 @@ def text_attention(
         model: of transformers, in evaluation mode: TrOCR, Donut, LLaVA, PaliGemma and their like.
         inputs: what its processor makes of images and text, one image for each text. ``input_ids``
             hold the image tokens, the question, and the answer to look at; of TrOCR and Donut
-            ``decoder_input_ids`` hold the text.
+            ``decoder_input_ids`` hold the text, and ``decoder_attention_mask`` its padding.
         grid: of the image tokens, for models that merge the tokens of their vision encoder, such
             as Qwen2-VL, whose grid is half of ``image_grid_thw``.
 
@@ -115,9 +115,11 @@ def text_attention(
     if token is not None:
         return _to_image_tokens(model, inputs, inputs["input_ids"] == token, grid)
     images = inputs["pixel_values"]
-    text = inputs["decoder_input_ids"]
     own = TokenGrid.of(encoder(model, (images.shape[-2], images.shape[-1])))
-    by_layer = cross_attention(model, images, text)
+    of_decoder = {
+        name: value for name, value in inputs.items() if name.startswith("decoder_")
+    }
+    by_layer = cross_attention(model, images, **of_decoder)
     maps = {layer: each.cpu() for layer, each in by_layer.items()}
     return TextAttention(own, 0, maps)
 

@@ -43,8 +43,11 @@ def create(
     pretrained: bool,
     checkpoint: Path | None,
     image_size: tuple[int, int] | None = None,
+    classes: bool = False,
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
     """A model by its name, with weights that timm finds or of a file, and its preprocessing.
+
+    With ``classes`` it keeps its head; of a file, for as many classes as the file has.
 
     Raises:
         ValueError: timm has no model of this name.
@@ -54,19 +57,18 @@ def create(
     if ":" not in name and not timm.is_model(name.partition(".")[0]):
         raise ValueError(f"timm has no model {name!r}; timm.list_models() lists them")
     any_size = timm.models.is_model_in_modules(name.partition(".")[0], _ANY_SIZE)
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {} if classes else {"num_classes": 0}
     if image_size and not any_size:
-        options = {"img_size": tuple(image_size)}
+        options["img_size"] = tuple(image_size)
     pretrained = pretrained and checkpoint is None
+    weights = read_weights(checkpoint) if checkpoint is not None else {}
+    if classes and "head.weight" in weights:
+        options["num_classes"] = len(weights["head.weight"])
     # A model that is not supported is refused before its weights are fetched
     if pretrained:
-        encoder(
-            timm.create_model(name, pretrained=False, num_classes=0, **options),
-            image_size,
-        )
-    model = timm.create_model(name, pretrained=pretrained, num_classes=0, **options)
+        encoder(timm.create_model(name, pretrained=False, **options), image_size)
+    model = timm.create_model(name, pretrained=pretrained, **options)
     if checkpoint is not None:
-        weights = read_weights(checkpoint)
         # Weights as their authors published them have other names.
         rename = getattr(
             sys.modules[type(model).__module__], "checkpoint_filter_fn", None

@@ -29,7 +29,9 @@ from vit_str.reports.style import (
 
 Box = tuple[float, float, float, float]
 
-_NAME_WIDTH = 20  # letters of a name in a figure
+NAME_WIDTH = 20
+"""Letters in a line of a name in a figure."""
+
 _NORM = PowerNorm(0.5, 0, 1)
 
 
@@ -46,56 +48,52 @@ class LayerField(NamedTuple):
 def distance_by_depth(
     rows: pd.DataFrame,
     chance: Mapping[str, float],
-    metric: str = "gradient_distance",
-    y_label: str = "mean gradient distance (px)",
-    dotted: str | None = None,
 ) -> Figure:
-    """A distance over the layers, a line with its interval for every model.
+    """Gradient distance over the layers, a line with its interval for every model.
 
-    Level lines are values by chance; another metric may be dotted for comparison.
+    Args:
+        rows: of all models.
+        chance: model -> its distance if all pixels matter alike; where models have the same, they
+            share a line.
     """
-    curves = rows[rows["metric"] == metric]
+    curves = rows[rows["metric"] == "gradient_distance"]
     sheet = figure(7.5, 4.2)
     axes = sheet.subplots()
-    chance_lines(axes, chance)
     strokes = cycle(("-", "--", ":"))  # of untrained models, which have one color
     models = curves["model"].unique()
     marks = model_marks(models)
+    chance_lines(axes, _by_value(chance))
     for model, color in model_colors(models).items():
         curve = curves[curves["model"] == model]
         style: LineStyle = {"color": color}
         if is_untrained(model):
             style = UNTRAINED | {"linestyle": next(strokes)}
         style["marker"] = marks[model]
-        _draw_curve(axes, curve, plain_lines(model, _NAME_WIDTH), style)
-        beside = rows[(rows["model"] == model) & (rows["metric"] == dotted)]
-        axes.plot(
-            beside["layer"],
-            beside["mean"],
-            ":",
-            color=style["color"],
-            linewidth=1.2,
-        )
-    if dotted is not None:
-        axes.plot(
-            [],
-            [],
-            ":",
-            color=INK,
-            linewidth=1.2,
-            label=f"{dotted}, of the layer alone",
-        )
+        draw_curve(axes, curve, plain_lines(model, NAME_WIDTH), style)
     ticks = layer_ticks(rows["layer"].max())
     axes.set_ylim(0, None)
     axes.set_xticks(ticks)
     axes.set_xlabel("layer")
-    axes.set_ylabel(y_label)
+    axes.set_ylabel("mean gradient distance (px)")
     axes.grid(visible=False, axis="x")
     legend(sheet, [axes])
     return sheet
 
 
-def _draw_curve(axes: Axes, curve: pd.DataFrame, label: str, style: LineStyle) -> None:
+def _by_value(chance: Mapping[str, float]) -> dict[str, float]:
+    """Chance lines by name: one, or one for each value that models have."""
+    models: dict[str, str] = {}
+    for model, value in chance.items():
+        models.setdefault(f"{value:.1f}", model)
+    if len(models) == 1:
+        return {"uniform": max(chance.values())}
+    named = models.values()
+    return {
+        f"uniform, {plain_lines(model, NAME_WIDTH)}": chance[model] for model in named
+    }
+
+
+def draw_curve(axes: Axes, curve: pd.DataFrame, label: str, style: LineStyle) -> None:
     """Means of layers as a line with dots, and their intervals as a band."""
     axes.plot(
         curve["layer"],

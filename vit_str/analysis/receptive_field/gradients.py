@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Bool, Float, Float64, Int64
 from torch import Tensor
 
-from vit_str.analysis.probe import layer_outputs
+from vit_str.analysis.probe import Outputs, layer_outputs
 from vit_str.analysis.results import of_layers
 from vit_str.models import Encoder
 
@@ -87,11 +87,8 @@ class GradientFields:
         self._chosen.append(chosen)
         without = ~chosen.any(1)
         images = images.detach().requires_grad_()
-        with torch.enable_grad():
-            outputs = layer_outputs(self.encoder, images)
-        self._shapes = [tuple(output.shape[-2:]) for output in outputs]
+        outputs = self._outputs(images)
         queries = self._queries(chosen)
-        middle = self._middle.expand(len(images), -1)
         for layer, output in enumerate(outputs):
             measured = []
             for tokens in queries:
@@ -102,10 +99,16 @@ class GradientFields:
                 of_tokens = torch.stack([statistics[name] for statistics in measured])
                 means = of_tokens.nanmean(0).masked_fill(without, torch.nan)
                 self._values[name, layer].append(means)
-            cells, _ = self._cells(output.shape[-2:], middle)
-            field = self._field(output, images, cells)
-            self._centered[layer] += field.nan_to_num().sum(0)
+            self._centered[layer] += self._centered_field(output, images).sum(0)
         self.seen += len(images)
+
+    def of_middle(
+        self, images: Float[Tensor, "batch channel height width"]
+    ) -> list[Float64[Tensor, "batch height width"]]:
+        """The fields of the token in the middle, layer by layer; nothing is added."""
+        images = images.detach().requires_grad_()
+        outputs = self._outputs(images)
+        return [self._centered_field(output, images) for output in outputs]
 
     def values(self, metric: str) -> Float64[Tensor, "layer image"]:
         """A metric of every layer and image, the mean over the tokens measured."""
@@ -141,6 +144,19 @@ class GradientFields:
         chosen = torch.cat(self._chosen).double()
         chosen = chosen[chosen.any(1)]
         return (chosen / chosen.sum(1, keepdim=True)).mean(0)
+
+    def _outputs(self, images: Tensor) -> Outputs:
+        with torch.enable_grad():
+            outputs = layer_outputs(self.encoder, images)
+        self._shapes = [tuple(output.shape[-2:]) for output in outputs]
+        return outputs
+
+    def _centered_field(
+        self, output: Tensor, images: Tensor
+    ) -> Float64[Tensor, "image height width"]:
+        middle = self._middle.expand(len(images), -1)
+        cells, _ = self._cells(output.shape[-2:], middle)
+        return self._field(output, images, cells).nan_to_num()
 
     def _queries(
         self, chosen: Bool[Tensor, "image token"]

@@ -60,7 +60,10 @@ def report(run: AnalysisRun, queries: int) -> int:
     rows = pd.concat(tables)
     write_frame(run.folder / "gradient_distance.csv", rows)
     write_csv(run.folder / "theoretical.csv", _BOUND_COLUMNS, bounds_rows)
-    chance = {"uniform": uniform_gradient_distance(run.subjects[0].encoder)}
+    chance = {
+        subject.name: uniform_gradient_distance(subject.encoder)
+        for subject in run.subjects
+    }
     n = int(rows["n"].iloc[0])
     page = run.page("Receptive fields", _LEAD)
     page.heading("How far tokens see")
@@ -86,7 +89,10 @@ def report(run: AnalysisRun, queries: int) -> int:
     page.note(_CAUTION)
     page.heading("In numbers")
     page.table(*table_of(rows), f"Means over n = {n:,} images with 95 % intervals")
-    caption = "What a token can see at most, in pixels (Araujo et al. 2019)"
+    caption = (
+        "What a token can see at most, in pixels (Araujo et al. 2019); of attention inside "
+        "windows, what the gradients of the token in the middle reach"
+    )
     page.table(_BOUND_COLUMNS, bounds_rows, caption)
     return run.finish(page, n=n, chance=chance)
 

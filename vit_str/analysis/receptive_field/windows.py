@@ -4,17 +4,24 @@ r = 1 + sum over layers of (k - 1) times the strides before it (Araujo et al. 20
 axis: (row, column).
 """
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import nn
 
 from vit_str.analysis.libraries.encoder import LibraryEncoder
+from vit_str.analysis.probe import in_evaluation
+from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.models import ConvolutionalEncoder, Encoder, PlainConvolutionalEncoder
 from vit_str.models.convolutions import WindowLayer
 
 Pair = tuple[int, int]
 
+_NOISE = 0.02  # as large as weights are at the start of training
+# Of the largest gradient. Masks that add -100 to scores let 1e-44 through, layers far less little
+_NOTHING = 1e-32
 _WINDOWS = (nn.Conv2d, nn.MaxPool2d, nn.AvgPool2d)
 
 
@@ -51,9 +58,12 @@ class ReceptiveField:
 
 
 def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
-    """The field of every layer of an encoder; attention sees the whole image from the first on."""
+    """The field of every layer of an encoder; attention sees the whole image from the first on.
+
+    Of attention inside windows, or to other places, it is what the token in the middle depends on.
+    """
     if encoder.windows:
-        return _fields_of_windows(encoder)  # type: ignore[arg-type]
+        return _reached_by_gradients(encoder)  # type: ignore[arg-type]
     if not isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
         whole = ReceptiveField(encoder.image_size, stride=(0, 0))
         return [whole] * len(encoder.layer_modules)
@@ -67,47 +77,32 @@ def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
     return fields
 
 
-def _fields_of_windows(encoder: LibraryEncoder) -> list[ReceptiveField]:
-    """What the token in the middle sees through windows of attention, layer by layer."""
-    axes = []
-    for axis in range(2):
-        first = encoder.blocks[0].grid
-        count = (first.rows, first.columns)[axis]
-        length = round(first.patch_size[axis])
-        spans = [(i * length, (i + 1) * length) for i in range(count)]
-        middles = []
-        for block in encoder.blocks:
-            cells = (block.grid.rows, block.grid.columns)[axis]
-            merged = len(spans) // cells
-            starts = range(0, cells * merged, merged)
-            spans = [_joined(spans[start : start + merged]) for start in starts]
-            window = (block.window or (cells, cells))[axis]
-            if block.spread:
-                window = cells
-            shift = block.shift[axis]
-            # Cells before the first window have come round from the other end, behind a mask.
-            windows: dict[tuple[int, bool], list[int]] = {}
-            for cell in range(cells):
-                key = ((cell - shift) % cells // window, cell < shift)
-                windows.setdefault(key, []).append(cell)
-            seen = list(spans)
-            for of_window in windows.values():
-                joined = _joined([spans[cell] for cell in of_window])
-                for cell in of_window:
-                    seen[cell] = joined
-            spans = seen
-            tokens = encoder.grid[axis]
-            middle = (2 * (tokens // 2) + 1) * cells // (2 * tokens)
-            middles.append(spans[middle])
-        axes.append(middles)
-    return [
-        ReceptiveField((bottom - top, right - left), (0, 0), (top, left))
-        for (top, bottom), (left, right) in zip(*axes, strict=True)
-    ]
+def _reached_by_gradients(encoder: LibraryEncoder) -> list[ReceptiveField]:
+    """What the token in the middle depends on, layer by layer, whatever lies between windows.
 
-
-def _joined(spans: list[tuple[int, int]]) -> tuple[int, int]:
-    return min(start for start, _ in spans), max(end for _, end in spans)
+    Convolutions before, between and inside of the layers widen what windows let through, and
+    squeeze-and-excitation shows all of the image at once. So gradients tell, in a copy in float64
+    whose weights all got some noise: no weight of zero, and no unit that rests, hides a way.
+    """
+    copy = deepcopy(encoder).double()
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for weights in copy.parameters():
+            noise = torch.randn(weights.shape, generator=generator, dtype=weights.dtype)
+            weights.add_(noise, alpha=_NOISE)
+    shape = (1, 3, *encoder.image_size)
+    image = torch.randn(shape, generator=generator, dtype=torch.float64)
+    with in_evaluation(copy):
+        fields = GradientFields(copy).of_middle(image)
+    reached = []
+    for (field,) in fields:
+        seen = field > _NOTHING * field.max()
+        rows = seen.any(1).nonzero()
+        columns = seen.any(0).nonzero()
+        top, left = int(rows.min()), int(columns.min())
+        size = (int(rows.max()) + 1 - top, int(columns.max()) + 1 - left)
+        reached.append(ReceptiveField(size, (0, 0), (top, left)))
+    return reached
 
 
 def window_of(module: nn.Module) -> WindowLayer:

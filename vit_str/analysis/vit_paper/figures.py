@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,7 +38,10 @@ _GAP = 0.12  # between filters and between maps, as a share of their side
 _WIDTH = 10.5  # inches
 _ROW_HEIGHT = 3.4
 _LEFT = 0.004  # of the width: where panels begin
-_PANEL_RATIOS = (1.0, 1.1, 1.1)
+_BOX_HEIGHT = 2.45  # inches of the pictures in a row, without titles and labels
+_BESIDE = (0.15, 1.05)  # inches beside filters and positions: gaps, labels, the bar
+_NARROWEST = 1.6  # inches of a panel, such as one that says why it is empty
+_WIDEST = 3.6
 _TITLES = (
     "principal filters of the first layer",
     "similarity of positions (cosine)",
@@ -72,11 +76,12 @@ def figure_seven(models: Sequence[ModelPanels]) -> Figure:
     sheet = figure(_WIDTH, _ROW_HEIGHT * len(models))
     bands = sheet.subfigures(len(models), 1, squeeze=False)
     farthest = _farthest(models)
+    widths = _panel_widths(models)
     for band, model in zip(bands.flat, models, strict=True):
         band.suptitle(
             plain_lines(model.name, 80), x=_LEFT, ha="left", fontweight="bold"
         )
-        panels = band.subplots(1, 3, width_ratios=_PANEL_RATIOS)
+        panels = band.subplots(1, 3, width_ratios=widths)
         for axes, title in zip(panels, _TITLES, strict=True):
             axes.set_title(title, fontweight="normal", color=MUTED, fontsize=9)
         _draw_filters(panels[0], model.filters)
@@ -84,6 +89,29 @@ def figure_seven(models: Sequence[ModelPanels]) -> Figure:
         top = farthest.get(_even(model), 0.0)
         _draw_distances(panels[2], model.distances, model.uniform, top)
     return sheet
+
+
+def _panel_widths(models: Sequence[ModelPanels]) -> tuple[float, float, float]:
+    """Widths in inches: of pictures as their shapes want it, of distances what is left."""
+    shapes: tuple[list[float], list[float]] = ([], [])
+    for model in models:
+        if not isinstance(model.filters, str):
+            mosaic = filter_mosaic(model.filters[:SHOWN_FILTERS])
+            shapes[0].append(mosaic.shape[1] / mosaic.shape[0])
+        if not isinstance(model.positions, str):
+            mosaic = position_mosaic(_arranged(model.positions, model.patch_size).maps)[
+                0
+            ]
+            sides = model.patch_size[1] / model.patch_size[0]
+            shapes[1].append(sides * mosaic.shape[1] / mosaic.shape[0])
+    filters, positions = (
+        min(
+            max([_NARROWEST, *(_BOX_HEIGHT * shape for shape in each)]) + beside,
+            _WIDEST,
+        )
+        for each, beside in zip(shapes, _BESIDE, strict=True)
+    )
+    return filters, positions, _WIDTH - filters - positions
 
 
 def _farthest(models: Sequence[ModelPanels]) -> dict[tuple[str, ...], float]:
@@ -117,7 +145,8 @@ def filter_mosaic(
 ) -> Float64[np.ndarray, "height width color"]:
     """At most `SHOWN_FILTERS` in one picture, white between them.
 
-    Gray is zero; the largest weight of a filter is as far from it as colors go.
+    Gray is zero; the largest weight of a filter is as far from it as colors go. Wide and square
+    filters stand in more rows than columns, tall ones as in the paper.
     """
     largest = np.abs(filters).max((1, 2, 3), keepdims=True)
     colors = 0.5 + 0.5 * filters / np.where(largest > 0, largest, 1)
@@ -138,7 +167,7 @@ def filter_mosaic(
     return rearrange(
         cells,
         "(row column) c h w -> (row h) (column w) c",
-        row=FILTER_ROWS,
+        row=FILTER_ROWS if filters.shape[2] > 2 * filters.shape[3] else FILTER_COLUMNS,
     )
 
 
@@ -150,19 +179,8 @@ def _draw_positions(
     if isinstance(cosines, str):
         _say(axes, cosines)
         return
-    names = ["row of the patch", "column of the patch"]
-    rows = _evenly(cosines.shape[0])
-    columns = _evenly(cosines.shape[1])
-    maps = cosines[np.ix_(rows, columns)]
-    down = rows
-    across = columns
-    if cosines.shape[1] * patch_size[1] > _WIDE * cosines.shape[0] * patch_size[0]:
-        # Maps of wide images side by side would be too small to see.
-        maps = maps.swapaxes(0, 1)
-        names.reverse()
-        down = columns
-        across = rows
-    mosaic, middles_down, middles_across = position_mosaic(maps)
+    arranged = _arranged(cosines, patch_size)
+    mosaic, middles_down, middles_across = position_mosaic(arranged.maps)
     lowest = min(0.0, float(np.nanmin(mosaic)))
     aspect = patch_size[0] / patch_size[1]
     shown = axes.imshow(
@@ -174,10 +192,10 @@ def _draw_positions(
         aspect=aspect,
     )
     axes.set_anchor("N")
-    axes.set_yticks(middles_down, [str(index + 1) for index in down])
-    axes.set_xticks(middles_across, [str(index + 1) for index in across])
-    axes.set_ylabel(names[0])
-    axes.set_xlabel(names[1])
+    axes.set_yticks(middles_down, [str(index + 1) for index in arranged.down])
+    axes.set_xticks(middles_across, [str(index + 1) for index in arranged.across])
+    axes.set_ylabel(arranged.names[0])
+    axes.set_xlabel(arranged.names[1])
     axes.tick_params(length=0)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
@@ -190,6 +208,29 @@ def _draw_positions(
         anchor=(0, 1),
     )
     bar.outline.set_visible(False)
+
+
+class _Arranged(NamedTuple):
+    """Maps of some positions, as they stand in the figure: indices down and across."""
+
+    maps: Float64[np.ndarray, "down across y x"]
+    down: list[int]
+    across: list[int]
+    names: tuple[str, str]  # of down and across
+
+
+def _arranged(
+    cosines: Float64[np.ndarray, "row column row column"],
+    patch_size: tuple[float, float],
+) -> _Arranged:
+    rows = _evenly(cosines.shape[0])
+    columns = _evenly(cosines.shape[1])
+    maps = cosines[np.ix_(rows, columns)]
+    names = ("row of the patch", "column of the patch")
+    if cosines.shape[1] * patch_size[1] > _WIDE * cosines.shape[0] * patch_size[0]:
+        # Maps of wide images side by side would be too small to see.
+        return _Arranged(maps.swapaxes(0, 1), columns, rows, names[::-1])
+    return _Arranged(maps, rows, columns, names)
 
 
 def position_mosaic(

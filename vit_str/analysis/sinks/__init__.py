@@ -1,0 +1,1 @@
+"""Which tokens attention sinks into, and why."""
