@@ -87,6 +87,42 @@ def test_exif_orientation(kind, orientation):
     assert load_image(data).size == ((32, 128) if orientation > 4 else (128, 32))
 
 
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "AVIF", "TIFF"])
+@pytest.mark.parametrize("orientation", range(10))
+def test_pictures_are_turned_once(kind, orientation, monkeypatch):
+    """Also their parts, and pictures that are converted in strips or made smaller."""
+    Image.init()
+    if kind not in Image.SAVE:
+        pytest.skip(f"a Pillow without {kind}")
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    data = encoded(word_image("Up"), kind, exif=exif)
+    with Image.open(BytesIO(data)) as image:
+        expected = ImageOps.exif_transpose(image).convert("RGB")
+    for strip, large in ((1 << 20, 1 << 24), (1000, 1 << 24), (1000, 1 << 10)):
+        with monkeypatch.context() as smaller:
+            smaller.setattr(images, "_STRIP", strip)
+            smaller.setattr(images, "_LARGE", large)
+            found = [load_image(data), *load_pages(data)]
+        for loaded in found:
+            is_tall = loaded.height > loaded.width
+            assert is_tall == (expected.height > expected.width)
+            if loaded.size == expected.size:
+                assert difference(loaded, expected) == 0
+            for part in (loaded, loaded.crop((0, 0, 30, 20)), loaded.resize((40, 30))):
+                assert difference(load_image(part), part) == 0
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "P", "RGBA"])
+def test_pillow_images_are_turned_once(mode):
+    image = word_image("Up").convert(mode)
+    image.getexif()[0x0112] = 6
+    image.info["exif"] = image.getexif().tobytes()
+    loaded = load_image(image)
+    assert loaded.size == (32, 128)
+    assert difference(load_image(loaded), loaded) == 0
+
+
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
 def test_damaged_exif_does_not_matter():
     data = encoded(

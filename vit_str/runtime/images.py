@@ -554,6 +554,7 @@ def _upright_rgb(
     rgb = _to_rgb(image)
     if orientation in _ORIENTATIONS:
         rgb = rgb.transpose(_ORIENTATIONS[orientation])
+    rgb.info = {}  # with the orientation that is applied: parts of it would be turned again
     return rgb, (height, width)
 
 
