@@ -45,7 +45,13 @@ from vit_str.reading.pages.settling import MarkStyle, settled, with_apostrophes
 from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.engine import open_engine
 from vit_str.runtime.image_decoding import without_array
-from vit_str.runtime.images import load_image, load_pages, source_name
+from vit_str.runtime.images import (
+    BinaryFile,
+    file_bytes,
+    load_image,
+    load_pages,
+    source_name,
+)
 from vit_str.runtime.one_script import with_one_script
 from vit_str.runtime.readings import per_character
 from vit_str.runtime.weights_choice import (
@@ -158,7 +164,7 @@ class PageReader:
             ValueError: for an array of another shape or type than an image has.
         """
         path = source_name(source) if isinstance(source, str | os.PathLike) else None
-        image = next(load_pages(path)) if path else load_image(without_array(source))
+        image = _first_picture(path or source)
         flat, found, bend = find_lines(self.detector, image)
         page = self._read_found(flat, found, path, boxes)
         return bend.restored(page, *image.size) if bend else page
@@ -392,6 +398,15 @@ class PageReader:
             words = with_elisions(with_low_quotes(words))
         following = iter(words)
         return tuple(tuple(islice(following, len(row))) for row in rows)
+
+
+def _first_picture(source: Any) -> Image.Image:
+    """The first picture of a file at full size, or what is one already; upright and in RGB."""
+    if isinstance(source, BinaryFile):
+        source = file_bytes(source, source_name(source))
+    if isinstance(source, str | bytes):
+        return next(load_pages(source))
+    return load_image(without_array(source))
 
 
 def _box_of(points: np.ndarray) -> np.ndarray:
