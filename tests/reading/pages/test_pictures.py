@@ -59,6 +59,31 @@ def test_pdf_pages_are_drawn_as_large_as_is_useful(box, size, write_pdf):
     assert picture.getextrema() == 3 * ((0, 255),)
 
 
+@pytest.mark.parametrize("resolution", [50, 200, 600, 2400, 20_000])
+@pytest.mark.parametrize("size", [(900, 600), (900, 60), (6000, 4000)])
+def test_pdf_pages_show_all_of_their_images(resolution, size, tmp_path):
+    """Whatever resolution the file claims for them."""
+    pytest.importorskip("pypdfium2")
+    path = tmp_path / "page.pdf"
+    Image.new("L", size, "white").save(path, "PDF", resolution=resolution)
+    (picture,) = pictures_in(str(path))
+    assert isinstance(picture, Image.Image)
+    pixels = picture.width * picture.height
+    assert 0.98 * min(size[0] * size[1], 16_000_000) <= pixels < 17_000_000
+    if resolution <= 2400:
+        assert picture.width / picture.height == pytest.approx(size[0] / size[1], 0.05)
+    (asked,) = pictures_in(str(path), PageOptions(resolution=min(resolution, 200)))
+    assert isinstance(asked, Image.Image) and asked.width <= picture.width
+
+
+def test_pdf_pages_show_all_of_images_in_strips(write_pdf):
+    strip = "BI /W 500 /H 50 /CS /G /BPC 1 /F /AHx ID " + "A5" * 63 * 50 + "> EI"
+    content = "\n".join(f"q 24 0 0 2.4 0 {2.4 * n} cm {strip} Q" for n in range(10))
+    (picture,) = pictures_in(write_pdf("0 0 24 24", content))
+    assert isinstance(picture, Image.Image)
+    assert picture.size == (500, 500)
+
+
 def test_pdf_pages_that_take_too_long_or_too_much_are_one_line(write_pdf, tmp_path):
     strokes = tmp_path / "strokes.pdf"
     strokes.write_bytes(pdf_of_strokes())

@@ -70,7 +70,7 @@ def run_pages(options: argparse.Namespace) -> int:
         return 2
     wanted = PageOptions.of(
         options.pages or "1-",
-        resolution=options.dpi or 200,
+        resolution=options.dpi,
         password=options.password,
         text_layer=options.text_layer,
     )

@@ -50,8 +50,9 @@ class PageOptions:
 
     # First and last numbers of pages, from 1; None for all that follow
     ranges: tuple[tuple[int, int | None], ...] = ((1, None),)
-    # Dots per inch to draw with; fewer where a page would have too many pixels
-    resolution: int = 200
+    # Dots per inch to draw with, fewer where a page would have too many pixels; None for 200, or
+    # more where the page has images with more pixels
+    resolution: int | None = None
     password: str | None = None  # of the file
     # Hand out the text that a page has, as `info["lines"]` of its picture
     text_layer: bool = False
