@@ -143,6 +143,34 @@ def test_transparent_background_stands_out_from_the_text(text, background):
     assert difference(loaded, Image.new("RGB", mask.size, (background,) * 3)) > 150
 
 
+@pytest.mark.parametrize(
+    ("texts", "box", "grounds"),
+    [
+        (("black",), (250, 240, 200), {255}),
+        (("black",), None, {255}),
+        (("white",), (20, 20, 60), {0}),
+        (("white",), (120, 120, 120), {0}),
+        (("black", "white"), None, {128}),
+    ],
+)
+def test_words_beside_boxes_stand_out_from_a_transparent_ground(texts, box, grounds):
+    """However large the boxes are: light ones do not take the dark ground from dark words."""
+    image = Image.new("RGBA", (600, 400))
+    pen = ImageDraw.Draw(image)
+    font = ImageFont.load_default(20)
+    for row in range(3 if box else 0):
+        pen.rectangle((200, 20 + 120 * row, 590, 120 + 120 * row), fill=box)
+        pen.text((300, 60 + 120 * row), "Inside", texts[0], font=font)
+    for row, text in enumerate(texts):
+        pen.text((20, 100 + 100 * row), "Outside", text, font=font)
+    loaded = load_image(encoded(image, "PNG"))
+    assert loaded.getpixel((2, 2))[0] in grounds
+    for row in range(len(texts)):
+        word = loaded.convert("L").crop((20, 100 + 100 * row, 110, 125 + 100 * row))
+        low, high = word.getextrema()
+        assert high - low > 100
+
+
 def test_transparent_palette_and_color_key():
     gray = word_image("P", "L").point(lambda value: 255 * (value > 127))
     palette = gray.convert("P")

@@ -20,7 +20,7 @@ from importlib import import_module
 from io import BufferedReader, BytesIO
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
@@ -33,6 +33,9 @@ from vit_str.runtime.decoding_costs import (
     has_many_scans,
     may_take_more,
 )
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 
 @runtime_checkable
@@ -120,6 +123,11 @@ QUARTER_TURNS = {5, 6, 7, 8}
 # Pixels of which there may be temporary copies, and above which an image is scaled down first.
 _STRIP = 1 << 20
 _LARGE = 1 << 24
+# What transparent images may be laid on, the first of those that are as good
+_GRAY = 128
+_GROUNDS = (255, 0, _GRAY)
+_SHARE_OF_GRAY = 0.8  # of its edges that count: on it all letters have half the contrast
+_CLEAR = 64.0  # of 255, the contrast above which more makes an edge no clearer
 
 
 class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
@@ -151,8 +159,8 @@ def load_image(source: ImageSource) -> Image.Image:
     """Read one image, upright and in RGB.
 
     * The EXIF orientation is applied.
-    * Transparent images are laid on white, or on black if their visible pixels are lighter than
-      middle gray on average: white text without a background stays visible.
+    * Transparent images are laid on white, or on black or gray if more of their edges show there:
+      white text without a background stays visible.
     * 16-bit gray is scaled by 65535, or by 4095 or 255 if no value is above that (cameras store
       12 bits in 16); other integers and floats by the range of values in the image.
     * A JPEG photograph comes at 1/2, 1/4 or 1/8 of its size if 1024 x 256 pixels are left.
@@ -627,20 +635,33 @@ def _eight_bit(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
 
 
 def _opaque(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
-    """Lay a transparent image on white or black, whichever its visible pixels stand out from."""
-    light = 0.0
-    total = 0.0
+    """Lay a transparent image on the ground on which most of its letters stand out.
+
+    Gray is for images with letters that are light and others that are dark.
+    """
+    edges = dict.fromkeys(_GROUNDS, 0.0)
     for _, strip in _strips(image):
         rgba = strip.convert("RGBA")
-        alpha = np.asarray(rgba.getchannel("A"), dtype=np.float64)
-        lightness = np.asarray(rgba.convert("RGB").convert("L"), dtype=np.float64)
-        light += (lightness * alpha).sum()
-        total += alpha.sum()
-    background = "black" if light > 127.5 * total else "white"
+        alpha = np.asarray(rgba.getchannel("A"), np.float32) / 255
+        lightness = np.asarray(rgba.convert("RGB").convert("L"), np.float32)
+        for ground in _GROUNDS:
+            edges[ground] += _edges(ground + alpha * (lightness - ground))
+    edges[_GRAY] *= _SHARE_OF_GRAY
+    ground = max(_GROUNDS, key=lambda value: edges[value])
 
     def convert(strip: Image.Image) -> Image.Image:
         rgba = strip.convert("RGBA")
-        behind = Image.new("RGBA", rgba.size, background)
+        behind = Image.new("RGBA", rgba.size, (ground, ground, ground))
         return Image.alpha_composite(behind, rgba).convert("RGB")
 
     return convert
+
+
+def _edges(lightness: Float[np.ndarray, "height width"]) -> float:
+    """How much there is of curves, corners and ends of strokes, of which letters are made.
+
+    Straight sides, as of boxes and rules, do not count.
+    """
+    across = lightness[:, 1:] - lightness[:, :-1]
+    corners = np.abs(across[1:] - across[:-1])
+    return float(np.minimum(corners, _CLEAR).sum(dtype=np.float64))
