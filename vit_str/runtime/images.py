@@ -126,7 +126,9 @@ _LARGE = 1 << 24
 # What transparent images may be laid on, the first of those that are as good
 _GRAY = 128
 _GROUNDS = (255, 0, _GRAY)
-_SHARE_OF_GRAY = 0.8  # of its edges that count: on it all letters have half the contrast
+_SHARE_OF_GRAY = (
+    0.8  # of its edges that count: on it all letters have half the contrast
+)
 _CLEAR = 64.0  # of 255, the contrast above which more makes an edge no clearer
 
 

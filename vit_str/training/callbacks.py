@@ -50,7 +50,9 @@ class StopIfDiverged(Callback):
     """
 
     def __init__(self) -> None:
-        self._sum: torch.Tensor | None = None  # of losses; looked at seldom, as a GPU waits
+        self._sum: torch.Tensor | None = (
+            None  # of losses; looked at seldom, as a GPU waits
+        )
 
     def on_train_batch_end(
         self,

@@ -2,10 +2,10 @@
 
 See `limited_process`. It takes the ``path`` of the file, ``ranges`` of pages, ``resolution`` in
 dots per inch, null for what shows all of the images, ``password``, ``text``, whether text of the
-file is wanted, and most ``pixels`` of a page. For every page it answers with the RGB pixels and ``{"size": [width, height], "lines": [...],
-"left_out": 0, "pages": 1}``, the last two the number of images that PDFium could not decode, and
-that of all pages of the file; or with ``{"error": "..."}``. It imports no more than it needs, to
-start fast.
+file is wanted, and most ``pixels`` of a page. For every page it answers with the RGB pixels and
+``{"size": [width, height], "lines": [...], "left_out": 0, "pages": 1}``, the last two the number of
+images that PDFium could not decode, and that of all pages of the file; or with
+``{"error": "..."}``. It imports no more than it needs, to start fast.
 """
 
 import math
