@@ -127,6 +127,12 @@ class Strip:
         """How much ink each pixel holds, see `ink_of`."""
         return ink_of(self.image)
 
+    def inverse(
+        self, points: Float[np.ndarray, "point 2"]
+    ) -> Float[np.ndarray, "point 2"]:
+        """Where points of the image lie in the strip."""
+        return project(np.linalg.inv(self._to_image), points)
+
     def polygons(
         self, boxes: Float[np.ndarray, "box 4"]
     ) -> Float[np.ndarray, "box corner 2"]:

@@ -16,6 +16,8 @@ from vit_str.reading.pages.tables import Row, Table
 
 _LINE_BREAK = "  \n"  # which all kinds of Markdown know; some take a backslash for text
 _NESTING = "    "  # before an item that is in another one, also in one of numbers
+# Of lists of tasks
+_BOXES = {"□": "[ ]", "☐": "[ ]", "[x]": "[x]", "☑": "[x]", "☒": "[x]"}
 _MARKED = re.compile(r"[#+]|[-=]+$")  # what Markdown takes for the mark of a line
 
 
@@ -52,9 +54,11 @@ def _marked(part: Heading | Item | Paragraph | Table) -> str:
 
 
 def _mark(mark: str) -> str:
-    """The mark of an item: Markdown has numbers and bullets, letters stand behind one."""
+    """The mark of an item: Markdown has numbers and bullets, letters and boxes stand behind one."""
     if mark[0].isdigit():
         return mark
+    if mark in _BOXES:
+        return f"- {_BOXES[mark]}"
     return f"- {mark}" if any(map(str.isalnum, mark)) else "-"
 
 

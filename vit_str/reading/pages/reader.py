@@ -13,6 +13,14 @@ import numpy as np
 from PIL import Image
 
 from vit_str.reading.pages.bullets import with_bullets
+from vit_str.reading.pages.check_boxes import (
+    CheckBox,
+    erased,
+    find_check_boxes,
+    holds_letter,
+    is_in_line,
+    with_check_boxes,
+)
 from vit_str.reading.pages.detection import (
     LineDetector,
     RapidDetector,
@@ -186,10 +194,11 @@ class PageReader:
             direction = 0
         else:
             lines, direction = self._read_lines(image, found)
+        lines, check_boxes = self._without_check_boxes(lines, image)
         lines = self._look_again(lines, boxes)
         lines = self._sure([self._in_one_script(line) for line in lines])
         rules = find_rules(image)
-        blocks = self._arrange(lines, direction, rules, image)
+        blocks = self._arrange(lines, direction, rules, image, check_boxes)
         return Page(image.width, image.height, blocks, path, rules)
 
     def _read_lines(
@@ -285,6 +294,33 @@ class PageReader:
             lines.append(_Line(quadrilateral, quarters, words, readers))
         return lines
 
+    def _without_check_boxes(
+        self, lines: Sequence[_Line], image: Image.Image
+    ) -> tuple[list[_Line], list[CheckBox]]:
+        """Lines as they are read without the boxes to tick in them, and these boxes."""
+        if self.reader.is_constrained:  # to texts that may have no sign for them
+            return list(lines), []
+        words = list(chain.from_iterable(line.words for line in lines))
+        boxes = [
+            box
+            for box in find_check_boxes(image, [line.quadrilateral for line in lines])
+            if not holds_letter(words, box)
+        ]
+        if not boxes:
+            return list(lines), []
+        without = erased(image, boxes)
+        kept = []
+        for line in lines:
+            around = line.quadrilateral
+            if any(is_in_line(box, around) for box in boxes):
+                read = self._in_direction(
+                    without, [around], line.quarters, line.readers
+                )
+                kept += read
+            else:
+                kept.append(line)
+        return kept, boxes
+
     def _look_again(self, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
         """Lines whose doubtful words are as the surer of both of its readers reads them."""
         renewed = list(lines)
@@ -362,8 +398,9 @@ class PageReader:
         direction: int,
         rules: Sequence[Rule],
         image: Image.Image,
+        check_boxes: Sequence[CheckBox] = (),
     ) -> tuple[tuple[tuple[Word, ...], ...], ...]:
-        """Words of the lines in reading order, with bullets before them."""
+        """Words of the lines in reading order, with bullets before them, and boxes to tick."""
         lines = [line for line in lines if line.words]
         quadrilaterals = [line.quadrilateral for line in lines]
         turned = [upright(turn_points(each, -direction)) for each in quadrilaterals]
@@ -379,6 +416,11 @@ class PageReader:
         words = [words_on_page(line.words) for line in lines]
         if _is_print(lines):  # lists are in print, and photographs full of spots
             words = with_bullets(image, words)
+        quarters = [line.quarters for line in lines]
+        words, alone = with_check_boxes(words, check_boxes, quadrilaterals, quarters)
+        for box in alone:
+            words.append([box])
+            turned.append(upright(turn_points(np.array(box.polygon), -direction)))
         word_boxes = list(map(boxes_of, words))
         sides = [tuple(box) for box in chain.from_iterable(word_boxes)]
         blocks = arranged(
