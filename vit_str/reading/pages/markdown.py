@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
-from vit_str.reading.pages.page import Page, Word
+from vit_str.reading.pages.page import Page, Word, text_of
 from vit_str.reading.pages.structure import (
     Heading,
     Item,
@@ -18,6 +19,7 @@ _LINE_BREAK = "  \n"  # which all kinds of Markdown know; some take a backslash 
 _NESTING = "    "  # before an item that is in another one, also in one of numbers
 # Of lists of tasks
 _BOXES = {"□": "[ ]", "☐": "[ ]", "[x]": "[x]", "☑": "[x]", "☒": "[x]"}
+_SIGNS = re.compile(r"([\\`*_\[\]<>|~])")
 _MARKED = re.compile(r"[#+]|[-=]+$")  # what Markdown takes for the mark of a line
 
 
@@ -82,4 +84,4 @@ def _table(table: Table) -> str:
 
 def _text(words: Sequence[Word]) -> str:
     """Words with a space between them; what Markdown would obey is escaped."""
-    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", " ".join(word.text for word in words))
+    return text_of(words, partial(_SIGNS.sub, r"\\\1"))

@@ -195,6 +195,7 @@ class PageReader:
         else:
             lines, direction = self._read_lines(image, found)
         lines, check_boxes = self._without_check_boxes(lines, image)
+        lines = [self._without_strikes(line) for line in lines]
         lines = self._look_again(lines, boxes)
         lines = self._sure([self._in_one_script(line) for line in lines])
         rules = find_rules(image)
@@ -320,6 +321,17 @@ class PageReader:
             else:
                 kept.append(line)
         return kept, boxes
+
+    @staticmethod
+    def _without_strikes(line: _Line) -> _Line:
+        """A line as it is read without strokes through its words, if it has some."""
+        strip = line.words[0][0].strip
+        cleaned = strip.without_strikes()
+        if cleaned is strip:
+            return line
+        piece = whole(cleaned)
+        [reading] = line.readers.lines.read([piece.image], boxes=True)
+        return replace(line, words=words_of(piece, reading))
 
     def _look_again(self, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
         """Lines whose doubtful words are as the surer of both of its readers reads them."""
