@@ -13,7 +13,7 @@ from typing import Any
 from PIL import Image
 
 from vit_str.runtime.image_decoding import DecodedImage, decode
-from vit_str.runtime.images import UnreadableImage, load_pages, page_numbers
+from vit_str.runtime.images import UnreadableImage, page_numbers, readable_pages
 from vit_str.runtime.limited_process import answer, limit_time, receive
 from vit_str.runtime.preprocessing import Preprocessing
 
@@ -49,14 +49,17 @@ def _answer_image(image: DecodedImage, **place: float) -> None:
 
 
 def _decode_pages(source: str | bytes, wanted: dict[str, Any]) -> None:
-    pages = load_pages(source, page_numbers(wanted["ranges"]))
+    pages = readable_pages(source, page_numbers(wanted["ranges"]))
     while picture := _next_page(pages, wanted):
-        answer({"size": picture.size}, picture.tobytes())
+        if isinstance(picture, UnreadableImage):
+            answer({"error": picture.reason})
+        else:
+            answer({"size": picture.size}, picture.tobytes())
 
 
 def _next_page(
-    pages: Iterator[Image.Image], wanted: dict[str, Any]
-) -> Image.Image | None:
+    pages: Iterator[Image.Image | UnreadableImage], wanted: dict[str, Any]
+) -> Image.Image | UnreadableImage | None:
     limit_time(wanted)
     return next(pages, None)
 

@@ -108,6 +108,8 @@ _FORMATS = (
 _PLUGINS = ("Jpeg", "Mpo", "Png", "WebP", "Tiff", "Bmp", "Gif", "Avif", "Jpeg2K", "Ppm")
 _PLUGINS_BY_START = {b"\xff\xd8\xff": ("Jpeg",), b"\x89PNG\r\n\x1a\n": ("Png",)}
 _PAGED_FORMATS = {"TIFF", "GIF"}
+# Those whose pages do not build on the ones before
+_APART = {"TIFF"}
 ORIENTATION_TAG = 0x0112  # of EXIF
 _ORIENTATIONS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -222,6 +224,20 @@ def load_pages(
         source: a path, or the bytes of a file.
         numbers: of the pages that are wanted, from 1, in order; None for all.
     """
+    for page in readable_pages(source, numbers):
+        if isinstance(page, UnreadableImage):
+            raise page
+        yield page
+
+
+def readable_pages(
+    source: Path | str | bytes, numbers: Iterable[int] | None = None
+) -> Iterator[Image.Image | UnreadableImage]:
+    """The pages that `load_pages` gives; what is wrong with one that is damaged, in its place.
+
+    Raises:
+        UnreadableImage: for a file that cannot be read at all.
+    """
     name = source_name(source)
     with (
         reported_in_one_line(name),
@@ -232,17 +248,64 @@ def load_pages(
         for number in count(1) if numbers is None else numbers:
             if number > 1 and not several:
                 return
-            _check_frames(image, name, number)
             try:
-                image.seek(number - 1)
-            except EOFError:
+                _check_frames(image, name, number)
+                if not _is_at_page(image, name, number):
+                    return
+            except UnreadableImage as error:
+                yield _of_page(error, number, image)
                 return
-            _halve_if_huge(image)
-            _check(image, name, several)
-            _check_scans(file, image, name)
-            with IN_FLIGHT.reserve(math.prod(image.size)):
-                picture = _upright_rgb(image, None)[0]
-            yield picture
+            try:
+                picture = _page(image, file, name)
+            except UnreadableImage as error:
+                yield _of_page(error, number, image)
+                if image.format not in _APART:
+                    return
+            else:
+                yield picture
+
+
+def _is_at_page(image: ImageFile.ImageFile, name: str, number: int) -> bool:
+    """Go to a page; False if there is none of that number."""
+    with reported_in_one_line(name):
+        try:
+            image.seek(number - 1)
+        except EOFError:
+            return False
+    return True
+
+
+def _page(
+    image: ImageFile.ImageFile, file: BytesIO | BufferedReader, name: str
+) -> Image.Image:
+    """The present page of a file."""
+    with reported_in_one_line(name):
+        _halve_if_huge(image)
+        _check(image, name, image.format in _PAGED_FORMATS)
+        _check_scans(file, image, name)
+        with IN_FLIGHT.reserve(math.prod(image.size)):
+            return _upright_rgb(image, None)[0]
+
+
+def _of_page(
+    error: UnreadableImage, number: int, image: ImageFile.ImageFile
+) -> UnreadableImage:
+    """What is wrong, with the number of the page in a file of several."""
+    said = error.reason.startswith("page ")
+    if (
+        said
+        or image.format not in _PAGED_FORMATS
+        or (number == 1 and _is_single(image))
+    ):
+        return error
+    return UnreadableImage(error.name, f"page {number}: {error.reason}")
+
+
+def _is_single(image: ImageFile.ImageFile) -> bool:
+    try:
+        return not getattr(image, "is_animated", False)
+    except Exception:  # damage makes Pillow raise anything
+        return False
 
 
 def page_numbers(ranges: Sequence[tuple[int, int | None]]) -> Iterator[int]:

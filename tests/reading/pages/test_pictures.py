@@ -1,5 +1,6 @@
 """Pages of TIFF, GIF and PDF files, also of files that were made to do harm."""
 
+import struct
 import sys
 import time
 from collections.abc import Callable
@@ -188,6 +189,42 @@ def test_pages_of_pictures(name, tmp_path):
     assert isinstance(first, Image.Image) and isinstance(last, Image.Image)
     assert (first.getpixel((9, 9))[0], last.getpixel((9, 9))[2]) > (200, 200)
     assert not list(pictures_in(path, PageOptions.of("4")))
+
+
+@pytest.mark.parametrize(
+    "compression", [None, "tiff_lzw", "tiff_adobe_deflate", "jpeg"]
+)
+@pytest.mark.parametrize("damaged", [{1}, {2}, {1, 3}])
+def test_pages_behind_a_damaged_one_are_read(compression, damaged, tmp_path):
+    values = np.random.default_rng(0).integers(0, 256, (3, 40, 60, 3), dtype=np.uint8)
+    pages = [Image.fromarray(page) for page in values]
+    path = tmp_path / "pages.tiff"
+    options = {"compression": compression} if compression else {}
+    pages[0].save(path, save_all=True, append_images=pages[1:], **options)
+    data = bytearray(path.read_bytes())
+    with Image.open(path) as image:
+        for number in damaged:
+            image.seek(number - 1)
+            (offset, *_), (size, *_) = image.tag_v2[273], image.tag_v2[279]
+            if (
+                compression is None
+            ):  # any bytes are pixels: they lie behind the end instead
+                entry = data.index(
+                    struct.pack("<HHI", 273, 4, 1) + struct.pack("<I", offset)
+                )
+                data[entry + 8 : entry + 12] = struct.pack("<I", 1 << 30)
+            else:
+                data[offset : offset + size] = size * b"\xff"
+    path.write_bytes(data)
+    found = list(pictures_in(str(path)))
+    assert len(found) == 3
+    for number, page in enumerate(found, 1):
+        if number in damaged:
+            assert isinstance(page, UnreadableImage)
+            assert page.reason.startswith(f"page {number}: damaged or cut short")
+        else:
+            assert isinstance(page, Image.Image)
+            assert page.size == (60, 40)
 
 
 @pytest.mark.parametrize(

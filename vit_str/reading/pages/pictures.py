@@ -22,8 +22,8 @@ from vit_str.runtime.images import (
     SUFFIXES,
     UnreadableImage,
     is_costly,
-    load_pages,
     page_numbers,
+    readable_pages,
 )
 from vit_str.runtime.limited_process import (
     DEFAULT_LIMITS,
@@ -103,7 +103,7 @@ def pictures_in(
         yield from _pictures_of(process, path, options, "decode")
     else:
         try:
-            yield from load_pages(path, options.numbers)
+            yield from readable_pages(path, options.numbers)
         except UnreadableImage as error:
             yield error
 
