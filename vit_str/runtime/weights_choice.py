@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -22,6 +21,7 @@ from vit_str.runtime.alphabets import (
     script_of_language,
     scripts_in,
 )
+from vit_str.runtime.opened_once import OpenedOnce
 from vit_str.runtime.prior import NO_LANGUAGE, WordPrior
 from vit_str.runtime.readings import Reading, per_character
 from vit_str.runtime.script_detector import ScriptDetector, detector_for
@@ -308,8 +308,8 @@ def check_same_images(first: Preprocessing, other: Preprocessing) -> None:
 
 
 def once(open_readers: Callable[[], Readers]) -> Callable[[], Readers]:
-    """What opens readers at the first call, and returns the same at each."""
-    return lru_cache(1)(open_readers)
+    """What opens readers at the first call, of whatever thread, and returns the same at each."""
+    return OpenedOnce(open_readers)
 
 
 def _first_of_folder(name_or_path: str | Path) -> str | Path:

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +23,7 @@ from vit_str.runtime.image_decoding import DecodedImage, decode, decode_apart
 from vit_str.runtime.images import UnreadableImage, announced, is_costly
 from vit_str.runtime.limited_process import ProcessLimits
 from vit_str.runtime.machine import install_hint
+from vit_str.runtime.opened_once import OpenedOnce
 from vit_str.runtime.readings import error_row, reading_row
 from vit_str.runtime.weights_choice import WeightsChoice, choose_weights, lines_of
 from vit_str.serving.batching_queue import BatchingQueue
@@ -115,7 +116,7 @@ class ReadingService:
         self._model = model
         self._first = "" if model is None else choose_weights(model).first
         device = reader.describe().device
-        self._other_engine = lru_cache(_OTHERS)(partial(open_engine, device=device))
+        self._other_engine = OpenedOnce(partial(open_engine, device=device), _OTHERS)
         self.limits = limits
         self.metrics = metrics
         self._effort = effort
@@ -128,8 +129,8 @@ class ReadingService:
         )
         pages_of_one = -(-limits.pages // 2)
         self.pages = Capacity(limits.pages, pages_of_one, "pages", queue("pages").set)
-        self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
-        self._page_parts = lru_cache(1)(partial(_open_page_parts, reader))
+        self._searcher = OpenedOnce(self._open_searcher, _KNOWN_SEARCHES)
+        self._page_parts = OpenedOnce(partial(_open_page_parts, reader))
         # Pictures that are not large, of which reading waits for more
         self._decoding = 0
         self._apart = ProcessLimits(seconds=limits.drawing)
