@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +30,7 @@ from vit_str.runtime.readings import error_row, reading_row
 from vit_str.runtime.weights_choice import WeightsChoice, choose_weights, lines_of
 from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.guard import LOG, Metrics
-from vit_str.serving.lanes import Lane, set_at_end
+from vit_str.serving.lanes import Lane, MeanTime, Share, set_at_end
 from vit_str.serving.limits import Capacity, ClientDisconnected, Limits, Refusal
 from vit_str.serving.previews import data_url
 
@@ -50,6 +52,7 @@ _OTHERS = 4  # engines with weights of other scripts that are kept
 _KNOWN_SEARCHES = 16  # whose lexicons and masks are kept
 # Of the deadline, that a page may be read for while other clients wait
 _TURN = 1 / 3
+_KNOWN_DROPPED = 64  # pages whose turn was over; the next one of each is longer
 _CLIENTS = 4  # with full queues of their own, before there is no room for others
 _PDF = b"%PDF"
 
@@ -75,6 +78,14 @@ class PageOfUpload(NamedTuple):
     number: int = 1
     search: Search = Search()
     picture: bool = False  # give the page as a picture too
+
+
+class _Turn(NamedTuple):
+    """How long a page may be read for while others wait."""
+
+    page: bytes  # a hash
+    seconds: float  # of the processor: other work must not take its time
+    end: float  # on the clock of its thread
 
 
 class _Interruptible(Reader):
@@ -142,6 +153,9 @@ class ReadingService:
         self._drawers = Lane(_DRAWERS, patience=patience)
         self._page_reader = Lane(1, patience=patience)
         self._page_reader.prepare(self._prepare_pages)
+        self._share = Share()  # of pages, beside words
+        self._page_time = MeanTime()
+        self._dropped: OrderedDict[bytes, None] = OrderedDict()
         self._reading: BatchingQueue[DecodedImage, Reading] = BatchingQueue(
             partial(self._read, reader),
             size=_TOGETHER,
@@ -247,6 +261,7 @@ class ReadingService:
         if not reads_pages():
             raise _no_pages(f"{install_hint('page')} where it runs, and start it again")
         with self.pages.places(client, 1), set_at_end() as over:
+            self._check_time()
             try:
                 picture = None
                 if await self._decoders.do(client, self._is_costly, upload):
@@ -318,11 +333,12 @@ class ReadingService:
         self, reader: Reader, images: Sequence[DecodedImage], options: ReadOptions
     ) -> list[Reading]:
         self.metrics.batches.observe(len(images))
-        return reader.read_decoded(
-            images,
-            boxes=options.boxes,
-            attention=options.attention,
-        )
+        with self._share.batch():
+            return reader.read_decoded(
+                images,
+                boxes=options.boxes,
+                attention=options.attention,
+            )
 
     def _open_searcher(self, search: Search) -> Reader:
         with refused():
@@ -382,7 +398,7 @@ class ReadingService:
         search = wanted.search
         picture = picture or self._picture(upload, wanted.number, over)
         detector, _ = self._opened_page_parts()
-        check = partial(self._check_turn, over, time.monotonic())
+        check = partial(self._check_turn, over, self._turn_of(upload, wanted))
         with refused():
             chosen = self._chosen(search)
             own = self._page_readers(chosen.first, search, check)
@@ -391,7 +407,8 @@ class ReadingService:
         if chosen.other is not None:
             other = partial(self._page_readers, chosen.other, search, check)
         page_reader = PageReader(reader, detector, own.lines, other=other)
-        page = page_reader.read(picture, boxes=reader.has_boxes)
+        with self._share.going_on(), self._page_time.measured():
+            page = page_reader.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
         row = page_row(upload.name, page) | {"page": wanted.number}
         if pages := picture.info.get("pages"):
@@ -400,15 +417,38 @@ class ReadingService:
             row["picture"] = data_url(picture)
         return row
 
-    def _check_turn(self, over: Event, began: float) -> None:
+    def _check_time(self) -> None:
+        """Refuse a page at once that could not be read in time."""
+        waiting = self._page_reader.jobs()
+        expected = (waiting + 1) * self._page_time.seconds
+        if waiting and expected > self.limits.deadline:
+            raise Refusal(
+                503,
+                f"others come first, and {waiting + 1} pages of "
+                f"{self._page_time.seconds:.0f} seconds each do not fit; send it again later",
+                retry_after=round(expected - self.limits.deadline) or 1,
+            )
+
+    def _turn_of(self, upload: Upload, wanted: PageOfUpload) -> _Turn:
+        """The turn of a page: twice as long if it was dropped when it was sent before."""
+        seconds = self.limits.deadline * _TURN
+        page = sha256(upload.data + repr(wanted).encode()).digest()
+        if page in self._dropped:
+            del self._dropped[page]
+            seconds *= 2
+        return _Turn(page, seconds, time.thread_time() + seconds)
+
+    def _check_turn(self, over: Event, turn: _Turn) -> None:
         """Raise if nobody waits for a page, or others have waited long enough for its end."""
         if over.is_set():
             raise ClientDisconnected
-        turn = self.limits.deadline * _TURN
-        if time.monotonic() - began > turn and self._page_reader.others_wait():
+        if time.thread_time() > turn.end and self._page_reader.others_wait():
+            self._dropped[turn.page] = None
+            if len(self._dropped) > _KNOWN_DROPPED:
+                self._dropped.popitem(last=False)
             raise Refusal(
                 503,
-                f"others wait, and this page takes over {turn:g} seconds to read; send "
+                f"others wait, and this page takes over {turn.seconds:g} seconds to read; send "
                 "it again later, or parts of it",
                 retry_after=round(self.limits.deadline),
             )
