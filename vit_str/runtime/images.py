@@ -107,9 +107,8 @@ _FORMATS = (
 # the most common formats, whose first bytes tell, need only their own.
 _PLUGINS = ("Jpeg", "Mpo", "Png", "WebP", "Tiff", "Bmp", "Gif", "Avif", "Jpeg2K", "Ppm")
 _PLUGINS_BY_START = {b"\xff\xd8\xff": ("Jpeg",), b"\x89PNG\r\n\x1a\n": ("Png",)}
-_PAGED_FORMATS = {"TIFF", "GIF"}
-# Those whose pages do not build on the ones before
-_APART = {"TIFF"}
+_ANIMATIONS = {"GIF", "WEBP", "PNG", "AVIF"}  # whose frames build on the ones before
+_PAGED_FORMATS = {"TIFF", *_ANIMATIONS}
 ORIENTATION_TAG = 0x0112  # of EXIF
 _ORIENTATIONS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -218,7 +217,9 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, ImageSize]:
 def load_pages(
     source: Path | str | bytes, numbers: Iterable[int] | None = None
 ) -> Iterator[Image.Image]:
-    """Pages of a TIFF or GIF file, or the one picture of another, as `load_image` at full size.
+    """Pages of a TIFF file, frames of an animation, or the one picture of another file.
+
+    As `load_image` gives them, but at full size.
 
     Args:
         source: a path, or the bytes of a file.
@@ -259,7 +260,7 @@ def readable_pages(
                 picture = _page(image, file, name)
             except UnreadableImage as error:
                 yield _of_page(error, number, image)
-                if image.format not in _APART:
+                if image.format in _ANIMATIONS:
                     return
             else:
                 yield picture
@@ -352,6 +353,14 @@ def is_costly(source: Path | str | bytes) -> bool:
         is_paged = image.format in _PAGED_FORMATS
         has_pages = is_paged and getattr(image, "is_animated", False)
         return has_pages or _is_large(image)
+
+
+def is_animation(source: Path | str | bytes) -> bool:
+    """Whether a file holds several frames that show one after the other."""
+    with open_header(source) as image:
+        if image is None or image.format not in _ANIMATIONS:
+            return False
+        return not _is_single(image)
 
 
 @contextmanager
@@ -594,9 +603,9 @@ def _check_scans(
 
 
 def _check_frames(image: ImageFile.ImageFile, name: str, number: int) -> None:
-    """Refuse a page of a GIF for which too much would be composed before."""
+    """Refuse a frame of an animation for which too much would be composed before."""
     composed = number * math.prod(image.size)
-    if image.format != "GIF" or composed <= MOST_COMPOSED:
+    if image.format not in _ANIMATIONS or composed <= MOST_COMPOSED:
         return
     if number <= getattr(image, "n_frames", 1):
         most = f"over {MOST_COMPOSED // 1_000_000:,} million pixels"

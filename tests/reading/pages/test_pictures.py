@@ -335,3 +335,45 @@ def test_a_locked_pdf_file_needs_its_password(write_pdf, tmp_path):
     assert reason(locked, options=wrong) == "not the password of this PDF file"
     (picture,) = pictures_in(locked, PageOptions(password="open sesame"))  # noqa: S106
     assert isinstance(picture, Image.Image)
+
+
+@pytest.mark.parametrize("form", ["GIF", "WEBP", "PNG"])
+def test_frames_of_animations_are_read_when_they_change(form, tmp_path):
+    colors = ("white", "white", "black", "black", "black", "white")
+    frames = [Image.new("RGB", (60, 40), color) for color in colors]
+    for number, frame in enumerate(
+        frames
+    ):  # or writers would join those that are equal
+        frame.putpixel((0, 0), (0, 0, 200) if number < 1 else (0, 0, 0))
+    path = tmp_path / f"moving.{form.lower()}"
+    options: dict[str, Any] = {"lossless": True} if form == "WEBP" else {}
+    frames[0].save(
+        path, form, save_all=True, append_images=frames[1:], duration=20, **options
+    )
+    with Image.open(path) as image:
+        several = image.n_frames
+    pages = list(pictures_in(str(path)))
+    assert all(isinstance(page, Image.Image) for page in pages)
+    assert len(pages) == 4 <= several
+    middles = [page.getpixel((30, 20))[0] > 127 for page in pages]
+    assert middles == [True, True, False, True]
+    (second,) = pictures_in(str(path), PageOptions.of("2"))
+    assert second.tobytes() == pages[1].tobytes()
+
+
+def test_endless_animations_end(tmp_path, monkeypatch):
+    """Frames that change nothing are one page; those that do are not read without end."""
+    still = tmp_path / "still.gif"
+    still.write_bytes(gif_of_frames(200, 5000))
+    began = time.monotonic()
+    (page,) = pictures_in(str(still))
+    assert isinstance(page, Image.Image)
+    assert time.monotonic() - began < 20
+    moving = tmp_path / "moving.gif"
+    frames = [Image.new("L", (30, 20), shade) for shade in range(80)]
+    frames[0].save(moving, save_all=True, append_images=frames[1:], duration=20)
+    *pages, error = pictures_in(str(moving))
+    assert len(pages) == 50
+    assert isinstance(error, UnreadableImage)
+    assert error.reason.startswith("page 51: over 50 frames differ before it; name")
+    assert len(list(pictures_in(str(moving), PageOptions.of("1-70")))) == 70

@@ -290,6 +290,8 @@ class _Run:
                 if errors <= _MOST_ERRORS:
                     progress.warn(str(picture))
                 continue
+            # Frames that are as the one before are left out
+            number = picture.info.get("number") or number
             left_out = picture.info.get("left_out", 0)
             if left_out:
                 images = "an image" if left_out == 1 else f"{left_out} images"

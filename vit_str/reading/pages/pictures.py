@@ -1,4 +1,4 @@
-"""The pictures in a file: one, or the pages of a TIFF, GIF or PDF file."""
+"""The pictures in a file: one, the pages of a TIFF or PDF file, or the frames of an animation."""
 
 import re
 from collections.abc import Generator, Iterator, Sequence
@@ -168,6 +168,7 @@ def _picture_of(
     picture.info["lines"] = header.get("lines", ())
     picture.info["left_out"] = header.get("left_out", 0)
     picture.info["pages"] = header.get("pages")
+    picture.info["number"] = header.get("number")
     return picture
 
 
