@@ -30,6 +30,7 @@ from vit_str.runtime.limited_process import (
     Answer,
     ProcessEnded,
     ProcessLimits,
+    ProcessNotStarted,
     answers,
 )
 from vit_str.runtime.machine import install_hint
@@ -151,6 +152,9 @@ def _pictures_of(
             for header, pixels in process:
                 next(pages, 0)
                 yield _picture_of(header, pixels, path)
+        except ProcessNotStarted as failed:
+            advice = "raise the limits of the system, or close programs"
+            yield UnreadableImage(path, f"{failed.reason(verb)}; {advice}")
         except ProcessEnded as ended:
             reason = (
                 f"page {next(pages, 0)} {ended.reason(verb)}; it and those after it "
