@@ -7,6 +7,7 @@ where they are used.
 import errno
 import hashlib
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -215,14 +216,22 @@ def default_cache() -> Path:
     """Folder for what can be built again: ``VIT_STR_CACHE`` or the user's cache folder.
 
     Raises:
-        ValueError: there is no home folder, and no variable names another.
+        ValueError: there is no home folder, and no variable names another; or others can put files
+            there, which would be read.
     """
     own = os.environ.get("VIT_STR_CACHE")
-    if own:
-        return Path(own)
     shared = os.environ.get("XDG_CACHE_HOME")
-    if shared:
-        return Path(shared) / "vit-str"
+    if own:
+        cache = Path(own)
+    elif shared:
+        cache = Path(shared) / "vit-str"
+    else:
+        cache = _home_cache()
+    _check_own(cache)
+    return cache
+
+
+def _home_cache() -> Path:
     try:
         return Path.home() / ".cache" / "vit-str"
     except RuntimeError:
@@ -230,6 +239,29 @@ def default_cache() -> Path:
             "no home folder to keep drawn fonts and word lists in: set VIT_STR_CACHE"
         )
         raise ValueError(message) from None
+
+
+def _check_own(cache: Path) -> None:
+    """Refuse a folder that is of another user, or a link that is, or that all may write to."""
+    if not hasattr(os, "geteuid"):
+        return
+    trusted = {os.geteuid(), 0}
+    advice = "set VIT_STR_CACHE to a folder of your own"
+    try:
+        entry, folder = cache.lstat(), cache.stat()
+    except OSError:  # not there yet, or not to be used
+        return
+    if not {entry.st_uid, folder.st_uid} <= trusted:
+        raise ValueError(f"the cache folder {cache} is of another user; {advice}")
+    if folder.st_mode & stat.S_IWOTH:
+        raise ValueError(f"all users may write to the cache folder {cache}; {advice}")
+
+
+def remove_links(*paths: Path) -> None:
+    """Remove what is a link: to write there would change the file that it leads to."""
+    for path in paths:
+        if path.is_symlink():
+            path.unlink()
 
 
 def shortened(name: str, most: int) -> str:

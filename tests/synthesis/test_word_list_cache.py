@@ -44,6 +44,18 @@ def test_lists_come_back_as_they_were(cache):
     assert {file.suffix for file in cache.iterdir()} == {".safetensors", ".lock"}
 
 
+def test_nothing_is_written_through_links(cache, tmp_path):
+    keep_word_lists(["purpose"], lambda: LISTS)
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    for path in list(cache.iterdir()):
+        path.unlink()
+        path.symlink_to(precious)
+    assert keep_word_lists(["purpose"], lambda: LISTS) == LISTS
+    assert precious.read_text() == "mine"
+    assert not any(path.is_symlink() for path in cache.iterdir())
+
+
 def test_what_the_lists_depend_on_is_told_apart(monkeypatch):
     keep_word_lists(["purpose", 25], lambda: LISTS)
     for settings in (["purpose", 24], ["other", 25]):
