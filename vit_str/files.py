@@ -11,9 +11,11 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 
 _LONGEST_NAME = 255  # bytes, of nearly all file systems
+_KNOWN_FOLDERS = 4096
 _MOST_TEXT = 64 << 20  # bytes, of a text file that is read whole
 _UNFINISHED = ".unfinished"  # in a folder that is being filled
 _NOTE = b"vit-str makes this folder\n"  # in that file
@@ -358,6 +360,22 @@ def remove_partial(folder: Path, least_age: float = 0.0) -> None:
         with suppress(OSError):
             if time.time() - partial.stat().st_mtime >= least_age:
                 partial.unlink()
+
+
+def leads_out(path: Path, folder: Path) -> bool:
+    """Whether a file is outside of a folder, by its name or through links."""
+    root = os.path.join(_real_folder(os.path.abspath(folder)), "")
+    parent, name = os.path.split(os.path.abspath(path))
+    real = os.path.join(_real_folder(parent), name)
+    if os.path.islink(real):
+        real = os.path.realpath(real)
+    return not real.startswith(root)
+
+
+@lru_cache(_KNOWN_FOLDERS)
+def _real_folder(folder: str) -> str:
+    """A folder without links; sets of data have far fewer of them than files."""
+    return os.path.realpath(folder)
 
 
 def find_files(
