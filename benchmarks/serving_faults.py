@@ -8,7 +8,8 @@ endless scans, a GIF of endless frames, pictures that take gigabytes or have end
 in chunks of a byte, a mix of languages that nobody else asks for, a form in a codec that takes
 minutes, of a web page of elsewhere, of an address that opens all connections, or is one of many of
 a greedy client. All others have to be answered with what reading alone gives. Then one client asks
-for hard pages only, and another has to have its own drawn all the same. At the end the server is
+for hard pages only, and another has to have its own drawn all the same. Then pages are asked for
+beside many words. At the end the server is
 stopped while it is busy. Exits with 1 if anything was wrong.
 """
 
@@ -47,6 +48,10 @@ _PATH = "/v1/read"
 _PROXY = "127.0.0.1"  # from which most requests come
 _GREEDY = "127.0.0.2"
 _POLITE = "127.0.0.3"
+# Clients that ask for words, and for pages, at the same time for some seconds
+_WORD_CLIENTS = 32
+_PAGE_CLIENTS = 4
+_SHARED = 20
 _CONNECTIONS = 150  # that one address opens
 # What a request with a large picture, and one for a hard page, may be answered with: 408 where
 # processors are too busy for it to arrive in time
@@ -257,6 +262,39 @@ class Run:
         )
         await asyncio.gather(*hard)
 
+    async def share_time(self) -> None:
+        """Pages of some clients beside many words of others: both have to be answered."""
+        end = time.monotonic() + _SHARED
+        answers: Counter[str] = Counter()
+        page = _page()
+
+        async def client(number: int, path: str, body: bytes, kind: str) -> None:
+            address = f"127.0.1.{number}"
+            while time.monotonic() < end:
+                status = await self._ask(
+                    body, {200, 429, 503, 504}, path, address=address
+                )
+                answers[f"{kind}: {status}"] += 1
+                if status != 200:
+                    await asyncio.sleep(1)
+
+        words = [
+            client(n, _PATH, self.words[n % len(self.words)], "words")
+            for n in range(1, _WORD_CLIENTS + 1)
+        ]
+        pages = [
+            client(200 + n, "/v1/page", page, "pages") for n in range(_PAGE_CLIENTS)
+        ]
+        await asyncio.gather(*words, *pages)
+        print(f"pages beside words, {_SHARED} s: {dict(sorted(answers.items()))}")
+        # What there is no time for is refused at once, and nothing is dropped half done
+        if (
+            not answers["words: 200"]
+            or not answers["pages: 200"]
+            or answers["pages: 504"]
+        ):
+            self.wrong.append(f"pages beside words: {dict(answers)}")
+
     async def _raw(self, data: bytes, wait: float) -> int:
         """Send something, then leave, or wait until the server closes or answers."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
@@ -368,6 +406,7 @@ def main() -> int:
             f"memory, MiB: {before:.0f} before, {after:.0f} after, {peak:.0f} at most"
         )
         asyncio.run(run.take_turns())
+        asyncio.run(run.share_time())
         code, seconds = asyncio.run(run.stop())
         print(f"stopped with exit code {code} in {seconds:.1f} s")
     print("\n".join(["", *run.wrong[:20]]) if run.wrong else "nothing was wrong")
@@ -387,6 +426,20 @@ def _word(text: str) -> bytes:
         fill="black",
         font=ImageFont.load_default(28),
     )
+    return _png(image)
+
+
+def _page() -> bytes:
+    """A page of print."""
+    image = Image.new("RGB", (1240, 1754), "white")
+    pen = ImageDraw.Draw(image)
+    for top in range(100, 1600, 50):
+        pen.text(
+            (100, top),
+            "Nobody waits for a page that is read beside words",
+            fill="black",
+            font=ImageFont.load_default(30),
+        )
     return _png(image)
 
 

@@ -5,6 +5,7 @@ import yaml
 from lightning.pytorch import LightningDataModule
 
 from vit_str import configuration
+from vit_str.training.checkpoints import CannotStart
 from vit_str.training.cli import TrainingCLI
 from vit_str.training.configuration import completed
 from vit_str.training.module import RecognizerTraining
@@ -159,4 +160,63 @@ def test_what_is_no_configuration_is_named_in_one_line(
     assert "\n" not in str(error.value)
     wrong.unlink()
     with pytest.raises(FileNotFoundError):
+        configuration.load(path)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"data": {"class_path": "strange_package.Words", "init_args": {}}},
+        {"data": {"class_path": "strange_package.words"}},
+        {"data": "strange_package.inner.Words"},
+        {
+            "trainer": {
+                "callbacks": [
+                    {"class_path": "vit_str.training.RunLog"},
+                    "strange_package.A",
+                ]
+            }
+        },
+        {"trainer": {"callbacks+": "strange_package.A"}},
+        {"model": {"recognizer": "part.yaml"}},
+    ],
+)
+def test_classes_of_elsewhere_are_not_imported(settings, tmp_path, monkeypatch):
+    """What a configuration from elsewhere names would be run before it is refused."""
+    package = tmp_path / "strange_package"
+    package.mkdir()
+    ran = tmp_path / "ran"
+    (package / "__init__.py").write_text(f"open({str(ran)!r}, 'w').close()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    write(tmp_path / "part.yaml", {"class_path": "strange_package.Recognizer"})
+    path = write(tmp_path / "run.yaml", settings)
+    with pytest.raises(
+        ValueError, match=r"names strange_package\.\S+; only classes of vit_str"
+    ):
+        configuration.load(path)
+    with pytest.raises(CannotStart, match="set VIT_STR_IMPORTS=strange_package"):
+        completed(["--config", str(path)])
+    assert not ran.exists()
+    monkeypatch.setenv(configuration.IMPORTS, "other, strange_package")
+    assert configuration.load(path) == settings
+
+
+def test_names_of_files_are_no_classes(tmp_path):
+    settings = {
+        "init": "latin.safetensors",
+        "data": {
+            "class_path": "vit_str.training.RenderedWords",
+            "init_args": {"words": "words.txt"},
+        },
+        "trainer": {
+            "max_time": "1.5h",
+            "logger": {"class_path": "lightning.pytorch.loggers.CSVLogger"},
+        },
+    }
+    assert configuration.load(write(tmp_path / "run.yaml", settings)) == settings
+
+
+def test_a_recipe_that_names_itself_is_refused(tmp_path):
+    path = write(tmp_path / "run.yaml", {"recipe": "run.yaml"})
+    with pytest.raises(ValueError, match=r"run\.yaml: names itself as its recipe"):
         configuration.load(path)

@@ -13,6 +13,7 @@ from vit_str.console import one_line
 from vit_str.files import (
     check_folder,
     check_writable,
+    default_cache,
     find_files,
     folder_to_fill,
     read_text,
@@ -318,3 +319,30 @@ def test_text_files_are_utf_8_with_or_without_a_mark(tmp_path):
     path.write_bytes("é".encode("latin-1"))
     with pytest.raises(UnicodeDecodeError):
         read_text(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="users of POSIX")
+def test_a_cache_of_others_is_refused(tmp_path, monkeypatch):
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("VIT_STR_CACHE", str(cache))
+    assert default_cache() == cache  # not there yet
+    cache.mkdir(mode=0o755)
+    assert default_cache() == cache
+    cache.chmod(0o777)
+    with pytest.raises(ValueError, match=r"all users may write to the cache .*set VIT"):
+        default_cache()
+    cache.chmod(0o755)
+    other = os.geteuid() + 1
+    if os.geteuid() == 0:
+        os.chown(cache, other, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: other)
+    with pytest.raises(
+        ValueError, match=r"cache folder .* is of another user; set VIT"
+    ):
+        default_cache()
+    link = tmp_path / "link"
+    link.symlink_to(cache)
+    monkeypatch.setenv("VIT_STR_CACHE", str(link))
+    with pytest.raises(ValueError, match="is of another user"):
+        default_cache()

@@ -1,5 +1,7 @@
 """Configurations in YAML: what they say, over the recipe that they name."""
 
+import os
+import re
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
@@ -9,6 +11,12 @@ from vit_str.console import one_line, reason_of
 from vit_str.files import read_text
 
 Settings = dict[str, Any]
+
+IMPORTS = "VIT_STR_IMPORTS"
+"""Environment variable: further packages whose classes configurations may name, with commas."""
+_PACKAGES = ("vit_str", "lightning", "torch")
+_SUFFIXES = (".yaml", ".yml", ".json")
+_CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\.[A-Z]\w*")
 
 
 def load(path: Path | str) -> Settings:
@@ -28,7 +36,14 @@ def files(path: Path | str) -> list[Path]:
     """The files that a configuration is made of, each over those before it: its recipe, itself."""
     path = Path(path)
     recipe = _read(path).get("recipe")
-    return [path.parent / recipe, path] if isinstance(recipe, str) else [path]
+    if not isinstance(recipe, str):
+        return [path]
+    below = path.parent / recipe
+    if below.exists() and below.samefile(path):
+        raise ValueError(
+            f"configuration {one_line(str(path))}: names itself as its recipe"
+        )
+    return [below, path]
 
 
 def merge(below: Settings, above: Settings) -> Settings:
@@ -73,9 +88,33 @@ def _read(path: Path) -> Settings:
         reason = f"not YAML ({reason_of(error)})"
     else:
         if isinstance(settings, dict):
+            _check_classes(settings, path)
             return settings
         reason = f"expected settings by name, as in configs/, found {one_line(repr(settings))}"
     raise ValueError(f"configuration {one_line(str(path))}: {reason}")
+
+
+def _check_classes(value: Any, path: Path, name: str = "") -> None:
+    """Refuse classes of other packages, whose import would run what a file from elsewhere names."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            _check_classes(below, path, key)
+    elif isinstance(value, list):
+        for below in value:
+            _check_classes(below, path)
+    elif isinstance(value, str) and value.lower().endswith(_SUFFIXES):
+        for folder in dict.fromkeys((path.parent, Path())):
+            part = folder / value  # a part may be in a file of its own
+            if part.is_file() and not part.samefile(path):
+                _read(part)
+    elif isinstance(value, str) and (name == "class_path" or _CLASS.fullmatch(value)):
+        package, dot, _ = value.partition(".")
+        asked = os.environ.get(IMPORTS, "").split(",")
+        if dot and package not in (*_PACKAGES, *map(str.strip, asked)):
+            raise ValueError(
+                f"configuration {one_line(str(path))}: names {one_line(value)}; only classes of "
+                f"{', '.join(_PACKAGES)} are imported; if you trust it, set {IMPORTS}={package}"
+            )
 
 
 def _fitting(part: Settings, class_path: Any) -> Settings:

@@ -7,12 +7,15 @@ where they are used.
 import errno
 import hashlib
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 
 _LONGEST_NAME = 255  # bytes, of nearly all file systems
+_KNOWN_FOLDERS = 4096
 _MOST_TEXT = 64 << 20  # bytes, of a text file that is read whole
 _UNFINISHED = ".unfinished"  # in a folder that is being filled
 _NOTE = b"vit-str makes this folder\n"  # in that file
@@ -215,14 +218,22 @@ def default_cache() -> Path:
     """Folder for what can be built again: ``VIT_STR_CACHE`` or the user's cache folder.
 
     Raises:
-        ValueError: there is no home folder, and no variable names another.
+        ValueError: there is no home folder, and no variable names another; or others can put files
+            there, which would be read.
     """
     own = os.environ.get("VIT_STR_CACHE")
-    if own:
-        return Path(own)
     shared = os.environ.get("XDG_CACHE_HOME")
-    if shared:
-        return Path(shared) / "vit-str"
+    if own:
+        cache = Path(own)
+    elif shared:
+        cache = Path(shared) / "vit-str"
+    else:
+        cache = _home_cache()
+    _check_own(cache)
+    return cache
+
+
+def _home_cache() -> Path:
     try:
         return Path.home() / ".cache" / "vit-str"
     except RuntimeError:
@@ -230,6 +241,29 @@ def default_cache() -> Path:
             "no home folder to keep drawn fonts and word lists in: set VIT_STR_CACHE"
         )
         raise ValueError(message) from None
+
+
+def _check_own(cache: Path) -> None:
+    """Refuse a folder that is of another user, or a link that is, or that all may write to."""
+    if not hasattr(os, "geteuid"):
+        return
+    trusted = {os.geteuid(), 0}
+    advice = "set VIT_STR_CACHE to a folder of your own"
+    try:
+        entry, folder = cache.lstat(), cache.stat()
+    except OSError:  # not there yet, or not to be used
+        return
+    if not {entry.st_uid, folder.st_uid} <= trusted:
+        raise ValueError(f"the cache folder {cache} is of another user; {advice}")
+    if folder.st_mode & stat.S_IWOTH:
+        raise ValueError(f"all users may write to the cache folder {cache}; {advice}")
+
+
+def remove_links(*paths: Path) -> None:
+    """Remove what is a link: to write there would change the file that it leads to."""
+    for path in paths:
+        if path.is_symlink():
+            path.unlink()
 
 
 def shortened(name: str, most: int) -> str:
@@ -326,6 +360,22 @@ def remove_partial(folder: Path, least_age: float = 0.0) -> None:
         with suppress(OSError):
             if time.time() - partial.stat().st_mtime >= least_age:
                 partial.unlink()
+
+
+def leads_out(path: Path, folder: Path) -> bool:
+    """Whether a file is outside of a folder, by its name or through links."""
+    root = os.path.join(_real_folder(os.path.abspath(folder)), "")
+    parent, name = os.path.split(os.path.abspath(path))
+    real = os.path.join(_real_folder(parent), name)
+    if os.path.islink(real):
+        real = os.path.realpath(real)
+    return not real.startswith(root)
+
+
+@lru_cache(_KNOWN_FOLDERS)
+def _real_folder(folder: str) -> str:
+    """A folder without links; sets of data have far fewer of them than files."""
+    return os.path.realpath(folder)
 
 
 def find_files(

@@ -30,6 +30,7 @@ from vit_str.reading.pages.text_layer import TextLayer
 from vit_str.runtime import Search
 from vit_str.runtime.images import UnreadableImage, load_image
 from vit_str.runtime.machine import THREADS, cpu_count, use_threads
+from vit_str.runtime.opened_once import OpenedOnce
 from vit_str.runtime.prior import NO_LANGUAGE, known_languages
 
 NAME = "vit-str"
@@ -231,10 +232,12 @@ def _lines_alone(whole: PageReader) -> PageReader:
     )
 
 
-@lru_cache
-def _load(model: str, language: str) -> PageReader:
+def _opened(model: str, language: str) -> PageReader:
     """Reads on the CPU: a GPU is lost in the processes that OCRmyPDF may fork."""
     return load_page(model, "cpu", search=Search(language=language))
+
+
+_load = OpenedOnce(_opened, size=128)
 
 
 @lru_cache(maxsize=64)

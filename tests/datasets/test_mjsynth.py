@@ -1,6 +1,8 @@
 """MJSynth, as a folder and as archives, in the layout in which it is distributed."""
 
+import os
 import pickle
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -91,6 +93,24 @@ def test_images_that_are_not_there_or_damaged_are_skipped(tree):
     assert [word.label for word in words if isinstance(word, LabeledWord)] == [
         label for label in LABELS if label != "Spencerian"
     ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on other systems")
+def test_links_that_lead_out_of_the_folder(tree, tmp_path):
+    """Archives may hold them: they could be of any file of this machine."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    inside = tree / NAMES[0]
+    outside = elsewhere / inside.name
+    shutil.move(inside, outside)
+    inside.symlink_to(outside)
+    shutil.move(tree / "17", elsewhere / "17")
+    (tree / "17").symlink_to(elsewhere / "17")
+    (tree / NAMES[4]).unlink()
+    (tree / NAMES[4]).symlink_to(tree / NAMES[1])  # it stays in the folder
+    words = list(MJSynthReader(tree))
+    reasons = [word.reason if isinstance(word, Skipped) else None for word in words]
+    assert reasons == [Reason.OUTSIDE, None, None, Reason.OUTSIDE, None]
 
 
 def test_lists_of_others_with_these_names_are_not_taken_for_it(tmp_path, words_of):

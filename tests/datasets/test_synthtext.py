@@ -1,5 +1,6 @@
 """SynthText: a ``gt.mat`` as it is distributed, with pictures of scenes made here."""
 
+import os
 import pickle
 import tracemalloc
 from io import BytesIO
@@ -224,6 +225,22 @@ def test_words_that_cannot_be_cut_out(folder):
         "2 boxes for 3 words in this picture",
         "2 boxes for 3 words in this picture",
     ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on other systems")
+def test_pictures_outside_of_the_folder_are_not_read(folder, tmp_path):
+    """A ``gt.mat`` of somebody else could name any file of this machine."""
+    outside = tmp_path / "outside.png"
+    picture_at(outside)
+    (folder / "8" / "link.png").symlink_to(outside)
+    names = [str(outside), "../outside.png", "8/../../outside.png", "8/link.png"]
+    names.append("8/../8/ballet_106_0.jpg")
+    write_truth(folder / "gt.mat", [(name, ["word"], [UPRIGHT]) for name in names])
+    *others, inside = SynthTextReader(folder)
+    assert [word.reason for word in others if isinstance(word, Skipped)] == [
+        Reason.OUTSIDE
+    ] * 4
+    assert isinstance(inside, LabeledWord)
 
 
 def test_what_is_no_synthtext(tmp_path):

@@ -87,6 +87,42 @@ def test_exif_orientation(kind, orientation):
     assert load_image(data).size == ((32, 128) if orientation > 4 else (128, 32))
 
 
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "AVIF", "TIFF"])
+@pytest.mark.parametrize("orientation", range(10))
+def test_pictures_are_turned_once(kind, orientation, monkeypatch):
+    """Also their parts, and pictures that are converted in strips or made smaller."""
+    Image.init()
+    if kind not in Image.SAVE:
+        pytest.skip(f"a Pillow without {kind}")
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    data = encoded(word_image("Up"), kind, exif=exif)
+    with Image.open(BytesIO(data)) as image:
+        expected = ImageOps.exif_transpose(image).convert("RGB")
+    for strip, large in ((1 << 20, 1 << 24), (1000, 1 << 24), (1000, 1 << 10)):
+        with monkeypatch.context() as smaller:
+            smaller.setattr(images, "_STRIP", strip)
+            smaller.setattr(images, "_LARGE", large)
+            found = [load_image(data), *load_pages(data)]
+        for loaded in found:
+            is_tall = loaded.height > loaded.width
+            assert is_tall == (expected.height > expected.width)
+            if loaded.size == expected.size:
+                assert difference(loaded, expected) == 0
+            for part in (loaded, loaded.crop((0, 0, 30, 20)), loaded.resize((40, 30))):
+                assert difference(load_image(part), part) == 0
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "P", "RGBA"])
+def test_pillow_images_are_turned_once(mode):
+    image = word_image("Up").convert(mode)
+    image.getexif()[0x0112] = 6
+    image.info["exif"] = image.getexif().tobytes()
+    loaded = load_image(image)
+    assert loaded.size == (32, 128)
+    assert difference(load_image(loaded), loaded) == 0
+
+
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
 def test_damaged_exif_does_not_matter():
     data = encoded(
@@ -105,6 +141,34 @@ def test_transparent_background_stands_out_from_the_text(text, background):
     loaded = load_image(encoded(image, "PNG"))
     assert loaded.getpixel((127, 31)) == (background,) * 3
     assert difference(loaded, Image.new("RGB", mask.size, (background,) * 3)) > 150
+
+
+@pytest.mark.parametrize(
+    ("texts", "box", "grounds"),
+    [
+        (("black",), (250, 240, 200), {255}),
+        (("black",), None, {255}),
+        (("white",), (20, 20, 60), {0}),
+        (("white",), (120, 120, 120), {0}),
+        (("black", "white"), None, {128}),
+    ],
+)
+def test_words_beside_boxes_stand_out_from_a_transparent_ground(texts, box, grounds):
+    """However large the boxes are: light ones do not take the dark ground from dark words."""
+    image = Image.new("RGBA", (600, 400))
+    pen = ImageDraw.Draw(image)
+    font = ImageFont.load_default(20)
+    for row in range(3 if box else 0):
+        pen.rectangle((200, 20 + 120 * row, 590, 120 + 120 * row), fill=box)
+        pen.text((300, 60 + 120 * row), "Inside", texts[0], font=font)
+    for row, text in enumerate(texts):
+        pen.text((20, 100 + 100 * row), "Outside", text, font=font)
+    loaded = load_image(encoded(image, "PNG"))
+    assert loaded.getpixel((2, 2))[0] in grounds
+    for row in range(len(texts)):
+        word = loaded.convert("L").crop((20, 100 + 100 * row, 110, 125 + 100 * row))
+        low, high = word.getextrema()
+        assert high - low > 100
 
 
 def test_transparent_palette_and_color_key():

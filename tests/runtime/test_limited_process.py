@@ -1,5 +1,6 @@
 """Programs that take too long, too much, or are no longer wanted."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from vit_str.reading.pages.pictures import pictures_in
 from vit_str.runtime import image_decoding, limited_process
 from vit_str.runtime.image_decoding import decode, decode_apart, decode_batches
 from vit_str.runtime.images import UnreadableImage
@@ -196,3 +198,25 @@ def test_what_is_decoded_apart_is_refused_by_its_own_name(photograph):
         UnreadableImage, match=r"large\.png: takes over 1 seconds to decode; save"
     ):
         decode_apart(photograph, Preprocessing(), ProcessLimits(1, patience=0.01))
+
+
+def test_a_process_that_cannot_be_started_is_told_of_its_file(tmp_path, monkeypatch):
+    """And the files that need none are read."""
+
+    def full(*_, **__):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(limited_process, "Popen", full)
+    large = tmp_path / "large.png"
+    Image.new("RGB", (2000, 1200)).save(large)
+    small = tmp_path / "small.png"
+    Image.new("RGB", (200, 120)).save(small)
+    expected = "large.png: needs a process to decode it, which cannot be started "
+    with pytest.raises(UnreadableImage, match=expected) as found:
+        decode_apart(large, Preprocessing(32, 128))
+    assert "(Too many open files); raise the limits" in str(found.value)
+    (error,) = pictures_in(str(large))
+    assert isinstance(error, UnreadableImage)
+    assert "needs a process to decode it, which cannot be started" in error.reason
+    (page,) = pictures_in(str(small))
+    assert isinstance(page, Image.Image)

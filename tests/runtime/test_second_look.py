@@ -16,8 +16,8 @@ from PIL import Image, ImageFilter
 from vit_str.models import build, describe
 from vit_str.runtime import Reader, Search, load, weights_choice, weights_contents
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.forks import OpenedOnce
 from vit_str.runtime.machine import CPU_DTYPE
+from vit_str.runtime.opened_once import OpenedOnce
 from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.runtime.readings import Reading
 from vit_str.runtime.weights_contents import resolve

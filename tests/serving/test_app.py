@@ -670,6 +670,82 @@ class TestPage:
         assert "others wait, and this page takes over 0 seconds" in error_of(answer)
         assert answer.headers["retry-after"] == "30"
 
+    def test_time_that_others_take_is_not_that_of_a_page(self, site, word, monkeypatch):
+        """A page that waits for its turn on a busy machine is not dropped for that."""
+        here = site(deadline=9)
+        encode = service_module._Interruptible.encode
+
+        def slow(reader, pixels):
+            time.sleep(0.2)
+            return encode(reader, pixels)
+
+        monkeypatch.setattr(service_module, "_TURN", 0.1 / 9)
+        monkeypatch.setattr(service_module.time, "thread_time", lambda: 1.0)
+        monkeypatch.setattr(service_module._Interruptible, "encode", slow)
+        monkeypatch.setattr(here.service._page_reader, "others_wait", lambda: True)
+        assert (
+            here.post("/v1/page", content=word("Hallo", (300, 60))).status_code == 200
+        )
+
+    def test_a_page_that_was_dropped_has_a_longer_turn_when_it_comes_again(
+        self, site, word, monkeypatch
+    ):
+        here = site(deadline=30)
+        used = iter(range(0, 10_000, 7))  # seconds of the processor between two looks
+        monkeypatch.setattr(
+            service_module.time, "thread_time", lambda: float(next(used))
+        )
+        monkeypatch.setattr(here.service._page_reader, "others_wait", lambda: True)
+        encode = service_module._Interruptible.encode
+
+        def in_two_looks(reader, pixels):
+            reader._check()
+            return encode(reader, pixels)
+
+        monkeypatch.setattr(service_module._Interruptible, "encode", in_two_looks)
+        page = word("Hallo", (300, 60))
+        first = here.post("/v1/page", content=page)
+        assert first.status_code == 503
+        assert "takes over 10 seconds" in error_of(first)
+        assert here.post("/v1/page", content=page).status_code == 200
+        assert here.post("/v1/page", content=page).status_code == 503
+        assert not here.service._dropped or len(here.service._dropped) == 1
+
+    def test_a_page_for_which_there_is_no_time_is_refused_at_once(
+        self, site, slow, word, monkeypatch
+    ):
+        here = site(slow, deadline=10)
+        here.service._page_reader._pool.submit(str).result(60)
+        here.service._page_time.seconds = 6.0
+        engine = type(slow.engine)
+        encode = engine.encode
+
+        def slow_encode(self, images):
+            assert slow.go.wait(20)
+            return encode(self, images)
+
+        monkeypatch.setattr(engine, "encode", slow_encode)
+
+        async def ask(polite):
+            transport = httpx.ASGITransport(here.app, client=("10.0.0.1", 1))
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://test"
+            ) as first:
+                page = word("a", (300, 60))
+                reading = asyncio.ensure_future(first.post("/v1/page", content=page))
+                await asyncio.sleep(0.3)
+                began = time.monotonic()
+                other = await polite.post("/v1/page", content=page)
+                assert time.monotonic() - began < 2
+                slow.go.set()
+                assert (await reading).status_code == 200
+                return other
+
+        answer = here.run(ask)
+        assert answer.status_code == 503
+        assert "others come first, and 2 pages of 6 seconds each" in error_of(answer)
+        assert answer.headers["retry-after"] == "2"
+
     def test_pages_that_nobody_waits_for_end(self, site, slow, word, monkeypatch):
         here, engine = site(slow, deadline=0.5), type(slow.engine)
         here.service._page_reader._pool.submit(str).result(60)  # it has what it needs

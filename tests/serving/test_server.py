@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
@@ -254,6 +255,89 @@ def test_short_chunks_are_taken_a_few_at_a_time():
     assert asyncio.run(ask()).endswith(b"all\r\n0\r\n\r\n")
     assert sum(taken) == count
     assert max(taken) < 1000
+
+
+async def _served(ask: Callable[..., Any]) -> Any:
+    """What is found with a server that answers after a moment, and its connections."""
+    connections: list[BoundedConnection] = []
+
+    async def app(scope, receive, send):
+        await receive()
+        await asyncio.sleep(0.1)
+        headers = [(b"content-length", b"2")]
+        start = {"type": "http.response.start", "status": 200, "headers": headers}
+        await send(start)
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    config = uvicorn.Config(app, log_config=None, lifespan="off")
+    config.load()
+
+    def connection() -> BoundedConnection:
+        connections.append(BoundedConnection(config, ServerState(), {}))
+        return connections[-1]
+
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(connection, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        found = await asyncio.wait_for(ask(reader, writer, connections), 20)
+        writer.close()
+    return found
+
+
+async def _answer(reader: asyncio.StreamReader) -> bytes:
+    head = await reader.readuntil(b"\r\n\r\n")
+    assert await reader.readexactly(2) == b"ok"
+    return head.lower()
+
+
+_ASK = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+@pytest.mark.parametrize("is_idle", [True, False])
+def test_a_server_that_ends_says_that_it_closes_connections(is_idle):
+    """In the answer to what is in progress, and to what was on its way on one that is kept."""
+
+    async def ask(reader, writer, connections):
+        writer.write(_ASK)
+        if is_idle:
+            assert b"connection: close" not in await _answer(reader)
+            connections[0].shutdown()
+            await asyncio.sleep(0.1)
+            writer.write(_ASK)
+        else:
+            await asyncio.sleep(0.05)
+            connections[0].shutdown()
+        assert b"connection: close" in await _answer(reader)
+        assert await reader.read() == b""
+
+    asyncio.run(_served(ask))
+
+
+def test_a_connection_that_is_kept_and_silent_is_closed_when_the_server_ends():
+    async def ask(reader, writer, connections):
+        writer.write(_ASK)
+        await _answer(reader)
+        connections[0].shutdown()
+        began = time.monotonic()
+        assert await reader.read() == b""
+        assert time.monotonic() - began < 3
+
+    asyncio.run(_served(ask))
+
+
+def test_two_lengths_of_a_body_close_the_connection():
+    async def ask(reader, writer, connections):
+        head = b"POST / HTTP/1.1\r\nHost: a\r\n"
+        both = b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+        writer.write(head + b"Content-Length: 2\r\n\r\nab")
+        assert b"connection: close" not in await _answer(reader)
+        writer.write(head + both + b"0\r\n\r\n" + _ASK)
+        assert b"connection: close" in await _answer(reader)
+        assert await reader.read() == b""
+
+    asyncio.run(_served(ask))
 
 
 def test_who_does_not_take_answers_is_left():

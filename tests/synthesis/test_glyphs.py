@@ -154,6 +154,25 @@ def test_fonts_that_cannot_be_kept_are_used(folder, tmp_path, monkeypatch, capsy
     assert not list(cache.glob("*.safetensors"))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on other systems")
+def test_nothing_is_written_through_links_in_the_cache(folder, tmp_path):
+    fonts = tmp_path / "fonts"
+    fonts.mkdir()
+    shutil.copy(folder / "DejaVuSans.ttf", fonts)
+    cache = tmp_path / "cache"
+    GlyphAtlas.load_or_build(Charset("abc"), [fonts], cache)
+    precious = tmp_path / "precious.txt"
+    precious.write_text("mine")
+    kept = [path for path in cache.iterdir() if path.is_file()]
+    assert {path.suffix for path in kept} == {".safetensors", ".txt", ".lock"}
+    for path in kept:
+        path.unlink()
+        path.symlink_to(precious)
+    GlyphAtlas.load_or_build(Charset("abc"), [fonts], cache)
+    assert precious.read_text() == "mine"
+    assert not any(path.is_symlink() for path in cache.iterdir())
+
+
 def test_drawing_that_was_stopped_goes_on(folder, tmp_path, monkeypatch):
     """Batches that are whole are not drawn again; a damaged one is."""
     monkeypatch.setattr(rasterize_parallel, "_BATCH", 1)

@@ -55,6 +55,18 @@ def test_shares_are_rounded_alike_with_a_file_and_without(cache, tmp_path, monke
     assert keep_word_lists(["purpose"], lambda: lists) == kept_lists
 
 
+def test_nothing_is_written_through_links(cache, tmp_path):
+    keep_word_lists(["purpose"], lambda: LISTS)
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    for path in list(cache.iterdir()):
+        path.unlink()
+        path.symlink_to(precious)
+    assert keep_word_lists(["purpose"], lambda: LISTS) == LISTS
+    assert precious.read_text() == "mine"
+    assert not any(path.is_symlink() for path in cache.iterdir())
+
+
 def test_what_the_lists_depend_on_is_told_apart(monkeypatch):
     keep_word_lists(["purpose", 25], lambda: LISTS)
     for settings in (["purpose", 24], ["other", 25]):

@@ -15,7 +15,7 @@ import vit_str.runtime.weights_contents
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.weights_contents import checksum, is_intact, resolve
+from vit_str.runtime.weights_contents import BUNDLED, checksum, is_intact, resolve
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import load_weights, renew_weights, save_weights
 
@@ -218,8 +218,22 @@ def test_the_checksum_covers_tensors_and_metadata(weights_path):
         ):
             load_weights(write(weights_path, tensors, values))
     del values["charset"]
+    tensors["decoder.norm.weight"][3] = 1.0
     with pytest.raises(ValueError, match=r"missing 'charset'"):
         load_weights(write(weights_path, tensors, values))
+
+
+@pytest.mark.parametrize("name", ["tiny", "line", "cyrillic-greek"])
+def test_weights_that_are_far_too_large_are_refused(name, tmp_path):
+    """They read the same in every picture, with the greatest confidence."""
+    path = BUNDLED / f"{name}.safetensors"
+    tensors = {key: 1000 * each.float() for key, each in load_file(path).items()}
+    values = {key: text for key, text in metadata(path).items() if key != "sha256"}
+    save_file(tensors, tmp_path / "large.safetensors", values)
+    with pytest.raises(
+        ValueError, match="is no number or above 500: the training failed"
+    ):
+        load_weights(tmp_path / "large.safetensors")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from vit_str.training.checkpoints import (
     _link,
 )
 from vit_str.training.cli import main
+from vit_str.training.module import RecognizerTraining
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -99,6 +101,57 @@ def test_a_damaged_checkpoint_is_refused(damage, tmp_path):
     assert str(caught.value).endswith("or move it away to start anew")
     assert "\n" not in str(caught.value)
     assert not Path("/tmp/the-code-in-a-checkpoint-was-run").exists()  # noqa: S108
+
+
+def test_a_flipped_bit_is_refused_wherever_it_is(tmp_path):
+    path = tmp_path / "last.ckpt"
+    whole = saved(WHOLE, path)
+    with zipfile.ZipFile(path) as parts:
+        sizes = {part.filename: part.file_size for part in parts.infolist()}
+    assert CheckpointFiles().load_checkpoint(path)["images_seen"] == 16
+    largest = max(sizes, key=lambda name: sizes[name])
+    assert sizes[largest] == 4000
+    values = whole.index(torch.ones(100).numpy().tobytes())
+    for place in (values + 3, values + 2001, whole.index(b"images_seen") + 2):
+        damaged = bytearray(whole)
+        damaged[place] ^= 0x40
+        path.write_bytes(damaged)
+        with pytest.raises(CannotStart, match=r"damaged.*previous\.ckpt"):
+            CheckpointFiles().load_checkpoint(path)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 4.6e36])
+def test_weights_that_are_no_numbers_are_refused(value, tmp_path):
+    path = tmp_path / "last.ckpt"
+    weight = torch.ones(3)
+    weight[1] = value
+    torch.save(WHOLE | {"state_dict": {"weight": weight}}, path)
+    with pytest.raises(CannotStart, match=r"no numbers.*previous\.ckpt"):
+        CheckpointFiles().load_checkpoint(path)
+
+
+@pytest.mark.parametrize("kind", ["loss", "weights"])
+def test_a_run_that_diverges_ends_with_an_error_and_keeps_what_it_has(
+    run, kind, capsys, monkeypatch
+):
+    folder = run("run", "--trainer.max_steps=3")
+    kept = {each: each.read_bytes() for each in folder.glob("*.[cs]*t*")}
+    assert {"last.ckpt", "weights.safetensors"} <= {each.name for each in kept}
+    step = RecognizerTraining.training_step
+
+    def diverging(module, batch, index):
+        loss = step(module, batch, index)
+        if kind == "loss":
+            return loss * float("nan")
+        with torch.no_grad():
+            module.average.module.decoder.classify.bias.fill_(1e30)
+        return loss
+
+    monkeypatch.setattr(RecognizerTraining, "training_step", diverging)
+    run("run", "--trainer.max_steps=6", code=1)
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert "no number" in line and "resume from last.ckpt" in line
+    assert kept == {each: each.read_bytes() for each in kept}
 
 
 def changed(checkpoint: dict[str, Any], path: str, value: Any) -> None:

@@ -18,6 +18,7 @@ from vit_str.datasets.source import (
     continued,
     read_image_file,
 )
+from vit_str.files import leads_out
 
 IMAGES = "images"
 LABELS = "labels.tsv"
@@ -73,10 +74,8 @@ class FolderReader(WordSource):
         self._boxes = (
             LabelFile(boxes) if labels.name == LABELS and boxes.is_file() else None
         )
-        # What no name may lead out of
-        self._root = (
-            None if images else os.path.join(os.path.abspath(labels.parent), "")
-        )
+        # What no name and no link may lead out of
+        self._root = None if images else labels.parent
         self._folders = (
             [Path(images)] if images else [labels.parent / IMAGES, labels.parent]
         )
@@ -123,7 +122,7 @@ class FolderReader(WordSource):
         outside = False
         for folder in self._folders:
             path = folder / name.replace("\\", "/")
-            if self._root and not os.path.abspath(path).startswith(self._root):
+            if self._root and leads_out(path, self._root):
                 outside = True
             elif os.path.isfile(path):  # of a name that is too long too
                 return path

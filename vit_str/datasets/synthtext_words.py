@@ -13,6 +13,7 @@ from PIL import Image
 
 from vit_str.console import reason_of
 from vit_str.datasets.source import Reason, Skipped
+from vit_str.files import leads_out
 from vit_str.runtime.images import UnreadableImage, load_image, open_header
 from vit_str.runtime.machine import install_hint
 
@@ -131,6 +132,8 @@ def _boxes(cell: Any) -> Float32[np.ndarray, "box 4 2"]:
 def load_scene(folder: Path, name: str) -> Image.Image | Skipped:
     """A picture at full size, in the pixels in which its boxes count."""
     path = folder / name
+    if leads_out(path, folder):
+        return Skipped(name, Reason.OUTSIDE, f"only files in {folder} are read")
     if not path.is_file():
         return Skipped(name, Reason.MISSING, f"no such file in {folder}")
     try:

@@ -153,7 +153,8 @@ def _add_page_options(parser: argparse.ArgumentParser) -> None:
         "--dpi",
         type=partial(whole_number, least=30, end=1201),
         metavar="N",
-        help="resolution at which PDF pages are drawn, in dots per inch (default: 200)",
+        help="resolution at which PDF pages are drawn, in dots per inch (default: that of the "
+        "images on them, at least 200)",
     )
     pages.add_argument(
         "--password", metavar="TEXT", help="password of locked PDF files"

@@ -1,9 +1,10 @@
-"""Decodes large pictures, and the pages of TIFF and GIF files, as a program with limits.
+"""Decodes large pictures, pages of TIFF files and frames of animations, as a program with limits.
 
 See `limited_process`. It takes the ``path`` of a file, or null for the data that follow. With
 ``preprocessing`` it answers with the pixels as a model gets them, and ``shape``, ``size`` and
 ``window``, then so with each part of a long line, with its ``start`` and ``stop``; with ``ranges``
-of pages, with each page in RGB, and its ``size``. What cannot be decoded is an ``error``. It
+of pages, with each page in RGB, its ``size`` and ``number``; of an animation without those that are
+as the one before, within the time of one picture. What cannot be decoded is an ``error``. It
 imports no more than it needs, to start fast.
 """
 
@@ -13,9 +14,18 @@ from typing import Any
 from PIL import Image
 
 from vit_str.runtime.image_decoding import DecodedImage, decode
-from vit_str.runtime.images import UnreadableImage, load_pages, page_numbers
+from vit_str.runtime.images import (
+    UnreadableImage,
+    is_animation,
+    page_numbers,
+    readable_pages,
+)
 from vit_str.runtime.limited_process import answer, limit_time, receive
 from vit_str.runtime.preprocessing import Preprocessing
+
+Pages = Iterator[tuple[int, Image.Image | UnreadableImage]]
+
+_MOST_FRAMES = 50  # of an animation, that differ, where no last one is asked for
 
 
 def main() -> None:
@@ -49,16 +59,48 @@ def _answer_image(image: DecodedImage, **place: float) -> None:
 
 
 def _decode_pages(source: str | bytes, wanted: dict[str, Any]) -> None:
-    pages = load_pages(source, page_numbers(wanted["ranges"]))
-    while picture := _next_page(pages, wanted):
-        answer({"size": picture.size}, picture.tobytes())
-
-
-def _next_page(
-    pages: Iterator[Image.Image], wanted: dict[str, Any]
-) -> Image.Image | None:
+    numbers = page_numbers(wanted["ranges"])
+    pages = zip(
+        numbers, readable_pages(source, page_numbers(wanted["ranges"])), strict=False
+    )
     limit_time(wanted)
-    return next(pages, None)
+    if is_animation(source):
+        pages = _changing(pages, has_end=all(last for _, last in wanted["ranges"]))
+    else:
+        pages = _each_in_time(pages, wanted)
+    for number, picture in pages:
+        if isinstance(picture, UnreadableImage):
+            answer({"error": picture.reason})
+        else:
+            answer({"size": picture.size, "number": number}, picture.tobytes())
+
+
+def _each_in_time(pages: Pages, wanted: dict[str, Any]) -> Pages:
+    """Pages, each of which may take the time."""
+    while page := next(pages, None):
+        yield page
+        limit_time(wanted)
+
+
+def _changing(pages: Pages, has_end: bool) -> Pages:
+    """The frames that differ from the one before; not endlessly many, unless they are asked for."""
+    before: bytes | None = None
+    count = 0
+    for number, picture in pages:
+        if isinstance(picture, UnreadableImage):
+            yield number, picture
+            continue
+        pixels = picture.tobytes()
+        if pixels == before:
+            continue
+        before = pixels
+        count += 1
+        if count > _MOST_FRAMES and not has_end:
+            reason = f"page {number}: over {_MOST_FRAMES} frames differ before it"
+            choose = f"name pages to read, such as {number}-{number + 9}"
+            yield number, UnreadableImage("", f"{reason}; {choose}")
+            return
+        yield number, picture
 
 
 if __name__ == "__main__":

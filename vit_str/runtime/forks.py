@@ -1,7 +1,4 @@
-"""What a forked process opens anew: it has none of the threads of the process it came from.
-
-And what is opened by the thread that needs it first, whatever others and forked processes do.
-"""
+"""What a forked process opens anew: it has none of the threads of the process it came from."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import ctypes
 import os
 from collections.abc import Callable
 from functools import cache
-from threading import Lock
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
@@ -44,35 +40,7 @@ class PerProcess(Generic[Value]):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._value))
 
 
-class OpenedOnce(Generic[Value]):
-    """Opens something at the first call, and returns the same at each; threads wait for it.
-
-    A process that is forked before that opens its own. What could not be opened is tried again.
-
-    Args:
-        open_value: opens it.
-    """
-
-    def __init__(self, open_value: Callable[[], Value]) -> None:
-        self._open = open_value
-        self._opened: list[Value] = []
-        self._lock = Lock()
-        _watch_forks()
-        _all.add(self)
-
-    def __call__(self) -> Value:
-        """What was opened."""
-        with self._lock:
-            if not self._opened:
-                self._opened.append(self._open())
-        return self._opened[0]
-
-    def keep(self) -> None:
-        """Wait for no thread that is not there."""
-        self._lock = Lock()
-
-
-_all: WeakSet[PerProcess[Any] | OpenedOnce[Any]] = WeakSet()
+_all: WeakSet[PerProcess[Any]] = WeakSet()
 
 
 @cache

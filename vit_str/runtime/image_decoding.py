@@ -134,7 +134,12 @@ def decode_apart(
     limits given, they are those of `ProcessLimits`.
     """
     # What starts processes is slow to import, and small files never need it
-    from vit_str.runtime.limited_process import DEFAULT_LIMITS, ProcessEnded, answers
+    from vit_str.runtime.limited_process import (
+        DEFAULT_LIMITS,
+        ProcessEnded,
+        ProcessNotStarted,
+        answers,
+    )
 
     path = None
     data = b""
@@ -148,6 +153,9 @@ def decode_apart(
         answered = list(
             answers(DECODING_PROGRAM, wanted, data, limits or DEFAULT_LIMITS, stop)
         )
+    except ProcessNotStarted as failed:
+        reason = f"{failed.reason('decode')}; raise the limits of the system, or close programs"
+        raise UnreadableImage(name, reason) from None
     except ProcessEnded as ended:
         reason = f"{ended.reason('decode')}; save it again, smaller or as PNG"
         raise UnreadableImage(name, reason) from None

@@ -20,7 +20,7 @@ from importlib import import_module
 from io import BufferedReader, BytesIO
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
@@ -33,6 +33,9 @@ from vit_str.runtime.decoding_costs import (
     has_many_scans,
     may_take_more,
 )
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 
 @runtime_checkable
@@ -104,7 +107,8 @@ _FORMATS = (
 # the most common formats, whose first bytes tell, need only their own.
 _PLUGINS = ("Jpeg", "Mpo", "Png", "WebP", "Tiff", "Bmp", "Gif", "Avif", "Jpeg2K", "Ppm")
 _PLUGINS_BY_START = {b"\xff\xd8\xff": ("Jpeg",), b"\x89PNG\r\n\x1a\n": ("Png",)}
-_PAGED_FORMATS = {"TIFF", "GIF"}
+_ANIMATIONS = {"GIF", "WEBP", "PNG", "AVIF"}  # whose frames build on the ones before
+_PAGED_FORMATS = {"TIFF", *_ANIMATIONS}
 ORIENTATION_TAG = 0x0112  # of EXIF
 _ORIENTATIONS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -120,6 +124,13 @@ QUARTER_TURNS = {5, 6, 7, 8}
 # Pixels of which there may be temporary copies, and above which an image is scaled down first.
 _STRIP = 1 << 20
 _LARGE = 1 << 24
+# What transparent images may be laid on, the first of those that are as good
+_GRAY = 128
+_GROUNDS = (255, 0, _GRAY)
+_SHARE_OF_GRAY = (
+    0.8  # of its edges that count: on it all letters have half the contrast
+)
+_CLEAR = 64.0  # of 255, the contrast above which more makes an edge no clearer
 
 
 class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
@@ -151,8 +162,8 @@ def load_image(source: ImageSource) -> Image.Image:
     """Read one image, upright and in RGB.
 
     * The EXIF orientation is applied.
-    * Transparent images are laid on white, or on black if their visible pixels are lighter than
-      middle gray on average: white text without a background stays visible.
+    * Transparent images are laid on white, or on black or gray if more of their edges show there:
+      white text without a background stays visible.
     * 16-bit gray is scaled by 65535, or by 4095 or 255 if no value is above that (cameras store
       12 bits in 16); other integers and floats by the range of values in the image.
     * A JPEG photograph comes at 1/2, 1/4 or 1/8 of its size if 1024 x 256 pixels are left.
@@ -206,11 +217,27 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, ImageSize]:
 def load_pages(
     source: Path | str | bytes, numbers: Iterable[int] | None = None
 ) -> Iterator[Image.Image]:
-    """Pages of a TIFF or GIF file, or the one picture of another, as `load_image` at full size.
+    """Pages of a TIFF file, frames of an animation, or the one picture of another file.
+
+    As `load_image` gives them, but at full size.
 
     Args:
         source: a path, or the bytes of a file.
         numbers: of the pages that are wanted, from 1, in order; None for all.
+    """
+    for page in readable_pages(source, numbers):
+        if isinstance(page, UnreadableImage):
+            raise page
+        yield page
+
+
+def readable_pages(
+    source: Path | str | bytes, numbers: Iterable[int] | None = None
+) -> Iterator[Image.Image | UnreadableImage]:
+    """The pages that `load_pages` gives; what is wrong with one that is damaged, in its place.
+
+    Raises:
+        UnreadableImage: for a file that cannot be read at all.
     """
     name = source_name(source)
     with (
@@ -222,17 +249,64 @@ def load_pages(
         for number in count(1) if numbers is None else numbers:
             if number > 1 and not several:
                 return
-            _check_frames(image, name, number)
             try:
-                image.seek(number - 1)
-            except EOFError:
+                _check_frames(image, name, number)
+                if not _is_at_page(image, name, number):
+                    return
+            except UnreadableImage as error:
+                yield _of_page(error, number, image)
                 return
-            _halve_if_huge(image)
-            _check(image, name, several)
-            _check_scans(file, image, name)
-            with IN_FLIGHT.reserve(math.prod(image.size)):
-                picture = _upright_rgb(image, None)[0]
-            yield picture
+            try:
+                picture = _page(image, file, name)
+            except UnreadableImage as error:
+                yield _of_page(error, number, image)
+                if image.format in _ANIMATIONS:
+                    return
+            else:
+                yield picture
+
+
+def _is_at_page(image: ImageFile.ImageFile, name: str, number: int) -> bool:
+    """Go to a page; False if there is none of that number."""
+    with reported_in_one_line(name):
+        try:
+            image.seek(number - 1)
+        except EOFError:
+            return False
+    return True
+
+
+def _page(
+    image: ImageFile.ImageFile, file: BytesIO | BufferedReader, name: str
+) -> Image.Image:
+    """The present page of a file."""
+    with reported_in_one_line(name):
+        _halve_if_huge(image)
+        _check(image, name, image.format in _PAGED_FORMATS)
+        _check_scans(file, image, name)
+        with IN_FLIGHT.reserve(math.prod(image.size)):
+            return _upright_rgb(image, None)[0]
+
+
+def _of_page(
+    error: UnreadableImage, number: int, image: ImageFile.ImageFile
+) -> UnreadableImage:
+    """What is wrong, with the number of the page in a file of several."""
+    said = error.reason.startswith("page ")
+    if (
+        said
+        or image.format not in _PAGED_FORMATS
+        or (number == 1 and _is_single(image))
+    ):
+        return error
+    return UnreadableImage(error.name, f"page {number}: {error.reason}")
+
+
+def _is_single(image: ImageFile.ImageFile) -> bool:
+    try:
+        return not getattr(image, "is_animated", False)
+    except Exception:  # damage makes Pillow raise anything
+        return False
 
 
 def page_numbers(ranges: Sequence[tuple[int, int | None]]) -> Iterator[int]:
@@ -279,6 +353,14 @@ def is_costly(source: Path | str | bytes) -> bool:
         is_paged = image.format in _PAGED_FORMATS
         has_pages = is_paged and getattr(image, "is_animated", False)
         return has_pages or _is_large(image)
+
+
+def is_animation(source: Path | str | bytes) -> bool:
+    """Whether a file holds several frames that show one after the other."""
+    with open_header(source) as image:
+        if image is None or image.format not in _ANIMATIONS:
+            return False
+        return not _is_single(image)
 
 
 @contextmanager
@@ -521,9 +603,9 @@ def _check_scans(
 
 
 def _check_frames(image: ImageFile.ImageFile, name: str, number: int) -> None:
-    """Refuse a page of a GIF for which too much would be composed before."""
+    """Refuse a frame of an animation for which too much would be composed before."""
     composed = number * math.prod(image.size)
-    if image.format != "GIF" or composed <= MOST_COMPOSED:
+    if image.format not in _ANIMATIONS or composed <= MOST_COMPOSED:
         return
     if number <= getattr(image, "n_frames", 1):
         most = f"over {MOST_COMPOSED // 1_000_000:,} million pixels"
@@ -554,6 +636,7 @@ def _upright_rgb(
     rgb = _to_rgb(image)
     if orientation in _ORIENTATIONS:
         rgb = rgb.transpose(_ORIENTATIONS[orientation])
+    rgb.info = {}  # with the orientation that is applied: parts of it would be turned again
     return rgb, (height, width)
 
 
@@ -626,20 +709,33 @@ def _eight_bit(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
 
 
 def _opaque(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
-    """Lay a transparent image on white or black, whichever its visible pixels stand out from."""
-    light = 0.0
-    total = 0.0
+    """Lay a transparent image on the ground on which most of its letters stand out.
+
+    Gray is for images with letters that are light and others that are dark.
+    """
+    edges = dict.fromkeys(_GROUNDS, 0.0)
     for _, strip in _strips(image):
         rgba = strip.convert("RGBA")
-        alpha = np.asarray(rgba.getchannel("A"), dtype=np.float64)
-        lightness = np.asarray(rgba.convert("RGB").convert("L"), dtype=np.float64)
-        light += (lightness * alpha).sum()
-        total += alpha.sum()
-    background = "black" if light > 127.5 * total else "white"
+        alpha = np.asarray(rgba.getchannel("A"), np.float32) / 255
+        lightness = np.asarray(rgba.convert("RGB").convert("L"), np.float32)
+        for ground in _GROUNDS:
+            edges[ground] += _edges(ground + alpha * (lightness - ground))
+    edges[_GRAY] *= _SHARE_OF_GRAY
+    ground = max(_GROUNDS, key=lambda value: edges[value])
 
     def convert(strip: Image.Image) -> Image.Image:
         rgba = strip.convert("RGBA")
-        behind = Image.new("RGBA", rgba.size, background)
+        behind = Image.new("RGBA", rgba.size, (ground, ground, ground))
         return Image.alpha_composite(behind, rgba).convert("RGB")
 
     return convert
+
+
+def _edges(lightness: Float[np.ndarray, "height width"]) -> float:
+    """How much there is of curves, corners and ends of strokes, of which letters are made.
+
+    Straight sides, as of boxes and rules, do not count.
+    """
+    across = lightness[:, 1:] - lightness[:, :-1]
+    corners = np.abs(across[1:] - across[:-1])
+    return float(np.minimum(corners, _CLEAR).sum(dtype=np.float64))

@@ -65,6 +65,19 @@ class ProcessEnded(Exception):  # noqa: N818 - it says what happened
         return f"takes over {gigabytes} GB of memory to {verb}, or {breaks}"
 
 
+class ProcessNotStarted(ProcessEnded):
+    """The process could not be started: too many files or processes, or no memory."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(DEFAULT_LIMITS, False)
+        self._error = error
+
+    def reason(self, verb: str) -> str:
+        """What to say of a file that a process should ``draw``, for example."""
+        why = self._error.strerror or str(self._error)
+        return f"needs a process to {verb} it, which cannot be started ({why})"
+
+
 def answers(
     program: Path,
     wanted: dict[str, Any],
@@ -82,7 +95,7 @@ def answers(
         stop: ends the process as soon as it is set: nobody waits for the answers any more.
 
     Raises:
-        ProcessEnded: before all was answered.
+        ProcessEnded: before all was answered, or because it could not be started.
     """
     request = {
         **wanted,
@@ -91,13 +104,16 @@ def answers(
         "bytes": len(data),
     }
     path = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    started = Popen(  # noqa: S603 - our own program
-        [sys.executable, "-P", str(program)],
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=DEVNULL,
-        env={**os.environ, **_ONE_THREAD, **path},
-    )
+    try:
+        started = Popen(  # noqa: S603 - our own program
+            [sys.executable, "-P", str(program)],
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            env={**os.environ, **_ONE_THREAD, **path},
+        )
+    except OSError as error:
+        raise ProcessNotStarted(error) from error
     with started as process:
         watch = _Watch(process, limits.patience * limits.seconds, stop)
         try:

@@ -17,11 +17,11 @@ from vit_str.runtime.batch_reading import BatchReader, SecondLook
 from vit_str.runtime.constraints import constraint_of
 from vit_str.runtime.effort import FAST, decoding_options, rereading_options
 from vit_str.runtime.engine import open_engine, torch_engine
-from vit_str.runtime.forks import OpenedOnce
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
 from vit_str.runtime.long_lines import read_with_parts
 from vit_str.runtime.one_script import has_look_alikes, with_one_script
+from vit_str.runtime.opened_once import OpenedOnce
 from vit_str.runtime.other_scripts import OtherScripts
 from vit_str.runtime.prior import WordPrior, prior_of
 from vit_str.runtime.readings import Reading

@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from threading import Event
+from threading import Condition, Event
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from vit_str.serving.limits import Refusal
 
 Result = TypeVar("Result")
+
+_WEIGHT_OF_LAST = 0.3  # of the last job in the mean time of all
 
 
 class Lane:
@@ -117,9 +119,63 @@ class Lane:
         """
         return bool(self._queued)
 
+    def jobs(self) -> int:
+        """How many are in progress or wait for a thread."""
+        return len(self._began) + len(self._queued)
+
     def close(self) -> None:
         """Begin nothing more, and wait for what is in progress."""
         self._pool.shutdown(cancel_futures=True)
+
+
+class Share:
+    """Gives what goes on for long, such as a page, half of the time of what comes in batches."""
+
+    def __init__(self) -> None:
+        self._going_on = 0
+        self._changed = Condition()
+        self._owed_until = 0.0  # on the clock
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """While the block runs, batches leave it its time."""
+        with self._changed:
+            self._going_on += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._going_on -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """A batch begins as late after the last one as that took, if something goes on."""
+        with self._changed:
+            while self._going_on and (left := self._owed_until - time.monotonic()) > 0:
+                self._changed.wait(left)
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            ended = time.monotonic()
+            self._owed_until = ended + (ended - began)
+
+
+class MeanTime:
+    """How long jobs of one kind take, in the mean; late ones count more."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        """The block is such a job."""
+        began = time.monotonic()
+        yield
+        taken = time.monotonic() - began
+        weight = _WEIGHT_OF_LAST if self.seconds else 1.0
+        self.seconds += weight * (taken - self.seconds)
 
 
 def _stop(clock: asyncio.Timeout) -> None:

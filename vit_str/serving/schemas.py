@@ -96,6 +96,7 @@ class Word(BaseModel):
     polygon: list[tuple[float, float]]
     block: int
     line: int
+    struck: bool
     characters: list[Character]
 
 

@@ -21,6 +21,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from vit_str import console
@@ -40,6 +41,8 @@ STARTING = 60
 # Environment variable, for the processes that uvicorn starts
 _SETTINGS = "VIT_STR_SERVE"
 _FINISHING = 6  # seconds for requests in progress when the server stops
+# Of them, in which a request that was on its way is taken on a connection that is kept
+_LINGERING = 1.0
 _CONNECTIONS = 500  # open at once, in a process
 # Beside connections, pipes and files; where fewer may be open, as 256 on macOS, three addresses
 # could hold all that there are
@@ -91,6 +94,7 @@ class BoundedConnection(H11Protocol):
         self._was_taken = False  # much of an answer, since the last look
         self._rest = bytearray()  # of what came, that is not handed on yet
         self._turn: asyncio.Handle | None = None
+        self._is_ending = False
         self.site: str | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -108,6 +112,28 @@ class BoundedConnection(H11Protocol):
             self._hand_on()
         else:
             self.transport.pause_reading()
+
+    def handle_events(self) -> None:
+        before = self.cycle
+        super().handle_events()
+        if self.cycle is before or self.cycle is None:
+            return
+        names = {name for name, _ in self.cycle.scope["headers"]}
+        # Two lengths of a body, of which a proxy may believe the other (RFC 9112, 6.3)
+        if self._is_ending or {b"content-length", b"transfer-encoding"} <= names:
+            self._close_after_answer()
+
+    def shutdown(self) -> None:
+        """The server ends: answers say that no other follows, also to what is on its way now."""
+        self._is_ending = True
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._close_after_answer()
+        self.loop.call_later(_LINGERING, super().shutdown)
+
+    def _close_after_answer(self) -> None:
+        """Close the connection after the answer to this request, which says so."""
+        self.cycle.keep_alive = False
+        self.cycle.scope["headers"].append(CLOSE_HEADER)
 
     def resume_writing(self) -> None:
         super().resume_writing()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from functools import lru_cache, partial
+from functools import partial
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from threading import Event
@@ -24,6 +26,7 @@ from vit_str.runtime.image_decoding import DecodedImage, decode, decode_apart
 from vit_str.runtime.images import UnreadableImage, announced, is_costly
 from vit_str.runtime.limited_process import ProcessLimits
 from vit_str.runtime.machine import install_hint
+from vit_str.runtime.opened_once import OpenedOnce
 from vit_str.runtime.readings import error_row, reading_row
 from vit_str.runtime.script_detector import ScriptDetector
 from vit_str.runtime.weights_choice import (
@@ -34,7 +37,7 @@ from vit_str.runtime.weights_choice import (
 )
 from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.guard import LOG, Metrics
-from vit_str.serving.lanes import Lane, set_at_end
+from vit_str.serving.lanes import Lane, MeanTime, Share, set_at_end
 from vit_str.serving.limits import Capacity, ClientDisconnected, Limits, Refusal
 from vit_str.serving.previews import data_url
 
@@ -56,6 +59,7 @@ _OTHERS = 4  # engines with weights of other scripts that are kept
 _KNOWN_SEARCHES = 16  # whose lexicons and masks are kept
 # Of the deadline, that a page may be read for while other clients wait
 _TURN = 1 / 3
+_KNOWN_DROPPED = 64  # pages whose turn was over; the next one of each is longer
 _CLIENTS = 4  # with full queues of their own, before there is no room for others
 _PDF = b"%PDF"
 
@@ -81,6 +85,14 @@ class PageOfUpload(NamedTuple):
     number: int = 1
     search: Search = Search()
     picture: bool = False  # give the page as a picture too
+
+
+class _Turn(NamedTuple):
+    """How long a page may be read for while others wait."""
+
+    page: bytes  # a hash
+    seconds: float  # of the processor: other work must not take its time
+    end: float  # on the clock of its thread
 
 
 class _Interruptible(Reader):
@@ -122,7 +134,7 @@ class ReadingService:
         self._model = model
         self._first = "" if model is None else choose_weights(model).first
         device = reader.describe().device
-        self._other_engine = lru_cache(_OTHERS)(partial(open_engine, device=device))
+        self._other_engine = OpenedOnce(partial(open_engine, device=device), _OTHERS)
         self.limits = limits
         self.metrics = metrics
         self._effort = effort
@@ -135,8 +147,8 @@ class ReadingService:
         )
         pages_of_one = -(-limits.pages // 2)
         self.pages = Capacity(limits.pages, pages_of_one, "pages", queue("pages").set)
-        self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
-        self._page_parts = lru_cache(1)(partial(_open_page_parts, reader))
+        self._searcher = OpenedOnce(self._open_searcher, _KNOWN_SEARCHES)
+        self._page_parts = OpenedOnce(partial(_open_page_parts, reader))
         # Pictures that are not large, of which reading waits for more
         self._decoding = 0
         self._apart = ProcessLimits(seconds=limits.drawing)
@@ -148,6 +160,9 @@ class ReadingService:
         self._drawers = Lane(_DRAWERS, patience=patience)
         self._page_reader = Lane(1, patience=patience)
         self._page_reader.prepare(self._prepare_pages)
+        self._share = Share()  # of pages, beside words
+        self._page_time = MeanTime()
+        self._dropped: OrderedDict[bytes, None] = OrderedDict()
         self._reading: BatchingQueue[DecodedImage, Reading] = BatchingQueue(
             partial(self._read, reader),
             size=_TOGETHER,
@@ -257,6 +272,7 @@ class ReadingService:
         if not reads_pages():
             raise _no_pages(f"{install_hint('page')} where it runs, and start it again")
         with self.pages.places(client, 1), set_at_end() as over:
+            self._check_time()
             try:
                 picture = None
                 if await self._decoders.do(client, self._is_costly, upload):
@@ -328,11 +344,12 @@ class ReadingService:
         self, reader: Reader, images: Sequence[DecodedImage], options: ReadOptions
     ) -> list[Reading]:
         self.metrics.batches.observe(len(images))
-        return reader.read_decoded(
-            images,
-            boxes=options.boxes,
-            attention=options.attention,
-        )
+        with self._share.batch():
+            return reader.read_decoded(
+                images,
+                boxes=options.boxes,
+                attention=options.attention,
+            )
 
     def _open_searcher(self, search: Search) -> Reader:
         with refused():
@@ -392,7 +409,7 @@ class ReadingService:
         search = wanted.search
         picture = picture or self._picture(upload, wanted.number, over)
         detector, _ = self._opened_page_parts()
-        check = partial(self._check_turn, over, time.monotonic())
+        check = partial(self._check_turn, over, self._turn_of(upload, wanted))
         with refused():
             chosen = self._chosen(search)
             own = self._page_readers(
@@ -403,7 +420,8 @@ class ReadingService:
             partial(self._page_readers, other, search, check) for other in chosen.others
         ]
         page_reader = PageReader(reader, detector, own.lines, others=others)
-        page = page_reader.read(picture, boxes=reader.has_boxes)
+        with self._share.going_on(), self._page_time.measured():
+            page = page_reader.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
         row = page_row(upload.name, page) | {"page": wanted.number}
         if pages := picture.info.get("pages"):
@@ -412,15 +430,38 @@ class ReadingService:
             row["picture"] = data_url(picture)
         return row
 
-    def _check_turn(self, over: Event, began: float) -> None:
+    def _check_time(self) -> None:
+        """Refuse a page at once that could not be read in time."""
+        waiting = self._page_reader.jobs()
+        expected = (waiting + 1) * self._page_time.seconds
+        if waiting and expected > self.limits.deadline:
+            raise Refusal(
+                503,
+                f"others come first, and {waiting + 1} pages of "
+                f"{self._page_time.seconds:.0f} seconds each do not fit; send it again later",
+                retry_after=round(expected - self.limits.deadline) or 1,
+            )
+
+    def _turn_of(self, upload: Upload, wanted: PageOfUpload) -> _Turn:
+        """The turn of a page: twice as long if it was dropped when it was sent before."""
+        seconds = self.limits.deadline * _TURN
+        page = sha256(upload.data + repr(wanted).encode()).digest()
+        if page in self._dropped:
+            del self._dropped[page]
+            seconds *= 2
+        return _Turn(page, seconds, time.thread_time() + seconds)
+
+    def _check_turn(self, over: Event, turn: _Turn) -> None:
         """Raise if nobody waits for a page, or others have waited long enough for its end."""
         if over.is_set():
             raise ClientDisconnected
-        turn = self.limits.deadline * _TURN
-        if time.monotonic() - began > turn and self._page_reader.others_wait():
+        if time.thread_time() > turn.end and self._page_reader.others_wait():
+            self._dropped[turn.page] = None
+            if len(self._dropped) > _KNOWN_DROPPED:
+                self._dropped.popitem(last=False)
             raise Refusal(
                 503,
-                f"others wait, and this page takes over {turn:g} seconds to read; send "
+                f"others wait, and this page takes over {turn.seconds:g} seconds to read; send "
                 "it again later, or parts of it",
                 retry_after=round(self.limits.deadline),
             )

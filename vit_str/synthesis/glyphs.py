@@ -18,7 +18,13 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from vit_str import console
-from vit_str.files import default_cache, exclusive, remove_partial, write_atomically
+from vit_str.files import (
+    default_cache,
+    exclusive,
+    remove_links,
+    remove_partial,
+    write_atomically,
+)
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.fonts import (
     NO_FONTS,
@@ -49,6 +55,7 @@ _FORMAT = "vit-str glyphs"
 _VERSION = "5"  # of the cached file
 _ABANDONED = 3600.0
 """Seconds without a change after which a temporary file is that of a killed run."""
+_REJECTED = ".rejected.txt"
 _DRAWN = ".drawn"
 """Ends the name of the folder that holds what is drawn, until all is."""
 _TENSORS = ("columns", "starts", "widths", "bearings", "advances", "is_correct")
@@ -235,10 +242,15 @@ class GlyphAtlas:
             raise ValueError(f"expected fonts, found none {where}; {NO_FONTS}")
         cache = cache or default_cache()
         file = cache / f"glyphs-{_key(paths, charset)}.safetensors"
+        lock = file.with_suffix(".lock")
+        with suppress(OSError):  # of a disk that is read-only
+            remove_links(
+                file, lock, file.with_suffix(_DRAWN), file.with_suffix(_REJECTED)
+            )
         atlas = cls._cached(file)
         if not atlas:
             file.parent.mkdir(parents=True, exist_ok=True)
-            with exclusive(file.with_suffix(".lock"), wait=True):
+            with exclusive(lock, wait=True):
                 atlas = cls._cached(file)
                 atlas = atlas or cls._build_cached(charset, paths, where, file)
         return atlas.with_faces(faces_of_fonts(paths, charset))
@@ -268,7 +280,7 @@ class GlyphAtlas:
         lines = [f"{rejection.path}: {rejection.reason}\n" for rejection in rejections]
         try:
             atlas.save(file)
-            with write_atomically(file.with_suffix(".rejected.txt")) as rejected:
+            with write_atomically(file.with_suffix(_REJECTED)) as rejected:
                 rejected.write_text("".join(lines), encoding="utf-8")
         # Drawing took minutes: go on with it
         except (OSError, SafetensorError) as error:

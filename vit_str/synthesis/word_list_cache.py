@@ -13,7 +13,13 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from vit_str.files import default_cache, exclusive, remove_partial, write_atomically
+from vit_str.files import (
+    default_cache,
+    exclusive,
+    remove_links,
+    remove_partial,
+    write_atomically,
+)
 
 _ABANDONED = 3600.0
 """Seconds without a change after which a temporary file is that of a killed run."""
@@ -72,13 +78,16 @@ def keep_word_lists(
         file = default_cache() / f"words-{_key(settings)}.safetensors"
     except (OSError, ValueError, PackageNotFoundError):
         return lists_of(arrays_of(gather()))
+    lock = file.with_suffix(".lock")
+    with suppress(OSError):  # of a disk that is read-only
+        remove_links(file, lock)
     kept = _load(file)
     if kept:
         return kept
     with ExitStack() as stack:
         with suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(exclusive(file.with_suffix(".lock"), wait=True))
+            stack.enter_context(exclusive(lock, wait=True))
         kept = _load(file)
         if kept:
             return kept

@@ -12,9 +12,11 @@ import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 
 from vit_str.files import exclusive, remove_partial
-from vit_str.training.checkpoints import CannotStart
+from vit_str.training.checkpoints import LAST, CannotStart, Diverged, are_numbers
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.schedule import progress
+
+_BATCHES_BETWEEN_LOOKS = 50  # at the loss
 
 
 class StepCallback(Callback):
@@ -39,6 +41,66 @@ class StepCallback(Callback):
         batch: Any,
     ) -> None:
         """After a step and its average; ``batch`` is the last of the step."""
+
+
+class StopIfDiverged(Callback):
+    """End a run whose loss or weights are no numbers, before anything of it is written.
+
+    Name it first among the callbacks: what others have kept stays as it was.
+    """
+
+    def __init__(self) -> None:
+        self._sum: torch.Tensor | None = (
+            None  # of losses; looked at seldom, as a GPU waits
+        )
+
+    def on_train_batch_end(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        loss = outputs["loss"].detach()
+        self._sum = loss if self._sum is None else self._sum + loss
+        if (batch_idx + 1) % _BATCHES_BETWEEN_LOOKS == 0:
+            self._check_loss(trainer)
+
+    def on_validation_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._check(trainer, pl_module)
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._check(trainer, pl_module)
+
+    def on_save_checkpoint(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        checkpoint: dict[str, Any],
+    ) -> None:
+        self._check(trainer, pl_module)
+
+    def _check(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if not are_numbers(pl_module.state_dict().values()):
+            raise _diverged(trainer, "weights")
+        if self._sum is not None and not self._sum.isfinite():
+            raise _diverged(trainer, "loss")
+
+    def _check_loss(self, trainer: Trainer) -> None:
+        """All processes of a run end together, whichever of them has seen it."""
+        is_bad = self._sum is not None and not self._sum.isfinite()
+        self._sum = None
+        if trainer.strategy.reduce_boolean_decision(is_bad, all=False):
+            raise _diverged(trainer, "loss")
+
+
+def _diverged(trainer: Trainer, what: str) -> Diverged:
+    verb = "is no number" if what == "loss" else "are no numbers"
+    return Diverged(
+        f"the {what} {verb} any more at step {trainer.global_step:,}; nothing of that was "
+        f"written: resume from {LAST}, with a lower --model.learning_rate"
+    )
 
 
 class RandomStates(Callback):

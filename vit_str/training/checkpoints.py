@@ -2,6 +2,7 @@
 
 import pickle
 import zipfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,26 @@ _ADVICE = (
 )
 
 
+# Of a weight; the squares of larger ones, which norms sum, are no float32
+_LARGEST = 1e18
+
+
 class CannotStart(ValueError):  # noqa: N818 - it says what the run cannot do
     """A run cannot start or resume as it is asked to; says why and what to do, in one line."""
+
+
+class Diverged(ArithmeticError):  # noqa: N818 - it says what the run has done
+    """A run whose loss or weights are no numbers any more; says what to do, in one line."""
+
+
+def are_numbers(tensors: Iterable[torch.Tensor]) -> bool:
+    """Whether all values of some weights are finite, and of a size that one can compute with."""
+    of_numbers = [tensor for tensor in tensors if tensor.is_floating_point()]
+    filled = [tensor.detach() for tensor in of_numbers if tensor.numel()]
+    if not filled:
+        return True
+    largest = torch.stack([tensor.abs().max().float() for tensor in filled]).max()
+    return bool(largest <= _LARGEST)  # not so if it is NaN
 
 
 class CheckpointFiles(TorchCheckpointIO):
@@ -71,14 +90,25 @@ class CheckpointFiles(TorchCheckpointIO):
             if "://" in str(path):
                 checkpoint = super().load_checkpoint(path, weights_only=True)
             else:
-                if self.loaded.stat() and not zipfile.is_zipfile(self.loaded):
-                    raise ValueError("not a checkpoint, or cut short")
+                _check_file(self.loaded)
                 checkpoint = torch.load(path, map_location="cpu", weights_only=True)
             if not isinstance(checkpoint, dict) or "images_seen" not in checkpoint:
                 raise ValueError("not a checkpoint of vit-str train")
+            if not are_numbers(checkpoint.get("state_dict", {}).values()):
+                raise ValueError("its weights are no numbers, or far too large")
         except Exception as error:
             raise CannotStart(unusable(self.loaded, error)) from error
         return checkpoint
+
+
+def _check_file(path: Path) -> None:
+    """Refuse a file whose parts are not as they were written: torch looks at no checksum."""
+    if path.stat() and not zipfile.is_zipfile(path):
+        raise ValueError("not a checkpoint, or cut short")
+    with zipfile.ZipFile(path) as parts:
+        damaged = parts.testzip()
+    if damaged is not None:
+        raise ValueError(f"damaged, {damaged} in it is not as it was written")
 
 
 def _link(path: Path, second: Path) -> None:

@@ -16,8 +16,13 @@ from safetensors import SafetensorError
 from vit_str import console
 from vit_str.runtime.charset import CHARSETS, charset_of
 from vit_str.runtime.machine import threads_for_load, use_threads
-from vit_str.training.callbacks import StopCleanly
-from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
+from vit_str.training.callbacks import StopCleanly, StopIfDiverged
+from vit_str.training.checkpoints import (
+    CannotStart,
+    CheckpointFiles,
+    Diverged,
+    unusable,
+)
 from vit_str.training.configuration import completed, duration, emulates_bfloat16, move
 from vit_str.training.console import RunProgress, report
 from vit_str.training.initialization import StartFromWeights
@@ -141,6 +146,7 @@ class TrainingCLI(LightningCLI):
             super().instantiate_classes()
             if type(self.trainer.strategy.checkpoint_io) is TorchCheckpointIO:
                 self.trainer.strategy.checkpoint_io = CheckpointFiles()
+            self.callbacks.insert(0, StopIfDiverged())
             if self.config.init is not None:
                 start = StartFromWeights(self.config.init)
                 if self.checkpoint is None:
@@ -185,7 +191,7 @@ class TrainingCLI(LightningCLI):
         try:
             self._check_before_drawing(checkpoint)
             trainer.fit(self.model, datamodule=self.datamodule, ckpt_path=checkpoint)
-        except (CannotStart, OSError):
+        except (CannotStart, Diverged, OSError):
             raise
         except Exception as error:
             files = trainer.strategy.checkpoint_io
@@ -230,6 +236,9 @@ def main(arguments: Sequence[str]) -> int:
     except CannotStart as error:
         report(str(error))
         return 2
+    except Diverged as error:
+        report(str(error))
+        return 1
     except (OSError, SafetensorError) as error:
         if isinstance(error, SafetensorError) and "os error" not in str(error):
             raise

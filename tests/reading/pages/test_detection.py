@@ -7,7 +7,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.reading.pages.detection import (
     DETECTOR,
@@ -16,6 +16,7 @@ from vit_str.reading.pages.detection import (
     find_lines,
 )
 from vit_str.reading.pages.geometry import Quadrilateral, rectangle, upright
+from vit_str.reading.pages.small_print import parts_with_ink
 from vit_str.runtime.machine import install_hint
 
 AGAIN = 'pip install --force-reinstall --no-deps "rapidocr>=3.9"'
@@ -213,3 +214,46 @@ def test_no_memory_is_kept_between_pages():
     before = kilobytes()
     detector.lines(lines_of_bars((1472, 1120)))
     assert kilobytes() - before < 60_000
+
+
+@pytest.mark.parametrize(
+    ("side", "places"),
+    [
+        (3000, [(200, 300)]),
+        (4000, [(3000, 3900)]),
+        (3000, [(70, 60), (1500, 1500), (2500, 2880)]),
+    ],
+)
+@pytest.mark.parametrize("frame", [False, True])
+def test_small_print_on_large_sheets_is_found(side, places, frame):
+    pytest.importorskip("rapidocr")
+    sheet = Image.new("RGB", (side, side), "white")
+    pen = ImageDraw.Draw(sheet)
+    font = ImageFont.load_default(26)
+    for at in places:
+        pen.text(at, "A small line", "black", font)
+    if frame:
+        pen.rectangle((2, 2, side - 3, side - 3), outline="black", width=3)
+    detector = RapidDetector()
+    found = find_lines(detector, sheet).quadrilaterals
+    for at in places:
+        text = np.array(pen.textbbox(at, "A small line", font))
+        assert any(
+            (line.min(0) <= text[:2] + 4).all() and (line.max(0) >= text[2:] - 4).all()
+            for line in found
+        )
+    assert len(found) == len(places)
+
+
+def test_only_sheets_that_are_nearly_empty_are_looked_at_closely():
+    page = Image.new("RGB", (3000, 3000), "white")
+    assert parts_with_ink(page, []) == []
+    pen = ImageDraw.Draw(page)
+    pen.rectangle((100, 100, 400, 120), "black")
+    assert len(parts_with_ink(page, [])) == 1
+    high = [rectangle(100, 100, 400, 200)]
+    assert parts_with_ink(page, high) == []
+    for top in range(200, 2900, 60):
+        pen.rectangle((100, top, 2800, top + 20), "black")
+    assert parts_with_ink(page, []) == []
+    assert parts_with_ink(page.resize((2000, 2000)), []) == []

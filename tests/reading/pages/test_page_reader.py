@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.reading.pages.geometry import Quadrilateral, Strip, rectangle
 from vit_str.reading.pages.output import page_row
+from vit_str.reading.pages.pictures import pictures_in
 from vit_str.reading.pages.pieces import Piece, joined, whole, words_of
 from vit_str.reading.pages.reader import PageReader, PageReaders, load_page
 from vit_str.runtime import Reader, Reading, Search, load
@@ -47,6 +48,33 @@ def test_pages_are_read_in_every_form(drawn, page_reader, tmp_path):
         assert page_reader.read(form).text == expected
     with pytest.raises(ValueError, match="give several images as a list"):
         page_reader.read(np.zeros((2, 32, 128, 3), np.uint8))
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
+@pytest.mark.parametrize("orientation", [3, 6])
+def test_turned_photographs_are_read_upright(
+    drawn, page_reader, lines, form, orientation, tmp_path
+):
+    image, _ = drawn
+    path = tmp_path / "photo"
+    turn = {3: Image.Transpose.ROTATE_180, 6: Image.Transpose.ROTATE_90}
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    image.transpose(turn[orientation]).save(path, form, exif=exif, quality=95)
+    for source in (path, path.read_bytes(), next(pictures_in(str(path)))):
+        page = page_reader.read(source)
+        assert page.text == "\n".join(lines)
+        assert (page.width, page.height) == image.size
+
+
+def test_a_photograph_has_all_its_pixels_in_every_form(page_reader, tmp_path):
+    path = tmp_path / "scan.jpg"
+    Image.new("RGB", (2480, 3508), "white").save(path)
+    page_reader.detector.boxes = []
+    with path.open("rb") as file:
+        for source in (path, path.read_bytes(), file):
+            page = page_reader.read(source)
+            assert (page.width, page.height) == (2480, 3508)
 
 
 def test_characters_lie_in_their_words_and_words_in_their_lines(drawn, page_reader):

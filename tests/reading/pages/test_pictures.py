@@ -1,5 +1,6 @@
 """Pages of TIFF, GIF and PDF files, also of files that were made to do harm."""
 
+import struct
 import sys
 import time
 from collections.abc import Callable
@@ -57,6 +58,31 @@ def test_pdf_pages_are_drawn_as_large_as_is_useful(box, size, write_pdf):
     assert isinstance(picture, Image.Image)
     assert (picture.size, picture.mode) == (size, "RGB")
     assert picture.getextrema() == 3 * ((0, 255),)
+
+
+@pytest.mark.parametrize("resolution", [50, 200, 600, 2400, 20_000])
+@pytest.mark.parametrize("size", [(900, 600), (900, 60), (6000, 4000)])
+def test_pdf_pages_show_all_of_their_images(resolution, size, tmp_path):
+    """Whatever resolution the file claims for them."""
+    pytest.importorskip("pypdfium2")
+    path = tmp_path / "page.pdf"
+    Image.new("L", size, "white").save(path, "PDF", resolution=resolution)
+    (picture,) = pictures_in(str(path))
+    assert isinstance(picture, Image.Image)
+    pixels = picture.width * picture.height
+    assert 0.98 * min(size[0] * size[1], 16_000_000) <= pixels < 17_000_000
+    if resolution <= 2400:
+        assert picture.width / picture.height == pytest.approx(size[0] / size[1], 0.05)
+    (asked,) = pictures_in(str(path), PageOptions(resolution=min(resolution, 200)))
+    assert isinstance(asked, Image.Image) and asked.width <= picture.width
+
+
+def test_pdf_pages_show_all_of_images_in_strips(write_pdf):
+    strip = "BI /W 500 /H 50 /CS /G /BPC 1 /F /AHx ID " + "A5" * 63 * 50 + "> EI"
+    content = "\n".join(f"q 24 0 0 2.4 0 {2.4 * n} cm {strip} Q" for n in range(10))
+    (picture,) = pictures_in(write_pdf("0 0 24 24", content))
+    assert isinstance(picture, Image.Image)
+    assert picture.size == (500, 500)
 
 
 def test_pdf_pages_that_take_too_long_or_too_much_are_one_line(write_pdf, tmp_path):
@@ -163,6 +189,42 @@ def test_pages_of_pictures(name, tmp_path):
     assert isinstance(first, Image.Image) and isinstance(last, Image.Image)
     assert (first.getpixel((9, 9))[0], last.getpixel((9, 9))[2]) > (200, 200)
     assert not list(pictures_in(path, PageOptions.of("4")))
+
+
+@pytest.mark.parametrize(
+    "compression", [None, "tiff_lzw", "tiff_adobe_deflate", "jpeg"]
+)
+@pytest.mark.parametrize("damaged", [{1}, {2}, {1, 3}])
+def test_pages_behind_a_damaged_one_are_read(compression, damaged, tmp_path):
+    values = np.random.default_rng(0).integers(0, 256, (3, 40, 60, 3), dtype=np.uint8)
+    pages = [Image.fromarray(page) for page in values]
+    path = tmp_path / "pages.tiff"
+    options = {"compression": compression} if compression else {}
+    pages[0].save(path, save_all=True, append_images=pages[1:], **options)
+    data = bytearray(path.read_bytes())
+    with Image.open(path) as image:
+        for number in damaged:
+            image.seek(number - 1)
+            (offset, *_), (size, *_) = image.tag_v2[273], image.tag_v2[279]
+            if (
+                compression is None
+            ):  # any bytes are pixels: they lie behind the end instead
+                entry = data.index(
+                    struct.pack("<HHI", 273, 4, 1) + struct.pack("<I", offset)
+                )
+                data[entry + 8 : entry + 12] = struct.pack("<I", 1 << 30)
+            else:
+                data[offset : offset + size] = size * b"\xff"
+    path.write_bytes(data)
+    found = list(pictures_in(str(path)))
+    assert len(found) == 3
+    for number, page in enumerate(found, 1):
+        if number in damaged:
+            assert isinstance(page, UnreadableImage)
+            assert page.reason.startswith(f"page {number}: damaged or cut short")
+        else:
+            assert isinstance(page, Image.Image)
+            assert page.size == (60, 40)
 
 
 @pytest.mark.parametrize(
@@ -273,3 +335,45 @@ def test_a_locked_pdf_file_needs_its_password(write_pdf, tmp_path):
     assert reason(locked, options=wrong) == "not the password of this PDF file"
     (picture,) = pictures_in(locked, PageOptions(password="open sesame"))  # noqa: S106
     assert isinstance(picture, Image.Image)
+
+
+@pytest.mark.parametrize("form", ["GIF", "WEBP", "PNG"])
+def test_frames_of_animations_are_read_when_they_change(form, tmp_path):
+    colors = ("white", "white", "black", "black", "black", "white")
+    frames = [Image.new("RGB", (60, 40), color) for color in colors]
+    for number, frame in enumerate(
+        frames
+    ):  # or writers would join those that are equal
+        frame.putpixel((0, 0), (0, 0, 200) if number < 1 else (0, 0, 0))
+    path = tmp_path / f"moving.{form.lower()}"
+    options: dict[str, Any] = {"lossless": True} if form == "WEBP" else {}
+    frames[0].save(
+        path, form, save_all=True, append_images=frames[1:], duration=20, **options
+    )
+    with Image.open(path) as image:
+        several = image.n_frames
+    pages = list(pictures_in(str(path)))
+    assert all(isinstance(page, Image.Image) for page in pages)
+    assert len(pages) == 4 <= several
+    middles = [page.getpixel((30, 20))[0] > 127 for page in pages]
+    assert middles == [True, True, False, True]
+    (second,) = pictures_in(str(path), PageOptions.of("2"))
+    assert second.tobytes() == pages[1].tobytes()
+
+
+def test_endless_animations_end(tmp_path, monkeypatch):
+    """Frames that change nothing are one page; those that do are not read without end."""
+    still = tmp_path / "still.gif"
+    still.write_bytes(gif_of_frames(200, 5000))
+    began = time.monotonic()
+    (page,) = pictures_in(str(still))
+    assert isinstance(page, Image.Image)
+    assert time.monotonic() - began < 20
+    moving = tmp_path / "moving.gif"
+    frames = [Image.new("L", (30, 20), shade) for shade in range(80)]
+    frames[0].save(moving, save_all=True, append_images=frames[1:], duration=20)
+    *pages, error = pictures_in(str(moving))
+    assert len(pages) == 50
+    assert isinstance(error, UnreadableImage)
+    assert error.reason.startswith("page 51: over 50 frames differ before it; name")
+    assert len(list(pictures_in(str(moving), PageOptions.of("1-70")))) == 70

@@ -71,7 +71,7 @@ def run_pages(options: argparse.Namespace) -> int:
         return 2
     wanted = PageOptions.of(
         options.pages or "1-",
-        resolution=options.dpi or 200,
+        resolution=options.dpi,
         password=options.password,
         text_layer=options.text_layer,
     )
@@ -296,6 +296,8 @@ class _Run:
                 if errors <= _MOST_ERRORS:
                     progress.warn(str(picture))
                 continue
+            # Frames that are as the one before are left out
+            number = picture.info.get("number") or number
             left_out = picture.info.get("left_out", 0)
             if left_out:
                 images = "an image" if left_out == 1 else f"{left_out} images"

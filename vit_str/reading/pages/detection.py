@@ -18,6 +18,7 @@ from vit_str.reading.pages.geometry import (
     turn_points,
     upright,
 )
+from vit_str.reading.pages.small_print import Part, parts_with_ink
 from vit_str.reading.pages.text_boxes import text_boxes
 from vit_str.runtime.forks import PerProcess
 from vit_str.runtime.graph_files import open_session, session_options
@@ -85,7 +86,25 @@ def find_lines(detector: LineDetector, image: Image.Image) -> FoundLines:
     if bend is not None:
         image = bend.flattened(image)
         found = detector.lines(image)
+    found = _looked_at_closely(detector, image, found)
     return FoundLines(image, _from_its_side(detector, image, found), bend)
+
+
+def _looked_at_closely(
+    detector: LineDetector, image: Image.Image, found: list[Quadrilateral]
+) -> list[Quadrilateral]:
+    """Lines that were found, but for those of parts that tell more when they are seen larger."""
+    for part in parts_with_ink(image, found):
+        corner = part[:2]
+        closer = [line + corner for line in detector.lines(image.crop(part))]
+        if closer:
+            found = [line for line in found if not _is_in(line, part)] + closer
+    return found
+
+
+def _is_in(line: Quadrilateral, part: Part) -> bool:
+    middle = line.mean(0)
+    return bool((middle >= part[:2]).all() and (middle <= part[2:]).all())
 
 
 def _from_its_side(

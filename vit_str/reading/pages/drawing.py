@@ -1,11 +1,11 @@
 """Draws the pages of a PDF file, as a program with limits that `pictures_in` runs.
 
 See `limited_process`. It takes the ``path`` of the file, ``ranges`` of pages, ``resolution`` in
-dots per inch, ``password``, ``text``, whether text of the file is wanted, and most ``pixels`` of a
-page. For every page it answers with the RGB pixels and ``{"size": [width, height], "lines": [...],
-"left_out": 0, "pages": 1}``, the last two the number of images that PDFium could not decode, and
-that of all pages of the file; or with ``{"error": "..."}``. It imports no more than it needs, to
-start fast.
+dots per inch, null for what shows all of the images, ``password``, ``text``, whether text of the
+file is wanted, and most ``pixels`` of a page. For every page it answers with the RGB pixels and
+``{"size": [width, height], "lines": [...], "left_out": 0, "pages": 1}``, the last two the number of
+images that PDFium could not decode, and that of all pages of the file; or with
+``{"error": "..."}``. It imports no more than it needs, to start fast.
 """
 
 import math
@@ -15,6 +15,7 @@ from typing import Any
 from vit_str.runtime.limited_process import answer, limit_time, receive
 
 _POINTS_PER_INCH = 72
+_RESOLUTION = 200  # dots per inch, at least, where no other is asked for
 _LONGEST = 50_000  # pixels of a side
 # As PDFium has one at the end of a line, without a sign that it ends there
 _SOFT_HYPHEN = 2
@@ -28,6 +29,7 @@ _THINNEST = 4.0  # points of a side; letters that can be read are larger
 _SMALLEST = 8  # pixels of a side of an image that may hold text
 # Of a page, that are decoded once more to know whether they are damaged
 _MOST_IMAGES = 20
+_MOST_SIZES = 10_000  # images of a page, of which the sizes are looked at
 
 
 def main() -> None:
@@ -78,16 +80,38 @@ def _why_closed(reason: str, password: str | None) -> str:
     )
 
 
-def _draw(page: Any, resolution: int, pixels: int) -> Any:
+def _draw(page: Any, resolution: int | None, pixels: int) -> Any:
     """A page as a Pillow image of at most about so many pixels."""
     width, height = page.get_size()
-    if not min(width, height) >= _THINNEST:
+    least = _RESOLUTION / _POINTS_PER_INCH
+    scale = max(least, _scale_of_images(page)) if min(width, height) > 0 else least
+    if not min(width, height) * scale / least >= _THINNEST:
         raise ValueError(f"it measures {width:.4g} x {height:.4g} points")
-    scale = resolution / _POINTS_PER_INCH
+    if resolution is not None:
+        scale = resolution / _POINTS_PER_INCH
     scale = min(
         scale, (pixels / (width * height)) ** 0.5, _LONGEST / max(width, height)
     )
     return page.render(scale=scale).to_pil().convert("RGB")
+
+
+def _scale_of_images(page: Any) -> float:
+    """Pixels per point with which a page has as many of them as all of its images together.
+
+    Scanners and programs that join pictures to a file may say any resolution of them.
+    """
+    import ctypes
+
+    from pypdfium2 import raw
+
+    pixels = 0
+    images = page.get_objects(filter=(raw.FPDF_PAGEOBJ_IMAGE,))
+    for image in islice(images, _MOST_SIZES):
+        size = ctypes.c_uint(), ctypes.c_uint()
+        if raw.FPDFImageObj_GetImagePixelSize(image.raw, *map(ctypes.byref, size)):
+            pixels += size[0].value * size[1].value
+    width, height = page.get_size()
+    return float((pixels / (width * height)) ** 0.5)
 
 
 def _lines(

@@ -52,6 +52,7 @@ def as_read(page: Page) -> Page:
                 polygon=_points(next(places)),
                 size=word.size,
                 weight=word.weight,
+                is_struck=word.is_struck,
             )
             for word in line
         )

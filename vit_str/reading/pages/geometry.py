@@ -7,6 +7,7 @@ bottom right, bottom left **as the text is read**: the first side runs along the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import numpy as np
 from PIL import Image
 
 from vit_str.reading.pages.ink import ink_of
+from vit_str.reading.pages.strikes import Strike, find_strikes, without_strikes
 
 if TYPE_CHECKING:
     from jaxtyping import Float, UInt8
@@ -109,6 +111,7 @@ class Strip:
 
     def __init__(self, image: Image.Image, quadrilateral: Quadrilateral) -> None:
         size = np.clip(np.round(side_lengths(quadrilateral)), 1, _MOST_PIXELS)
+        self.strikes: tuple[Strike, ...] = ()
         self._to_image = homography(rectangle(0, 0, *size), quadrilateral)
         # Without what is far away, the pixels that Pillow looks at stay few.
         low = np.floor(quadrilateral.min(0) - 2).clip(0)
@@ -126,6 +129,23 @@ class Strip:
     def ink(self) -> UInt8[np.ndarray, "row column"]:
         """How much ink each pixel holds, see `ink_of`."""
         return ink_of(self.image)
+
+    def without_strikes(self) -> Strip:
+        """The same with no strokes through words, if it has some, and with their places."""
+        strikes = find_strikes(self.ink)
+        if not strikes:
+            return self
+        cleaned = copy(self)
+        del cleaned.ink  # of the strokes too
+        cleaned.image = without_strikes(self.image, self.ink, strikes)
+        cleaned.strikes = tuple(strikes)
+        return cleaned
+
+    def inverse(
+        self, points: Float[np.ndarray, "point 2"]
+    ) -> Float[np.ndarray, "point 2"]:
+        """Where points of the image lie in the strip."""
+        return project(np.linalg.inv(self._to_image), points)
 
     def polygons(
         self, boxes: Float[np.ndarray, "box 4"]

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
-from vit_str.reading.pages.page import Page, Word
+from vit_str.reading.pages.page import Page, Word, text_of
 from vit_str.reading.pages.structure import (
     Heading,
     Item,
@@ -16,6 +17,9 @@ from vit_str.reading.pages.tables import Row, Table
 
 _LINE_BREAK = "  \n"  # which all kinds of Markdown know; some take a backslash for text
 _NESTING = "    "  # before an item that is in another one, also in one of numbers
+# Of lists of tasks
+_BOXES = {"□": "[ ]", "☐": "[ ]", "[x]": "[x]", "☑": "[x]", "☒": "[x]"}
+_SIGNS = re.compile(r"([\\`*_\[\]<>|~])")
 _MARKED = re.compile(r"[#+]|[-=]+$")  # what Markdown takes for the mark of a line
 
 
@@ -52,9 +56,11 @@ def _marked(part: Heading | Item | Paragraph | Table) -> str:
 
 
 def _mark(mark: str) -> str:
-    """The mark of an item: Markdown has numbers and bullets, letters stand behind one."""
+    """The mark of an item: Markdown has numbers and bullets, letters and boxes stand behind one."""
     if mark[0].isdigit():
         return mark
+    if mark in _BOXES:
+        return f"- {_BOXES[mark]}"
     return f"- {mark}" if any(map(str.isalnum, mark)) else "-"
 
 
@@ -78,4 +84,4 @@ def _table(table: Table) -> str:
 
 def _text(words: Sequence[Word]) -> str:
     """Words with a space between them; what Markdown would obey is escaped."""
-    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", " ".join(word.text for word in words))
+    return text_of(words, partial(_SIGNS.sub, r"\\\1"))

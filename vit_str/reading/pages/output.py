@@ -66,6 +66,7 @@ def _word(word: Word, block: int, line: int) -> dict[str, Any]:
         "polygon": [[round(x, 1), round(y, 1)] for x, y in word.polygon],
         "block": block,
         "line": line,
+        "struck": word.is_struck,
         "characters": [_character(each) for each in word.characters],
     }
 

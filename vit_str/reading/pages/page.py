@@ -1,6 +1,8 @@
 """What reading a whole picture gives: words, in lines, in blocks, in reading order."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from vit_str.runtime.boxes import Box
 from vit_str.runtime.readings import Character
@@ -22,6 +24,7 @@ class Word:
         size: height of the small letters of its line, in pixels, or of its font; 0 if not known.
         weight: width of the strokes of its line, or weight of its font, to compare with others of
             the page; 0 if not known.
+        is_struck: whether a stroke runs through it.
     """
 
     text: str
@@ -30,6 +33,7 @@ class Word:
     characters: tuple[Character, ...] = ()
     size: float = 0.0
     weight: float = 0.0
+    is_struck: bool = False
 
     @property
     def box(self) -> Box:
@@ -78,8 +82,22 @@ class Page:
 
     @property
     def text(self) -> str:
-        """Lines as a person would type them, with an empty line between blocks."""
-        return "\n\n".join(
-            "\n".join(" ".join(word.text for word in line) for line in block)
-            for block in self.blocks
-        )
+        """Lines as a person would type them, with an empty line between blocks.
+
+        Words that are struck out stand between ``~~``.
+        """
+        return "\n\n".join("\n".join(map(text_of, block)) for block in self.blocks)
+
+
+def text_of(words: Sequence[Word], escape: Callable[[str], str] = str) -> str:
+    """Words with a space between them, those that are struck out between ``~~``.
+
+    Args:
+        words: of a line.
+        escape: what to make of their text.
+    """
+    parts = []
+    for is_struck, group in groupby(words, lambda word: word.is_struck):
+        text = escape(" ".join(word.text for word in group))
+        parts.append(f"~~{text}~~" if is_struck else text)
+    return " ".join(parts)

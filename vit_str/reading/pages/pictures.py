@@ -1,4 +1,4 @@
-"""The pictures in a file: one, or the pages of a TIFF, GIF or PDF file."""
+"""The pictures in a file: one, the pages of a TIFF or PDF file, or the frames of an animation."""
 
 import re
 from collections.abc import Generator, Iterator, Sequence
@@ -22,14 +22,15 @@ from vit_str.runtime.images import (
     SUFFIXES,
     UnreadableImage,
     is_costly,
-    load_pages,
     page_numbers,
+    readable_pages,
 )
 from vit_str.runtime.limited_process import (
     DEFAULT_LIMITS,
     Answer,
     ProcessEnded,
     ProcessLimits,
+    ProcessNotStarted,
     answers,
 )
 from vit_str.runtime.machine import install_hint
@@ -50,8 +51,9 @@ class PageOptions:
 
     # First and last numbers of pages, from 1; None for all that follow
     ranges: tuple[tuple[int, int | None], ...] = ((1, None),)
-    # Dots per inch to draw with; fewer where a page would have too many pixels
-    resolution: int = 200
+    # Dots per inch to draw with, fewer where a page would have too many pixels; None for 200, or
+    # more where the page has images with more pixels
+    resolution: int | None = None
     password: str | None = None  # of the file
     # Hand out the text that a page has, as `info["lines"]` of its picture
     text_layer: bool = False
@@ -102,7 +104,7 @@ def pictures_in(
         yield from _pictures_of(process, path, options, "decode")
     else:
         try:
-            yield from load_pages(path, options.numbers)
+            yield from readable_pages(path, options.numbers)
         except UnreadableImage as error:
             yield error
 
@@ -150,6 +152,9 @@ def _pictures_of(
             for header, pixels in process:
                 next(pages, 0)
                 yield _picture_of(header, pixels, path)
+        except ProcessNotStarted as failed:
+            advice = "raise the limits of the system, or close programs"
+            yield UnreadableImage(path, f"{failed.reason(verb)}; {advice}")
         except ProcessEnded as ended:
             reason = (
                 f"page {next(pages, 0)} {ended.reason(verb)}; it and those after it "
@@ -167,6 +172,7 @@ def _picture_of(
     picture.info["lines"] = header.get("lines", ())
     picture.info["left_out"] = header.get("left_out", 0)
     picture.info["pages"] = header.get("pages")
+    picture.info["number"] = header.get("number")
     return picture
 
 

@@ -13,6 +13,7 @@ from PIL import Image
 from vit_str.reading.pages.geometry import Strip
 from vit_str.reading.pages.ink import trimmed, type_of
 from vit_str.reading.pages.page import Point, Word
+from vit_str.reading.pages.strikes import are_struck
 from vit_str.reading.pages.tables import Sides
 from vit_str.runtime.boxes import Box
 from vit_str.runtime.readings import Character, Reading
@@ -136,7 +137,7 @@ def words_on_page(reads: Sequence[Read]) -> list[Word]:
     sides = np.concatenate([corners.min(1), corners.max(1)], 1)
     places = zip(corners, starmap(Box, sides.tolist()), strict=True)
     words = []
-    for _, reading in reads:
+    for (_, reading), span in zip(reads, spans, strict=True):
         polygon, _ = next(places)
         characters = []
         for each in reading.characters:
@@ -152,6 +153,7 @@ def words_on_page(reads: Sequence[Read]) -> list[Word]:
             characters=tuple(characters),
             size=type_.size,
             weight=type_.weight,
+            is_struck=are_struck(span, strip.strikes),
         )
         words.append(word)
     return words

@@ -13,6 +13,14 @@ import numpy as np
 from PIL import Image
 
 from vit_str.reading.pages.bullets import with_bullets
+from vit_str.reading.pages.check_boxes import (
+    CheckBox,
+    erased,
+    find_check_boxes,
+    holds_letter,
+    is_in_line,
+    with_check_boxes,
+)
 from vit_str.reading.pages.detection import (
     LineDetector,
     RapidDetector,
@@ -44,10 +52,16 @@ from vit_str.reading.pages.rules import find_rules, grids
 from vit_str.reading.pages.settling import MarkStyle, settled, with_apostrophes
 from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.engine import open_engine
-from vit_str.runtime.forks import OpenedOnce
 from vit_str.runtime.image_decoding import without_array
-from vit_str.runtime.images import load_image, load_pages, source_name
+from vit_str.runtime.images import (
+    BinaryFile,
+    file_bytes,
+    load_image,
+    load_pages,
+    source_name,
+)
 from vit_str.runtime.one_script import with_one_script
+from vit_str.runtime.opened_once import OpenedOnce
 from vit_str.runtime.readings import per_character
 from vit_str.runtime.script_detector import ScriptDetector
 from vit_str.runtime.weights_choice import (
@@ -161,7 +175,7 @@ class PageReader:
             ValueError: for an array of another shape or type than an image has.
         """
         path = source_name(source) if isinstance(source, str | os.PathLike) else None
-        image = next(load_pages(path)) if path else load_image(without_array(source))
+        image = _first_picture(path or source)
         flat, found, bend = find_lines(self.detector, image)
         page = self._read_found(flat, found, path, boxes)
         return bend.restored(page, *image.size) if bend else page
@@ -183,12 +197,14 @@ class PageReader:
             direction = 0
         else:
             lines, direction = self._read_lines(image, found)
+        lines, check_boxes = self._without_check_boxes(lines, image)
+        lines = [self._without_strikes(line) for line in lines]
         lines = self._look_again(lines, boxes)
         readings = chain.from_iterable(line.readings for line in lines)
         unread = sum(reading.is_left_out for reading in readings)
         lines = self._sure([self._in_one_script(line) for line in lines])
         rules = find_rules(image)
-        blocks = self._arrange(lines, direction, rules, image)
+        blocks = self._arrange(lines, direction, rules, image, check_boxes)
         return Page(image.width, image.height, blocks, path, rules, unread=unread)
 
     def _read_lines(
@@ -288,6 +304,44 @@ class PageReader:
             lines.append(_Line(quadrilateral, quarters, words, readers))
         return lines
 
+    def _without_check_boxes(
+        self, lines: Sequence[_Line], image: Image.Image
+    ) -> tuple[list[_Line], list[CheckBox]]:
+        """Lines as they are read without the boxes to tick in them, and these boxes."""
+        if self.reader.is_constrained:  # to texts that may have no sign for them
+            return list(lines), []
+        words = list(chain.from_iterable(line.words for line in lines))
+        boxes = [
+            box
+            for box in find_check_boxes(image, [line.quadrilateral for line in lines])
+            if not holds_letter(words, box)
+        ]
+        if not boxes:
+            return list(lines), []
+        without = erased(image, boxes)
+        kept = []
+        for line in lines:
+            around = line.quadrilateral
+            if any(is_in_line(box, around) for box in boxes):
+                read = self._in_direction(
+                    without, [around], line.quarters, line.readers
+                )
+                kept += read
+            else:
+                kept.append(line)
+        return kept, boxes
+
+    @staticmethod
+    def _without_strikes(line: _Line) -> _Line:
+        """A line as it is read without strokes through its words, if it has some."""
+        strip = line.words[0][0].strip
+        cleaned = strip.without_strikes()
+        if cleaned is strip:
+            return line
+        piece = whole(cleaned)
+        [reading] = line.readers.lines.read([piece.image], boxes=True)
+        return replace(line, words=words_of(piece, reading))
+
     def _look_again(self, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
         """Lines whose doubtful words are as the surer of both of its readers reads them."""
         renewed = list(lines)
@@ -365,8 +419,9 @@ class PageReader:
         direction: int,
         rules: Sequence[Rule],
         image: Image.Image,
+        check_boxes: Sequence[CheckBox] = (),
     ) -> tuple[tuple[tuple[Word, ...], ...], ...]:
-        """Words of the lines in reading order, with bullets before them."""
+        """Words of the lines in reading order, with bullets before them, and boxes to tick."""
         lines = [line for line in lines if line.words]
         quadrilaterals = [line.quadrilateral for line in lines]
         turned = [upright(turn_points(each, -direction)) for each in quadrilaterals]
@@ -382,6 +437,11 @@ class PageReader:
         words = [words_on_page(line.words) for line in lines]
         if _is_print(lines):  # lists are in print, and photographs full of spots
             words = with_bullets(image, words)
+        quarters = [line.quarters for line in lines]
+        words, alone = with_check_boxes(words, check_boxes, quadrilaterals, quarters)
+        for box in alone:
+            words.append([box])
+            turned.append(upright(turn_points(np.array(box.polygon), -direction)))
         word_boxes = list(map(boxes_of, words))
         sides = [tuple(box) for box in chain.from_iterable(word_boxes)]
         blocks = arranged(
@@ -401,6 +461,15 @@ class PageReader:
             words = with_elisions(with_low_quotes(words))
         following = iter(words)
         return tuple(tuple(islice(following, len(row))) for row in rows)
+
+
+def _first_picture(source: Any) -> Image.Image:
+    """The first picture of a file at full size, or what is one already; upright and in RGB."""
+    if isinstance(source, BinaryFile):
+        source = file_bytes(source, source_name(source))
+    if isinstance(source, str | bytes):
+        return next(load_pages(source))
+    return load_image(without_array(source))
 
 
 def _box_of(points: np.ndarray) -> np.ndarray:

@@ -40,7 +40,7 @@ _TEXT = 3  # words of a line that the next one of its cell goes on with, at leas
 _LOOSER = 1.6
 
 
-_MARK = re.compile(r"[-–—•·°*+▪■●○□→✓]|\(?(?:\d{1,3}|[a-z])[.)]|\(?[A-Z]\)")
+_MARK = re.compile(r"[-–—•·°*+▪■●○□☐☑☒→✓]|\[x\]|\(?(?:\d{1,3}|[a-z])[.)]|\(?[A-Z]\)")
 """A bullet, a dash, a number or a letter before an item of a list."""
 
 
