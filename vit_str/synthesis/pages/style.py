@@ -92,7 +92,7 @@ class Style:
         """The style sheet of the page."""
         above, beside = self.margin
         rules = [
-            "* { box-sizing: border-box }",
+            "* { box-sizing: border-box; overflow-wrap: break-word }",
             f"html {{ background: {self.paper} }}",
             f"body {{ margin: 0; width: {self.width}px; min-height: {self.height}px;"
             f" padding: {above:.0f}px {beside:.0f}px; display: flex; flex-direction: column;"
@@ -218,6 +218,7 @@ class Style:
             f".note {{ font-size: {random.uniform(0.7, 0.88):.2f}em; line-height: 1.25;"
             " margin: 0 0 .25em; text-align: left; text-indent: 0 }",
             "figure { margin: .6em 0; break-inside: avoid }",
+            "h1, h2, h3, h4 { break-after: avoid }",
             f".fine {{ font-size: {random.uniform(0.72, 0.9):.2f}em }}",
             f".muted {{ color: {self.gray} }}",
             f".lead {{ font-size: {random.uniform(1.08, 1.3):.2f}em; text-indent: 0 }}",

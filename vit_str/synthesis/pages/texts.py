@@ -15,6 +15,7 @@ from vit_str.synthesis.word_lists import language_words
 _WORDS = 6000  # most frequent words of a language
 _FLATTER = 0.75  # exponent of shares: rare words are what texts are about
 _UNKNOWN = 0.3  # share of labels that are none of a list: nobody can list all
+_LETTERS = frozenset("aàyeèoóiuwzé")  # that are words; others are cut from words by wordfreq
 _FIELD = re.compile(r"\{(\w+)\}")
 _SIGNS = {"€": 5, "$": 5, "£": 2, "CHF": 1, "kr": 1, "zł": 0.5, "EUR": 1, "USD": 0.5}
 _UNITS = "kg|g|m|mm|cm|km|l|ml|%|°C|V|A|W|kWh|h|min|pcs|bar|rpm|dB(A)|m²|m³|GB".split(
@@ -37,7 +38,7 @@ def _vocabulary(language: str) -> tuple[list[str], list[float]]:
     top = {
         word: share**_FLATTER
         for word, share in islice(words.items(), _WORDS)
-        if word.isalpha()
+        if word.isalpha() and (len(word) > 1 or word in _LETTERS)
     }
     return list(top), list(accumulate(top.values()))
 
@@ -289,7 +290,7 @@ _VALUES = {
     "site": lambda t: t.filled("www.{word}.") + t.random.one("com", "net", "info"),
     "unit": lambda t: t.random.choice(_UNITS),
     "quantity": _quantity,
-    "tick": lambda t: t.random.one("x", "✓", "–", "", "yes", "no"),
+    "tick": lambda t: t.random.one("x", "✓", "–", "", *t.all_labels("answers")[:2]),
     "answer": lambda t: t.exact("answers"),
     "person": Texts.person,
     "place": lambda t: capitalized(t.noun()),

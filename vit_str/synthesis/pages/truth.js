@@ -3,21 +3,56 @@
   const HEADINGS = /^H([1-6])$/;
   const attribute = (e, name) => e.getAttribute(name);
 
-  // Leave out what does not fit at the end of the text, not a heading without text.
+  // Where the content of a part ends, which may be made as high as its neighbor.
+  function contentBottom(e) {
+    const parts = [...e.children].filter(part => !part.matches('header, footer'));
+    if (!e.matches('.flow, main') || !parts.length) return e.getBoundingClientRect().bottom;
+    return Math.max(...parts.map(contentBottom));
+  }
+
+  // The last thing of a part: of parts side by side, that of the lowest.
+  function lastOf(flow) {
+    let last = flow;
+    while (last.matches('.flow, main, ul, tbody, [role=table]') && last.lastElementChild) {
+      const parts = [...last.children].filter(e => !e.matches('header, footer'));
+      if (!parts.length) break;
+      last = last.matches('.beside') ? parts.reduce((a, b) => (contentBottom(b) > contentBottom(a) ? b : a)) : parts.at(-1);
+    }
+    return last;
+  }
+
+  // Leave out words at the end of a paragraph; false if not even two lines fit.
+  function shorten(paragraph, isHigh) {
+    const words = paragraph.textContent.split(' ');
+    if (paragraph.tagName !== 'P' || words.length < 25 || paragraph.querySelector('br')) return false;
+    const show = count => { paragraph.textContent = words.slice(0, count).join(' '); };
+    let fits = 14, most = words.length;
+    show(fits);
+    if (isHigh()) return false;
+    while (fits < most - 1) {
+      const middle = (fits + most) >> 1;
+      show(middle);
+      if (isHigh()) most = middle;
+      else fits = middle;
+    }
+    show(fits);
+    return true;
+  }
+
+  // Leave out what does not fit at the end of the text, also headings without text.
   function fit(height) {
     const flow = document.querySelector('main');
     if (!flow) return;
-    for (let left = 400; left && document.body.scrollHeight > height + 1; left--) {
-      let last = flow, inside = null;
-      while (last && last.matches('.flow, main, ul, tbody, [role=table]') && last.lastElementChild) {
-        inside = last;
-        last = last.lastElementChild;
-      }
-      if (!inside || (inside === flow && flow.childElementCount < 2)) return;
+    const isHigh = () => document.body.scrollHeight > height + 1;
+    for (let left = 400; left && isHigh(); left--) {
+      const last = lastOf(flow);
+      if (last === flow || shorten(last, isHigh)) break;
+      let inside = last.parentElement;
+      if (inside === flow && flow.childElementCount < 3) break; // a title and one thing below it
       last.remove();
-      for (let e = inside; e !== flow && !e.childElementCount;) [e, inside] = [e.parentElement, e.remove()];
-      const end = flow.querySelector(':scope > :is(h1, h2, h3, h4):last-child');
-      if (end && flow.childElementCount > 1) end.remove();
+      while (inside !== flow && !inside.childElementCount) [inside] = [inside.parentElement, inside.remove()];
+      const end = inside.lastElementChild;
+      if (end && /^H[1-4]$/.test(end.tagName) && inside.childElementCount > 1) end.remove();
     }
   }
 

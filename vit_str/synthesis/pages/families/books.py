@@ -68,16 +68,13 @@ def open_book(design: Design) -> list[Markup | None]:
             div(
                 column,
                 style=f"flex: 1 1 0; min-width: 0; display: flex; flex-direction: column; min-height: {inner:.0f}px",
-                class_="page",
+                class_="flow",
             )
         )
-    # Of two pages whose texts are too long, each is cut at its own end
-    design.added_css.append(
-        f".page {{ max-height: {inner:.0f}px; overflow: hidden }} .page > .flow {{ min-height: 0; overflow: hidden }}"
-    )
     gutter = random.uniform(2.5, 7)
     line = div(style="width: 1px; background: #999") if random.chance(0.4) else None
-    return [main(pages[0], line, pages[1], style=f"display: flex; gap: {gutter:.1f}em")]
+    style = f"display: flex; gap: {gutter:.1f}em"
+    return [element("main", pages[0], line, pages[1], class_="flow beside", style=style)]
 
 
 def contents(design: Design) -> list[Markup | None]:

@@ -73,7 +73,7 @@ def _career(design: Design, count: int) -> Markup:
     parts: list[Content] = []
     for name in random.sample(design.texts.all_labels("resume"), count):
         parts.append(text.heading(design, 2, name))
-        parts += [make() for _ in range(random.randint(1, 3))]
+        parts += [make() for _ in range(random.randint(1, 4))]
     return joined(*parts)
 
 
@@ -170,7 +170,7 @@ def cv(design: Design) -> list[Markup | None]:
         text.heading(design, 2, design.texts.exact("resume")), skills(design)
     )
     return [
-        main(name, contact, profile, _career(design, random.randint(2, 4)), known),
+        main(name, contact, profile, _career(design, random.randint(3, 5)), known),
         layout.running_foot(design, 0.2),
     ]
 

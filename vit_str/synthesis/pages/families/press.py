@@ -184,13 +184,13 @@ def menu(design: Design) -> list[Markup | None]:
     second = random.one(0, 0, 0.5, 1)
     way = random.one("rows", "rows", "leader", "three")
     parts: list[Content] = []
-    for _ in range(random.randint(2, 5)):
+    for _ in range(random.randint(3, 6)):
         parts.append(text.heading(design, 2, design.texts.title(1, 2), style=middle))
         if random.chance(0.2):
             parts.append(
                 text.text_line(element("i", design.texts.sentence(4, 9)), style=middle)
             )
-        parts.append(_dishes(design, random.randint(2, 7), second, way))
+        parts.append(_dishes(design, random.randint(3, 9), second, way))
     title = joined(
         text.heading(design, 1, design.texts.title(1, 4), style=middle),
         text.text_line(design.texts.sentence(3, 8), style=middle)
@@ -277,7 +277,7 @@ def program(design: Design) -> list[Markup | None]:
     random = design.random
     is_left = random.chance(0.5)
     parts: list[Content] = []
-    for _ in range(random.randint(3, 7)):
+    for _ in range(random.randint(5, 11)):
         date = text.text_line(
             lines(design.texts.date(), design.texts.time())
             if is_left

@@ -23,15 +23,17 @@ def beside(
             element(
                 "td",
                 part,
+                class_="flow",
                 style=f"vertical-align: top; width: {100 * share / total:.0f}%; padding: 0 {gap if n < len(parts) - 1 else 0:.1f}em 0 0",
             )
             for n, (part, share) in enumerate(zip(parts, shares, strict=True))
         ]
-        row = element("tr", *cells)
+        row = element("tr", *cells, class_="flow beside")
         return element(
             "table",
             row,
             role="presentation",
+            class_="flow",
             style="width: 100%; border-collapse: collapse",
         )
     line = random.one("", "", "", "border-left: 1px solid #999; padding-left: 1em;")
@@ -39,7 +41,7 @@ def beside(
     for number, (part, share) in enumerate(zip(parts, shares, strict=True)):
         css = f"flex: {share} 1 0; min-width: 0; {line if number else ''}"
         found.append(div(part, class_="flow", style=css))
-    return div(*found, style=f"display: flex; gap: {gap:.1f}em")
+    return div(*found, class_="flow beside", style=f"display: flex; gap: {gap:.1f}em")
 
 
 def columns(design: Design, *parts: Markup, count: int = 0, gap: float = 0) -> Markup:
@@ -90,7 +92,7 @@ def sidebar_page(
     style = f"display: flex; min-height: {design.style.height - 2 * above:.0f}px;"
     if is_whole:
         style = f"display: flex; min-height: {design.style.height}px; width: auto; margin: {-above:.0f}px {-beside_:.0f}px;"
-    return element("main", *inner, class_="flow", style=style)
+    return element("main", *inner, class_="flow beside", style=style)
 
 
 def cards(
