@@ -15,7 +15,9 @@ from vit_str.synthesis.word_lists import language_words
 _WORDS = 6000  # most frequent words of a language
 _FLATTER = 0.75  # exponent of shares: rare words are what texts are about
 _UNKNOWN = 0.3  # share of labels that are none of a list: nobody can list all
-_LETTERS = frozenset("aàyeèoóiuwzé")  # that are words; others are cut from words by wordfreq
+_LETTERS = frozenset(
+    "aàyeèoóiuwzé"
+)  # that are words; others are cut from words by wordfreq
 _FIELD = re.compile(r"\{(\w+)\}")
 _SIGNS = {"€": 5, "$": 5, "£": 2, "CHF": 1, "kr": 1, "zł": 0.5, "EUR": 1, "USD": 0.5}
 _UNITS = "kg|g|m|mm|cm|km|l|ml|%|°C|V|A|W|kWh|h|min|pcs|bar|rpm|dB(A)|m²|m³|GB".split(

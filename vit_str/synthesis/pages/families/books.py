@@ -74,7 +74,9 @@ def open_book(design: Design) -> list[Markup | None]:
     gutter = random.uniform(2.5, 7)
     line = div(style="width: 1px; background: #999") if random.chance(0.4) else None
     style = f"display: flex; gap: {gutter:.1f}em"
-    return [element("main", pages[0], line, pages[1], class_="flow beside", style=style)]
+    return [
+        element("main", pages[0], line, pages[1], class_="flow beside", style=style)
+    ]
 
 
 def contents(design: Design) -> list[Markup | None]:

@@ -259,7 +259,7 @@ def profile(design: Design) -> list[Markup | None]:
         text.paragraph(design, 2, 3, class_="lead"),
         *[
             joined(text.heading(design, 2), text.paragraph(design, 2, 5))
-            for _ in range(3)
+            for _ in range(random.randint(3, 6))
         ],
     )
     wide = (2.0, 1.0) if random.chance(0.6) else (1.0, 2.0)
