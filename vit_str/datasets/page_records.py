@@ -95,6 +95,15 @@ def shard_paths(folder: Path, shard: int) -> tuple[Path, Path]:
     return folder / f"{shard:05}.jsonl", folder / f"{shard:05}.safetensors"
 
 
+def pages_of_shard(folder: Path, shard: int) -> int:
+    """How many pages a shard holds; none if it is not whole."""
+    texts, numbers = shard_paths(folder, shard)
+    if not numbers.exists():
+        return 0
+    with texts.open("rb") as file:
+        return sum(1 for _ in file)
+
+
 def write_shard(folder: Path, shard: int, pages: Sequence[PageRecord]) -> None:
     """Write pages; the file of numbers comes last, so that a shard that has one is whole."""
     texts, numbers = shard_paths(folder, shard)

@@ -85,7 +85,6 @@ def run(options: argparse.Namespace) -> int:
     """Make what the options name; returns the exit code."""
     if options.pages:
         return pages.run(options)
-    options.language = options.language or "en"
     _check_target(options)
     if options.show:
         return _show(options)

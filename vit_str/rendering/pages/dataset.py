@@ -13,7 +13,7 @@ from vit_str.datasets.page_records import (
     ABOUT,
     SHARD_SIZE,
     PageRecord,
-    shard_paths,
+    pages_of_shard,
     write_shard,
 )
 from vit_str.files import exclusive, write_atomically
@@ -45,11 +45,11 @@ def write_pages(
     folder.mkdir(parents=True, exist_ok=True)
     _note(folder, options)
     first = start // SHARD_SIZE
-    missing = [
-        (first + shard, min(SHARD_SIZE, count - shard * SHARD_SIZE))
-        for shard in range(-(-count // SHARD_SIZE))
-        if not shard_paths(folder, first + shard)[1].exists()
-    ]
+    missing = []
+    for shard in range(-(-count // SHARD_SIZE)):
+        size = min(SHARD_SIZE, count - shard * SHARD_SIZE)
+        if pages_of_shard(folder, first + shard) < size:
+            missing.append((first + shard, size))
     left = sum(size for _, size in missing)
     if left < count:
         console.warn(f"{folder}: {count - left:,} of {count:,} pages are there")
