@@ -12,7 +12,6 @@ from vit_str import console
 from vit_str.datasets.page_records import (
     ABOUT,
     SHARD_SIZE,
-    PageRecord,
     pages_of_shard,
     write_shard,
 )
@@ -81,9 +80,9 @@ def _made(
 
 def _make_shard(folder: Path, shard: int, size: int, options: PageOptions) -> int:
     with Browser() as browser:
-        pages: list[PageRecord] = []
-        for number in range(shard * SHARD_SIZE, shard * SHARD_SIZE + size):
-            pages.append(make_page(browser, number, options))
+        first = shard * SHARD_SIZE
+        numbers = range(first, first + size)
+        pages = [make_page(browser, number, options) for number in numbers]
     write_shard(folder, shard, pages)
     return size
 
@@ -103,5 +102,6 @@ def _note(folder: Path, options: PageOptions) -> None:
     other = sorted(name for name in now if before.get(name) != now[name])
     if other:
         raise ValueError(
-            f"{folder} was begun with other {' and '.join(other)}; give the same, or a new folder"
+            f"{folder} was begun with other {' and '.join(other)}; give the same, "
+            "or a new folder"
         )

@@ -20,7 +20,7 @@ from vit_str.synthesis.pages.drawing import DrawnPage, design_page, draw_page
 from vit_str.synthesis.pages.truth import ROLES, Truth
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Int32
+    from jaxtyping import Bool, Float
 
     from vit_str.reading.pages.reader import PageReader
 
@@ -101,7 +101,9 @@ def as_read(page: DrawnPage, picture: Picture, way: str, number: int) -> PageRec
     matches = match_words(
         [word.text for word in words], boxes, truth.words, truth.boxes
     )
-    place, block = _with_ticks(matches.place, boxes, truth)
+    place = matches.place
+    block = np.full(len(place), -1, np.int32)
+    block[place >= 0] = truth.block_of[place[place >= 0]]
     from_page = np.linalg.inv(picture.to_page)
     return PageRecord(
         family=page.design.family,
@@ -121,27 +123,13 @@ def as_read(page: DrawnPage, picture: Picture, way: str, number: int) -> PageRec
         grounds=_moved(truth.grounds, from_page),
         pictures=_moved(truth.pictures, from_page),
         checks=_moved(truth.checks, from_page),
-        missed=int((~matches.is_found).sum()),
+        missed=int((~matches.is_found & ~_are_checks(truth.words)).sum()),
     )
 
 
-def _with_ticks(
-    place: "Int32[np.ndarray, ' found']",
-    boxes: "Float[np.ndarray, 'found 4']",
-    truth: Truth,
-) -> "tuple[Int32[np.ndarray, ' found'], Int32[np.ndarray, ' found']]":
-    """Places in the order of reading, and blocks: boxes to tick are parts of theirs."""
-    place = place.copy()
-    block = np.full(len(place), -1, np.int32)
-    block[place >= 0] = truth.block_of[place[place >= 0]]
-    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
-    for left, top, right, bottom, _, owner in truth.checks:
-        if owner < 0:
-            continue
-        is_inside = ((middles > (left, top)) & (middles < (right, bottom))).all(1)
-        block[is_inside & (place < 0)] = int(owner)
-        place[is_inside & (place < 0)] = int((truth.block_of == owner).argmax())
-    return place, block
+def _are_checks(words: Sequence[str]) -> "Bool[np.ndarray, ' word']":
+    """Which words are boxes to tick, that a reader may pass over."""
+    return np.array([word in ("☐", "☒") for word in words], bool)
 
 
 @cache

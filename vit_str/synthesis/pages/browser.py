@@ -14,11 +14,21 @@ from typing import Any
 from PIL import Image
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-_OPTIONS = (
-    "--headless --no-sandbox --disable-gpu --remote-debugging-pipe --hide-scrollbars --no-first-run"
-    " --disable-extensions --disable-background-networking --disable-sync --mute-audio"
-    " --font-render-hinting=none --disable-lcd-text --js-flags=--max-old-space-size=512"
-).split()
+_OPTIONS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--remote-debugging-pipe",
+    "--hide-scrollbars",
+    "--no-first-run",
+    "--disable-extensions",
+    "--disable-background-networking",
+    "--disable-sync",
+    "--mute-audio",
+    "--font-render-hinting=none",
+    "--disable-lcd-text",
+    "--js-flags=--max-old-space-size=512",
+]
 _READ_AT_ONCE = 1 << 20  # bytes
 _FREE = 10  # lowest number for a file of ours: 3 and 4 are those of the browser
 

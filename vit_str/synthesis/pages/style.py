@@ -19,6 +19,25 @@ _PLAIN = 1.15
 """Size over that of the text up to which a heading has to be bold, colored or the like."""
 
 
+_SECOND_LINES = (
+    "font-size: .85em",
+    "font-style: italic",
+    "color: #666; font-size: .9em",
+)
+_GROUPS = (
+    "font-weight: 700",
+    "font-style: italic",
+    "background: #eee",
+    "font-weight: 700; padding-top: .7em",
+)
+_SUMS = (
+    "",
+    "font-weight: 700",
+    "border-top: 1px solid #333",
+    "border-top: 1px solid #333; font-weight: 700",
+)
+
+
 @cache
 def palette() -> Mapping[str, Sequence[str]]:
     """Names of faces, colors and bullets, by kind."""
@@ -190,7 +209,8 @@ class Style:
         left = random.one(0.0, 0.0, random.uniform(0.6, 2.2))
         gap = random.one(0.0, 0.0, 0.1, 0.3, 0.6)
         rules = [
-            f"ul {{ list-style: none; margin: 0 0 {max(self.gap, 0.3)}em; padding: 0 0 0 {left}em }}",
+            f"ul {{ list-style: none; margin: 0 0 {max(self.gap, 0.3)}em;"
+            f" padding: 0 0 0 {left}em }}",
             f"ul ul {{ margin: 0; padding-left: {random.uniform(0.9, 2.2):.2f}em }}",
             f"li {{ margin: 0 0 {gap}em }} li > ul {{ text-indent: 0 }}",
         ]
@@ -245,7 +265,10 @@ class Style:
         return [
             f".box {{ {random.choice(boxes)} padding: {random.uniform(0.4, 1.2):.2f}em;"
             " margin: .7em 0 }",
-            f".card {{ {random.choice([*boxes, '', ''])} padding: {random.uniform(0.3, 1):.2f}em }}",
+            (
+                ".card "
+                f"{{ {random.choice([*boxes, '', ''])} padding: {random.uniform(0.3, 1):.2f}em }}"
+            ),
             f"header {{ {small} {below} display: flex; justify-content: space-between;"
             f" margin-bottom: {random.uniform(0.8, 2.4):.1f}em; gap: 1em }}",
             f"footer {{ {small} {over} display: flex; justify-content: space-between;"
@@ -261,7 +284,8 @@ class Style:
             )
             + " }",
             f".button {{ display: inline-block; background: {self.color}; color: #fff;"
-            f" border-radius: {random.one(0, 3, 20)}px; padding: .45em 1.3em; margin: .3em 0 }}",
+            f" border-radius: {random.one(0, 3, 20)}px; padding: .45em 1.3em; "
+            "margin: .3em 0 }}",
             f".button.hollow {{ background: none; color: {self.color};"
             f" border: 1.5px solid {self.color} }}",
             f"blockquote {{ margin: .7em 0 .7em {random.one(0, 1, 2)}em; "
@@ -272,7 +296,8 @@ class Style:
             )
             + " }",
             ".leader { flex: 1 1 1em; min-width: 1em; margin: 0 .35em .28em;"
-            f" border-bottom: {random.one('1px dotted #555', '1px dashed #888', '1px solid #bbb')} }}",
+            " border-bottom: "
+            f"{random.one('1px dotted #555', '1px dashed #888', '1px solid #bbb')} }}",
             ".sign { float: left; margin-right: .5em }",
         ]
 
@@ -303,31 +328,49 @@ class Style:
         if "background" in head and "#fff" in head:
             head = head.replace(f"color: {self.color};", "")
         css = [
-            f"TABLE {{ border-collapse: collapse; border-spacing: 0; margin: {self.gap + 0.3:.2f}em 0"
-            f" {self.gap + random.one(0.3, 0.8):.2f}em; line-height: {random.uniform(1.1, 1.4):.2f};"
+            "TABLE "
+            f"{{ border-collapse: collapse; border-spacing: 0; margin: {self.gap + 0.3:.2f}em 0"
+            f" {self.gap + random.one(0.3, 0.8):.2f}em; "
+            f"line-height: {random.uniform(1.1, 1.4):.2f};"
             f" font-size: {random.one(1, 1, 0.92, 0.85, 0.8)}em }}",
-            f"{cells} {{ padding: {down}em {across:.2f}em; text-align: left; font-weight: 400;"
+            f"{cells} "
+            f"{{ padding: {down}em {across:.2f}em; text-align: left; font-weight: 400;"
             f" vertical-align: {valign} }}",
             f"{heads} {{ {head} vertical-align: {random.one('bottom', valign)} }}",
             "TABLE .right { text-align: right } TABLE .center { text-align: center }",
-            f"TABLE .sub {{ {random.one('font-size: .85em', 'font-style: italic', 'color: #666; font-size: .9em')} }}",
-            f"TABLE .group {{ {random.one('font-weight: 700', 'font-style: italic', 'background: #eee', 'font-weight: 700; padding-top: .7em')} }}",
-            f"TABLE .sum {{ {random.one('', 'font-weight: 700', 'border-top: 1px solid #333', 'border-top: 1px solid #333; font-weight: 700')} }}",
+            f"TABLE .sub {{ {random.choice(_SECOND_LINES)} }}",
+            f"TABLE .group {{ {random.choice(_GROUPS)} }}",
+            f"TABLE .sum {{ {random.choice(_SUMS)} }}",
             "TABLE .exact { white-space: nowrap }",
         ]
         if not random.chance(0.4):
-            css.append(f"TABLE tr > :first-child {{ padding-left: 0 }}")
+            css.append("TABLE tr > :first-child { padding-left: 0 }")
         added = {
             "all": f"{cells} {{ border: {line} }}",
-            "rows": f"TABLE tr {{ border-bottom: {line} }} TABLE [role=row] > * {{ border-bottom: {line} }}",
+            "rows": (
+                f"TABLE tr {{ border-bottom: {line} }} TABLE [role=row] > * "
+                f"{{ border-bottom: {line} }}"
+            ),
             "head": f"{heads} {{ border-bottom: {thick} }}",
             "zebra": f"TABLE tbody tr:nth-child({random.one('odd', 'even')}),"
             f" TABLE [role=row]:nth-child(even) > * {{ background: {self.ground} }}",
-            "levels": f"TABLE {{ border-top: {thick}; border-bottom: {thick} }} {heads} {{ border-bottom: {line} }}",
+            "levels": (
+                f"TABLE {{ border-top: {thick}; border-bottom: {thick} }} {heads} "
+                f"{{ border-bottom: {line} }}"
+            ),
             "outer": f"TABLE {{ border: {line} }}",
-            "columns": f"TABLE td + td, TABLE th + th, TABLE td + th {{ border-left: {line} }} {heads} {{ border-bottom: {line} }}",
-            "groups": f"TABLE .group {{ border-bottom: {line} }} {last} {{ border-bottom: {thick} }}",
-            "sides": f"TABLE tr > :first-child {{ border-right: {line} }} {heads} {{ border-bottom: {line} }}",
+            "columns": (
+                f"TABLE td + td, TABLE th + th, TABLE td + th {{ border-left: {line} }} {heads} "
+                f"{{ border-bottom: {line} }}"
+            ),
+            "groups": (
+                f"TABLE .group {{ border-bottom: {line} }}"
+                f" {last} {{ border-bottom: {thick} }}"
+            ),
+            "sides": (
+                f"TABLE tr > :first-child {{ border-right: {line} }} {heads} "
+                f"{{ border-bottom: {line} }}"
+            ),
         }
         css.append(added.get(rules, ""))
         has_bold_labels = random.chance(0.22)

@@ -20,9 +20,31 @@ _LETTERS = frozenset(
 )  # that are words; others are cut from words by wordfreq
 _FIELD = re.compile(r"\{(\w+)\}")
 _SIGNS = {"€": 5, "$": 5, "£": 2, "CHF": 1, "kr": 1, "zł": 0.5, "EUR": 1, "USD": 0.5}
-_UNITS = "kg|g|m|mm|cm|km|l|ml|%|°C|V|A|W|kWh|h|min|pcs|bar|rpm|dB(A)|m²|m³|GB".split(
-    "|"
-)
+_UNITS = [
+    "kg",
+    "g",
+    "m",
+    "mm",
+    "cm",
+    "km",
+    "l",
+    "ml",
+    "%",
+    "°C",
+    "V",
+    "A",
+    "W",
+    "kWh",
+    "h",
+    "min",
+    "pcs",
+    "bar",
+    "rpm",
+    "dB(A)",
+    "m²",
+    "m³",
+    "GB",
+]
 _CODES = [pattern for pattern in PATTERNS["codes"] if "word" not in pattern.lower()]
 
 
@@ -73,8 +95,11 @@ class Texts:
                 "{d:02}/{m:02}/{y}",
                 "{y}-{m:02}-{d:02}",
                 "{d} {M} {y}",
+                "{d}. {M} {y}",
+                "{M} {d}, {y}",
+                "{d:02}.{m:02}.{s}",
+                "{d:02}-{m:02}-{y}",
             ]
-            + ["{d}. {M} {y}", "{M} {d}, {y}", "{d:02}.{m:02}.{s}", "{d:02}-{m:02}-{y}"]
         )
         self._clock = random.one("{h:02}:{m:02}", "{h:02}.{m:02}", "{h}:{m:02}")
         self.year = random.randint(1960, 2027)

@@ -156,14 +156,14 @@
   function addWord(text, box, look, block, isJoined) {
     const [size, weight, turn] = look;
     const height = box.bottom - box.top;
-    if (before && isJoined && before[8] === block && box.left - before[3] < 0.12 * size
-        && box.left >= before[1] && Math.min(box.bottom, before[4]) > Math.max(box.top, before[2])) {
+    const shared = before ? Math.min(box.bottom, before[4]) - Math.max(box.top, before[2]) : 0;
+    if (before && isJoined && before[8] === block && Math.abs(box.left - before[3]) < 0.12 * size
+        && shared > Math.min(height, before[4] - before[2]) / 2) {
       before[0] += text;
       before[3] = round(Math.max(before[3], box.right));
       return;
     }
-    const follows = before && before[8] === block && box.left > before[1]
-      && Math.min(box.bottom, before[4]) - Math.max(box.top, before[2]) > height / 2
+    const follows = before && before[8] === block && box.left > before[1] && shared > height / 2
       && box.left - before[3] < 1.5 * size;
     if (!follows || turn) line++;
     before = [text, round(box.left), round(box.top), round(box.right), round(box.bottom), round(size),
@@ -171,10 +171,24 @@
     words.push(before);
   }
 
+  // A box to tick, which is also a word: readers take many for signs.
+  function readCheck(node, height) {
+    const found = blockOf(node.firstChild ?? node.appendChild(document.createTextNode('')));
+    const box = node.getBoundingClientRect(), isTicked = attribute(node, 'aria-checked') === 'true';
+    if (!found || box.bottom > height + 1) return;
+    const size = parseFloat(getComputedStyle(node).fontSize), block = numberOf(...found);
+    addWord(isTicked ? '☒' : '☐', box, [size, 400, 0], block, false);
+    checks.push([...[box.left, box.top, box.right, box.bottom].map(round), isTicked ? 1 : 0, block]);
+  }
+
   function readWords(height) {
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
     let last = null, endsOpen = false;
     for (let node; (node = walker.nextNode());) {
+      if (node.nodeType === Node.ELEMENT_NODE) {
+        if (attribute(node, 'role') === 'checkbox') readCheck(node, height);
+        continue;
+      }
       if (!node.data.trim()) { endsOpen = false; continue; }
       const found = blockOf(node);
       if (!found) { endsOpen = false; continue; }
@@ -214,12 +228,7 @@
       const s = getComputedStyle(e), b = e.getBoundingClientRect();
       if (!b.width && !b.height) continue;
       const [l, t, r, o] = [b.left, b.top, b.right, b.bottom];
-      if (attribute(e, 'role') === 'checkbox') {
-        const block = e.closest('li, td, th, p, [role=term], [role=cell], dl > div');
-        checks.push([round(l), round(t), round(r), round(o), attribute(e, 'aria-checked') === 'true' ? 1 : 0,
-          numbers.get(block) ?? -1]);
-        continue;
-      }
+      if (attribute(e, 'role') === 'checkbox') continue;
       const sides = {Top: [l, t, r, t], Bottom: [l, o, r, o], Left: [l, t, l, o], Right: [r, t, r, o]};
       for (const [side, place] of Object.entries(sides)) {
         const width = parseFloat(s[`border${side}Width`]), style = s[`border${side}Style`];

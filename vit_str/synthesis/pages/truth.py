@@ -73,7 +73,7 @@ class Truth:
         height: of the page.
         blocks: in the order of reading.
         words: their texts, in the order of reading; a word that is split at the end of a line is
-            two, and its first part ends in a hyphen.
+            two, and its first part ends in a hyphen; a box to tick is ``☐`` or ``☒``.
         boxes: of the words.
         sizes: of their fonts, in pixels.
         weights: of their fonts, as CSS has it: 400, 700.
@@ -83,7 +83,7 @@ class Truth:
         rules: borders and other straight lines.
         grounds: areas of a color of their own, with its lightness from 0 to 255 at the end.
         pictures: places of pictures and charts.
-        checks: places of boxes to tick, 1 if it is ticked, and the block, -1 if it has no words.
+        checks: places of boxes to tick, 1 if it is ticked, and the block.
     """
 
     width: int

@@ -41,6 +41,7 @@ def _story(design: Design) -> Markup:
 
 
 def novel(design: Design) -> list[Markup | None]:
+    """A page of a story."""
     return [
         layout.running_head(design, 0.6),
         main(_story(design)),
@@ -67,7 +68,10 @@ def open_book(design: Design) -> list[Markup | None]:
         pages.append(
             div(
                 column,
-                style=f"flex: 1 1 0; min-width: 0; display: flex; flex-direction: column; min-height: {inner:.0f}px",
+                style=(
+                    "flex: 1 1 0; min-width: 0; display: flex; flex-direction: column; "
+                    f"min-height: {inner:.0f}px"
+                ),
                 class_="flow",
             )
         )
@@ -165,6 +169,7 @@ def index(design: Design) -> list[Markup | None]:
 
 
 def dictionary(design: Design) -> list[Markup | None]:
+    """Words and what they mean, in columns."""
     random = design.random
     entries = []
     for _ in range(random.randint(14, 40)):
@@ -216,6 +221,7 @@ def play(design: Design) -> list[Markup | None]:
 
 
 def recipe(design: Design) -> list[Markup | None]:
+    """What is needed, and what to do with it."""
     random = design.random
     texts = design.texts
     rows = [
@@ -353,6 +359,7 @@ def law(design: Design) -> list[Markup | None]:
 
 
 def poems(design: Design) -> list[Markup | None]:
+    """Titles and verses."""
     random = design.random
     parts: list[Content] = []
     for _ in range(random.randint(1, 2)):
@@ -379,7 +386,10 @@ def numbered_lines(design: Design) -> list[Markup | None]:
     numbers = [
         div(
             str(n),
-            style=f"position: absolute; top: {above + (n - 1) * size * leading:.1f}px; left: {beside * 0.3:.0f}px; font-size: .8em; color: #777",
+            style=(
+                f"position: absolute; top: {above + (n - 1) * size * leading:.1f}px; "
+                f"left: {beside * 0.3:.0f}px; font-size: .8em; color: #777"
+            ),
             role="complementary",
         )
         for n in range(step, count, step)

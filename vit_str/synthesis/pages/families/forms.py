@@ -13,6 +13,7 @@ _TICKETS = ((760, 300), (640, 280), (420, 720))
 
 
 def form(design: Design) -> list[Markup | None]:
+    """Fields, boxes to tick, ruled tables to fill in."""
     random = design.random
     parts: list[Content] = [
         text.heading(design, 1),
@@ -53,7 +54,10 @@ def ruled_form(design: Design) -> Markup:
         for _ in range(1 if is_wide else pairs):
             kind = random.one("phrase", "date", "street", "phone", "code", "person")
             value = design.texts.value(kind) if random.chance(filled) else ""
-            css = f"border: {line}; padding: .25em .45em; text-align: left; font-weight: 400; {ground}"
+            css = (
+                f"border: {line}; padding: .25em .45em; text-align: left; font-weight: 400; "
+                f"{ground}"
+            )
             tag = "th" if ground else "td"
             cells.append(element(tag, design.texts.label("fields"), style=css))
             cells.append(
@@ -68,7 +72,7 @@ def ruled_form(design: Design) -> Markup:
     return element(
         "table",
         *rows,
-        style=f"width: 100%; border-collapse: collapse; margin: .5em 0 1em",
+        style="width: 100%; border-collapse: collapse; margin: .5em 0 1em",
     )
 
 
@@ -157,6 +161,7 @@ def questionnaire(design: Design) -> list[Markup | None]:
 
 
 def checklist(design: Design) -> list[Markup | None]:
+    """Things to tick under headings."""
     random = design.random
     parts: list[Content] = []
     for _ in range(random.randint(2, 5)):
@@ -223,10 +228,14 @@ def _barcode(design: Design, height: int) -> Markup:
     while place < 100:
         wide = random.uniform(0.5, 1.8)
         stops.append(
-            f"#000 {place:.1f}% {place + wide:.1f}%, #fff {place + wide:.1f}% {place + 2 * wide:.1f}%"
+            f"#000 {place:.1f}% {place + wide:.1f}%, "
+            f"#fff {place + wide:.1f}% {place + 2 * wide:.1f}%"
         )
         place += 2 * wide
-    css = f"height: {height}px; background: linear-gradient(90deg, {', '.join(stops)}); margin: .4em 0 .1em"
+    css = (
+        f"height: {height}px; background: linear-gradient(90deg, {', '.join(stops)}); "
+        "margin: .4em 0 .1em"
+    )
     return div(data_picture="bars", style=css)
 
 

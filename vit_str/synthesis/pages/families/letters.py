@@ -13,6 +13,7 @@ _MAILS = ((640, 820), (700, 1000), (600, 1000))
 
 
 def letter(design: Design) -> list[Markup | None]:
+    """A letter, with the addresses of both or of one."""
     random = design.random
     texts = design.texts
     date = text.text_line(
@@ -68,7 +69,10 @@ def letter(design: Design) -> list[Markup | None]:
             design,
             2,
             texts.phrase(2, 6),
-            style="font-size: 1em; font-weight: 700; text-transform: none; letter-spacing: 0; color: inherit; background: none; border: 0; padding: 0",
+            style=(
+                "font-size: 1em; font-weight: 700; text-transform: none; letter-spacing: 0; "
+                "color: inherit; background: none; border: 0; padding: 0"
+            ),
         )
     greeting = text.text_line(texts.exact("greeting"), style="margin-bottom: .8em")
     return [
@@ -132,7 +136,10 @@ def mail_of_shop(design: Design) -> list[Markup | None]:
     middle = "text-align: center" if random.chance(0.5) else ""
     banner = div(
         pictures.logo(design, 36),
-        style=f"background: {random.one(design.style.dark, design.style.ground, 'none')}; padding: 1em; {middle}",
+        style=(
+            f"background: {random.one(design.style.dark, design.style.ground, 'none')}; "
+            f"padding: 1em; {middle}"
+        ),
     )
     parts: list[Content] = [
         text.heading(design, 1, texts.title(2, 6), style=middle),
@@ -180,6 +187,7 @@ def mail_of_shop(design: Design) -> list[Markup | None]:
 
 
 def minutes(design: Design) -> list[Markup | None]:
+    """What a meeting has decided."""
     random = design.random
     texts = design.texts
     labels = texts.different("labels", random.randint(3, 6))
@@ -235,6 +243,7 @@ def minutes(design: Design) -> list[Markup | None]:
 
 
 def agenda(design: Design) -> list[Markup | None]:
+    """What comes when: tables of times."""
     random = design.random
     texts = design.texts
     names = texts.different("columns", 3)
@@ -272,6 +281,7 @@ def agenda(design: Design) -> list[Markup | None]:
 
 
 def memo(design: Design) -> list[Markup | None]:
+    """A note within a firm."""
     random = design.random
     texts = design.texts
     known = tables.pairs(
@@ -292,15 +302,15 @@ def memo(design: Design) -> list[Markup | None]:
 
 
 def certificate(design: Design) -> list[Markup | None]:
+    """A few lines in the middle of a page."""
     random = design.random
     texts = design.texts
     design.added_css.append(
         "main { text-align: center } main p { text-align: center; text-indent: 0 }"
     )
     if random.chance(0.6):
-        design.added_css.append(
-            f"main {{ border: {random.one('2px solid #555', '6px double #864', '1px solid #333')}; padding: 3em 3.5em }}"
-        )
+        border = random.one("2px solid #555", "6px double #864", "1px solid #333")
+        design.added_css.append(f"main {{ border: {border}; padding: 3em 3.5em }}")
     name = text.text_line(
         element("span", texts.person(), style="font-size: 1.8em"), style="margin: 1em 0"
     )

@@ -31,7 +31,7 @@ def any_part(design: Design, narrow: bool = False) -> Markup:
         "ticks": lambda: facts.options_to_tick(design),
         "code": lambda: text.code(design),
     }
-    shares = {name: 1.0 for name in makers} | {
+    shares = dict.fromkeys(makers, 1.0) | {
         "text": 3.0,
         "headed": 3.0,
         "table": 2.0,
@@ -41,6 +41,7 @@ def any_part(design: Design, narrow: bool = False) -> Markup:
 
 
 def mixture(design: Design) -> list[Markup | None]:
+    """Parts below and beside each other."""
     random = design.random
     rows: list[Content] = [text.heading(design, 1) if random.chance(0.8) else None]
     for _ in range(random.randint(2, 5)):
@@ -72,6 +73,7 @@ def mixture(design: Design) -> list[Markup | None]:
 
 
 def mixture_with_sidebar(design: Design) -> list[Markup | None]:
+    """Parts in two columns, one of them on a ground."""
     random = design.random
     side = joined(*(any_part(design, True) for _ in range(random.randint(2, 4))))
     body = joined(

@@ -4,7 +4,7 @@ from markupsafe import Markup
 
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
-from vit_str.synthesis.pages.html import Content, div, element, joined, lines, span
+from vit_str.synthesis.pages.html import Content, element, joined, lines
 from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
 from vit_str.synthesis.pages.parts.tables import Cell, Column, TableOptions
 from vit_str.synthesis.pages.style import SLIDE
@@ -13,6 +13,7 @@ _SLIDES = (SLIDE, (1024, 768), (1280, 720))
 
 
 def report(design: Design) -> list[Markup | None]:
+    """Sections with text, tables and figures."""
     random = design.random
     parts: list[Content] = []
     for _ in range(random.randint(2, 4)):
@@ -152,6 +153,7 @@ def statistics(design: Design) -> list[Markup | None]:
 
 
 def slide(design: Design) -> list[Markup | None]:
+    """A title and few words."""
     random = design.random
     title = text.heading(design, 1, design.texts.title(1, 7))
     options = [
@@ -178,7 +180,10 @@ def slide(design: Design) -> list[Markup | None]:
     ]
     if random.chance(0.25):
         design.added_css.append(
-            f"html, body {{ background: {design.style.dark}; color: #f4f4f4 }} h1, h2, h3 {{ color: #fff !important; background: none !important }} .card, .box, pre {{ color: #111 }} td, th, [role] {{ color: inherit }} .card {{ background: #eee }} table, [role=table] {{ background: #fff; color: #111 }}"
+            f"html, body {{ background: {design.style.dark}; color: #f4f4f4 }} h1, h2, "
+            f"h3 {{ color: #fff !important; background: none !important }} .card, .box, "
+            f"pre {{ color: #111 }} td, th, [role] {{ color: inherit }} .card "
+            f"{{ background: #eee }} table, [role=table] {{ background: #fff; color: #111 }}"
         )
     below = (
         text.text_line(design.texts.phrase(2, 5), "lead")
@@ -192,8 +197,12 @@ def slide(design: Design) -> list[Markup | None]:
 
 
 def title_slide(design: Design) -> list[Markup | None]:
+    """The first of a series."""
     random = design.random
-    css = f"display: flex; flex-direction: column; justify-content: center; {random.one('text-align: center', '')}"
+    css = (
+        "display: flex; flex-direction: column; justify-content: center; "
+        f"{random.one('text-align: center', '')}"
+    )
     rows = [text.text_line(design.texts.person()), text.text_line(design.texts.date())]
     return [
         main(
@@ -208,6 +217,7 @@ def title_slide(design: Design) -> list[Markup | None]:
 
 
 def dashboard(design: Design) -> list[Markup | None]:
+    """Numbers on cards, charts, a table."""
     random = design.random
     make = random.choice(
         (
@@ -234,6 +244,7 @@ def dashboard(design: Design) -> list[Markup | None]:
 
 
 def timetable(design: Design) -> list[Markup | None]:
+    """Places down, journeys across."""
     random = design.random
     count = random.randint(3, 10)
     heads = [
@@ -351,7 +362,7 @@ def calendar(design: Design) -> list[Markup | None]:
     ]
 
 
-def iter_maker(parts: list[Markup]):  # noqa: ANN201
+def iter_maker(parts: list[Markup]):
     """Gives parts one after the other."""
     left = iter(parts)
     return lambda: next(left)

@@ -107,7 +107,10 @@ def skills(design: Design) -> Markup:
     rows = []
     for _ in range(random.randint(3, 6)):
         bar = div(
-            style=f"height: 5px; width: {random.randint(30, 100)}%; background: {design.style.color}; margin: .1em 0 .5em"
+            style=(
+                f"height: 5px; width: {random.randint(30, 100)}%; "
+                f"background: {design.style.color}; margin: .1em 0 .5em"
+            )
         )
         rows.append(
             joined(text.text_line(texts.noun().capitalize(), style="margin: 0"), bar)
@@ -176,6 +179,7 @@ def cv(design: Design) -> list[Markup | None]:
 
 
 def cv_with_sidebar(design: Design) -> list[Markup | None]:
+    """With what is short in a column of its own."""
     random = design.random
     inside = random.chance(0.4)
     name = (

@@ -71,7 +71,10 @@ def _title(design: Design) -> Markup:
         design,
         1,
         texts.title(1, 4),
-        style=f"font-size: {random.uniform(2, 3.6):.1f}em; {random.one('text-align: center', '')}",
+        style=(
+            f"font-size: {random.uniform(2, 3.6):.1f}em; "
+            f"{random.one('text-align: center', '')}"
+        ),
     )
     parts = [
         f"{texts.exact('chapter')} {random.randint(1, 90)}",
@@ -81,7 +84,10 @@ def _title(design: Design) -> Markup:
     if random.chance(0.5):
         below = div(
             *(text.text_line(part) for part in parts[: random.randint(2, 3)]),
-            style="display: flex; justify-content: space-between; border-top: 1px solid #333; border-bottom: 1px solid #333; padding: .2em 0; margin-bottom: 1em",
+            style=(
+                "display: flex; justify-content: space-between; border-top: 1px solid #333; "
+                "border-bottom: 1px solid #333; padding: .2em 0; margin-bottom: 1em"
+            ),
         )
     else:
         below = text.text_line(
@@ -95,6 +101,7 @@ def _title(design: Design) -> Markup:
 
 
 def newsletter(design: Design) -> list[Markup | None]:
+    """News of a club or firm, some with a column at the side."""
     random = design.random
     side_options = [
         lambda: joined(text.heading(design, 3), text.items(design, 3, 6, 6)),
@@ -128,6 +135,7 @@ def newsletter(design: Design) -> list[Markup | None]:
 
 
 def newspaper(design: Design) -> list[Markup | None]:
+    """Articles in columns below each other."""
     random = design.random
     count = random.one(3, 3, 4)
     first = joined(
@@ -152,6 +160,7 @@ def newspaper(design: Design) -> list[Markup | None]:
 
 
 def magazine(design: Design) -> list[Markup | None]:
+    """One article with a large picture."""
     random = design.random
     shown = pictures.figure(design, height=random.randint(180, 360))
     title = joined(
@@ -245,7 +254,8 @@ def _dishes(design: Design, count: int, second: float, way: str) -> Markup:
                 leader,
                 last,
                 role="row",
-                style="display: flex; justify-content: space-between; gap: .5em; margin-bottom: .35em",
+                style="display: flex; justify-content: space-between; gap: .5em;"
+                " margin-bottom: .35em",
             )
         )
     return div(*rows, role="table", style="margin: .4em 0 1em; text-align: left")
@@ -267,7 +277,10 @@ def brochure(design: Design) -> list[Markup | None]:
         inner = joined(*(make() for make in random.some(options, 2, 4)))
         if number == 0:
             inner = joined(text.heading(design, 1, design.texts.title(1, 4)), inner)
-        ground = f"background: {random.one(design.style.ground, design.style.paper)}; padding: 1em"
+        ground = (
+            f"background: {random.one(design.style.ground, design.style.paper)}; "
+            "padding: 1em"
+        )
         panels.append(div(inner, class_="flow", style=ground))
     return [main(layout.beside(design, *panels, shares=(1.0, 1.0, 1.0)))]
 

@@ -39,6 +39,7 @@ def _authors(design: Design) -> Markup:
 
 
 def abstract(design: Design) -> Markup:
+    """What a paper is about, under a heading or behind a bold word."""
     random = design.random
     name = design.texts.exact("sections")
     body = design.texts.text(3, 7)
@@ -138,7 +139,10 @@ def references(design: Design, low: int = 4, high: int = 14) -> Markup:
     rows = []
     for number in range(1, random.randint(low, high) + 1):
         mark = f"{numbered.format(number)} " if numbered else ""
-        where = f"{texts.phrase(2, 4)} {random.randint(1, 90)}({random.randint(1, 12)}), {random.randint(1, 400)}–{random.randint(401, 900)}"
+        where = (
+            f"{texts.phrase(2, 4)} {random.randint(1, 90)}({random.randint(1, 12)}), "
+            f"{random.randint(1, 400)}–{random.randint(401, 900)}"
+        )
         work = joined(
             mark,
             f"{texts.person()}, {texts.person()}: {texts.phrase(4, 9)}. ",
@@ -210,6 +214,7 @@ def paper_page(design: Design) -> list[Markup | None]:
 
 
 def report_in_one_column(design: Design) -> list[Markup | None]:
+    """The first page of a paper in one column."""
     random = design.random
     title = joined(
         text.heading(design, 1, design.texts.title(4, 10)),
@@ -227,6 +232,7 @@ def report_in_one_column(design: Design) -> list[Markup | None]:
 
 
 def thesis(design: Design) -> list[Markup | None]:
+    """A page of a chapter."""
     random = design.random
     chapter = f"{design.texts.exact('chapter')} {random.randint(1, 9)}"
     start = (
@@ -246,6 +252,7 @@ def thesis(design: Design) -> list[Markup | None]:
 
 
 def bibliography(design: Design) -> list[Markup | None]:
+    """A page of works that are cited."""
     works = references(design, 12, 40)
     body = (
         layout.columns(design, works, count=2) if design.random.chance(0.3) else works
@@ -254,6 +261,7 @@ def bibliography(design: Design) -> list[Markup | None]:
 
 
 def poster(design: Design) -> list[Markup | None]:
+    """Boxes with sections in columns."""
     random = design.random
     boxes = [
         element("div", sections(design, 1, 2), class_=random.one("box flow", "flow"))
@@ -293,7 +301,10 @@ def exercises(design: Design) -> list[Markup | None]:
             style="padding-left: 0",
         )
         room = div(
-            style=f"height: {random.randint(20, 90)}px; {random.one('', 'border-bottom: 1px solid #999', 'border: 1px solid #bbb')}"
+            style=(
+                f"height: {random.randint(20, 90)}px; "
+                f"{random.one('', 'border-bottom: 1px solid #999', 'border: 1px solid #bbb')}"
+            )
         )
         answers = facts.options_to_tick(design) if random.chance(0.5) else room
         parts += [asked, div(answers, style="margin-left: 1.6em")]

@@ -119,6 +119,7 @@ def closing(design: Design) -> Markup:
 
 
 def invoice(design: Design) -> list[Markup | None]:
+    """A bill: who sends it to whom, what it is for, and what it costs."""
     random = design.random
     title = text.heading(
         design,
@@ -150,6 +151,7 @@ def invoice(design: Design) -> list[Markup | None]:
 
 
 def receipt(design: Design) -> list[Markup | None]:
+    """A slip of paper from a till."""
     random = design.random
     design.added_css.append(
         "body { text-align: left } .table0, .table1 { width: 100% }"
@@ -204,6 +206,7 @@ def receipt(design: Design) -> list[Markup | None]:
 
 
 def delivery_note(design: Design) -> list[Markup | None]:
+    """What is in a parcel."""
     random = design.random
     names = design.texts.different("columns", 6)
     columns = [
@@ -238,6 +241,7 @@ def delivery_note(design: Design) -> list[Markup | None]:
 
 
 def price_list(design: Design) -> list[Markup | None]:
+    """Goods and prices, in one table or many."""
     random = design.random
     parts: list[Content] = [
         text.heading(design, 1),
@@ -271,6 +275,7 @@ def price_list(design: Design) -> list[Markup | None]:
 
 
 def statement(design: Design) -> list[Markup | None]:
+    """What came to an account and went from it."""
     random = design.random
     names = design.texts.different("columns", 6)
     columns = [
@@ -295,6 +300,7 @@ def statement(design: Design) -> list[Markup | None]:
 
 
 def payslip(design: Design) -> list[Markup | None]:
+    """What somebody has earned, with boxes and tables."""
     random = design.random
     top = (
         facts.boxed_form(design, random.randint(1, 3))
@@ -337,6 +343,7 @@ def payslip(design: Design) -> list[Markup | None]:
 
 
 def quotation(design: Design) -> list[Markup | None]:
+    """A letter with a table of what something would cost."""
     random = design.random
     head = letterhead(design)
     subject = text.heading(design, random.one(1, 2), design.texts.title(2, 7))
@@ -370,6 +377,7 @@ def quotation(design: Design) -> list[Markup | None]:
 
 
 def product_sheet(design: Design) -> list[Markup | None]:
+    """What is to be said for a product, and its data."""
     random = design.random
     shown = pictures.picture(design, random.randint(140, 260))
     words = joined(

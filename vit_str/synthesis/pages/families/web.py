@@ -26,7 +26,10 @@ def navigation(design: Design) -> Markup:
     css = "font-style: normal;"
     if random.chance(0.6):
         ground = random.one(design.style.dark, design.style.color)
-        css += f"background: {ground}; color: #fff; margin: {-above:.0f}px {-beside:.0f}px 1.2em; padding: .8em {beside:.0f}px"
+        css += (
+            f"background: {ground}; color: #fff; "
+            f"margin: {-above:.0f}px {-beside:.0f}px 1.2em; padding: .8em {beside:.0f}px"
+        )
     return element("header", name, row, style=css)
 
 
@@ -39,6 +42,7 @@ def site_foot(design: Design) -> Markup:
 
 
 def website(design: Design) -> list[Markup | None]:
+    """The front page of a firm."""
     random = design.random
     texts = design.texts
     middle = random.one("text-align: center", "")
@@ -121,10 +125,8 @@ def documentation(design: Design) -> list[Markup | None]:
     parts: list[Content] = [text.heading(design, 1), text.paragraph(design, 1, 3)]
     for _ in range(random.randint(2, 4)):
         parts.append(text.heading(design, random.one(2, 2, 3)))
-        for way in random.some(
-            ["text", "code", "items", "table", "note", "terms"], 2, 3
-        ):
-            parts.append(_documented(design, way))
+        ways = ["text", "code", "items", "table", "note", "terms"]
+        parts += [_documented(design, way) for way in random.some(ways, 2, 3)]
     if random.chance(0.45):
         side = joined(text.heading(design, 4), text.items(design, 5, 14, 3, nested=0.3))
         return [
@@ -162,6 +164,7 @@ def _documented(design: Design, way: str) -> Markup:
 
 
 def data_sheet(design: Design) -> list[Markup | None]:
+    """Features, a drawing, tables of limits."""
     random = design.random
     names = design.texts.different("columns", 6)
     columns = [
@@ -243,7 +246,11 @@ def chat(design: Design) -> list[Markup | None]:
         mine = random.chance(0.5)
         ground = design.style.color if mine else "#e6e6e6"
         ink = "#fff" if mine else "#111"
-        bubble = f"background: {ground}; color: {ink}; border-radius: 12px; padding: .5em .8em; max-width: 74%; margin: 0 0 .2em {'auto' if mine else '0'}; width: fit-content; text-align: left"
+        bubble = (
+            f"background: {ground}; color: {ink}; border-radius: 12px; padding: .5em .8em; "
+            f"max-width: 74%; margin: 0 0 .2em {'auto' if mine else '0'}; "
+            "width: fit-content; text-align: left"
+        )
         said = element("p", design.texts.text(1, 2), style=bubble, class_="plain")
         time = text.text_line(
             design.texts.time(),
@@ -267,7 +274,10 @@ def results(design: Design) -> list[Markup | None]:
             design,
             2,
             design.texts.title(3, 8),
-            style=f"font-size: 1.15em; color: {design.style.color}; margin: 0; text-align: left; font-weight: 700",
+            style=(
+                f"font-size: 1.15em; color: {design.style.color}; margin: 0; text-align: left; "
+                "font-weight: 700"
+            ),
         )
         snippet = text.text_line(design.texts.text(1, 2), style="margin-bottom: 1em")
         parts += [site, name, snippet] if random.chance(0.5) else [name, site, snippet]
@@ -275,6 +285,7 @@ def results(design: Design) -> list[Markup | None]:
 
 
 def readme(design: Design) -> list[Markup | None]:
+    """What a program is for and how to use it."""
     random = design.random
     parts = [
         text.heading(design, 1, design.texts.title(1, 3)),

@@ -58,7 +58,10 @@ def fields(
         line = random.one(
             line, line, "", f"background: {design.style.ground}; padding: .1em .35em;"
         )
-    small = f"font-size: {random.one(0.7, 0.8, 0.9, 1)}em; color: {random.one('inherit', design.style.gray)}"
+    small = (
+        f"font-size: {random.one(0.7, 0.8, 0.9, 1)}em; "
+        f"color: {random.one('inherit', design.style.gray)}"
+    )
     cells = []
     for label in labels:
         wide = columns > 1 and random.chance(0.2)
@@ -115,7 +118,10 @@ def boxed_form(design: Design, rows: int = 0) -> Markup:
             )
             first = div(label, style="font-size: .68em; line-height: 1.15")
             second = div(value, style="min-height: 1.5em; padding-left: .3em")
-            css = f"flex: {share} 1 0; min-width: 0; padding: .15em .35em; border: {line}; margin: 0 -1px -1px 0"
+            css = (
+                f"flex: {share} 1 0; min-width: 0; padding: .15em .35em; border: {line}; "
+                "margin: 0 -1px -1px 0"
+            )
             boxes.append(div(first, second, style=css))
         found.append(element("dl", *boxes, style="display: flex; margin: 0"))
     return div(*found, class_="flow", style="margin: .6em 0 1em")
@@ -124,7 +130,10 @@ def boxed_form(design: Design, rows: int = 0) -> Markup:
 def figures_on_cards(design: Design, count: int = 0) -> Markup:
     """Large numbers with a small text below or above each, side by side."""
     random = design.random
-    large = f"font-size: {random.uniform(1.3, 2.6):.1f}em; line-height: 1.15; font-weight: {random.one(400, 700)}"
+    large = (
+        f"font-size: {random.uniform(1.3, 2.6):.1f}em; line-height: 1.15; "
+        f"font-weight: {random.one(400, 700)}"
+    )
     large += random.one("", f"; color: {design.style.color}")
     small = f"font-size: {random.one(0.75, 0.85, 0.95)}em"
     is_above = random.chance(0.6)
@@ -152,7 +161,10 @@ def tick_box(design: Design, is_ticked: bool) -> Markup:
     mark = design.random.one("M2 6 L5 9 L10 2", "M2 2 L10 10 M10 2 L2 10")
     path = element("path", d=mark, stroke="#111", stroke_width="1.6", fill="none")
     shape = "border-radius: 50%;" if is_round else ""
-    css = f"width: .85em; height: .85em; border: 1px solid #222; vertical-align: -.08em; margin-right: .45em; {shape}"
+    css = (
+        "width: .85em; height: .85em; border: 1px solid #222; vertical-align: -.08em; "
+        f"margin-right: .45em; {shape}"
+    )
     return element(
         "svg",
         path if is_ticked else None,

@@ -24,7 +24,10 @@ def beside(
                 "td",
                 part,
                 class_="flow",
-                style=f"vertical-align: top; width: {100 * share / total:.0f}%; padding: 0 {gap if n < len(parts) - 1 else 0:.1f}em 0 0",
+                style=(
+                    f"vertical-align: top; width: {100 * share / total:.0f}%; "
+                    f"padding: 0 {gap if n < len(parts) - 1 else 0:.1f}em 0 0"
+                ),
             )
             for n, (part, share) in enumerate(zip(parts, shares, strict=True))
         ]
@@ -68,7 +71,10 @@ def sidebar_page(
         "color": design.style.color,
         "light": design.style.ground,
     }
-    css = f"flex: 0 0 {wide:.0f}%; min-width: 0; padding: {random.uniform(1, 2.4):.1f}em {random.uniform(0.9, 1.8):.1f}em;"
+    css = (
+        f"flex: 0 0 {wide:.0f}%; min-width: 0; "
+        f"padding: {random.uniform(1, 2.4):.1f}em {random.uniform(0.9, 1.8):.1f}em;"
+    )
     is_whole = look in grounds and random.chance(0.8)
     if look in grounds:
         ink = "color: #fff;" if look != "light" else ""
@@ -77,7 +83,8 @@ def sidebar_page(
         css += f"border-{'right' if is_left else 'left'}: 1px solid #888;"
     if look in ("dark", "color"):
         design.added_css.append(
-            ".side h1, .side h2, .side h3, .side h4 { color: #fff; background: none; border-color: #fff }"
+            ".side h1, .side h2, .side h3, .side h4 "
+            "{ color: #fff; background: none; border-color: #fff }"
             " .side .muted, .side [style*=color] { color: #ddd !important }"
         )
     bar = element("section", side, class_="side flow", style=css)
@@ -86,12 +93,18 @@ def sidebar_page(
         "section",
         text,
         class_="flow",
-        style=f"flex: 1 1 0; min-width: 0; padding: {room if is_whole else 0:.1f}em {room:.1f}em 0",
+        style=(
+            f"flex: 1 1 0; min-width: 0; padding: {room if is_whole else 0:.1f}em "
+            f"{room:.1f}em 0"
+        ),
     )
     inner = (bar, body) if is_left else (body, bar)
     style = f"display: flex; min-height: {design.style.height - 2 * above:.0f}px;"
     if is_whole:
-        style = f"display: flex; min-height: {design.style.height}px; width: auto; margin: {-above:.0f}px {-beside_:.0f}px;"
+        style = (
+            f"display: flex; min-height: {design.style.height}px; width: auto; "
+            f"margin: {-above:.0f}px {-beside_:.0f}px;"
+        )
     return element("main", *inner, class_="flow beside", style=style)
 
 
@@ -219,7 +232,10 @@ def notes(design: Design, low: int = 1, high: int = 4) -> Markup:
     random = design.random
     rule = element(
         "hr",
-        style=f"width: {random.one(20, 30, 100)}%; margin: 1em auto .4em 0; border: 0; border-top: 1px solid #555",
+        style=(
+            f"width: {random.one(20, 30, 100)}%; margin: 1em auto .4em 0; border: 0; "
+            "border-top: 1px solid #555"
+        ),
         aria_hidden="true",
     )
     found = []
@@ -257,16 +273,29 @@ def margin_mark(design: Design, share: float = 0.12) -> Markup | None:
         size = random.uniform(0.6, 1.4)
         turn = random.one(270, 270, 90)
         flip = "transform: rotate(180deg);" if turn == 270 else ""
-        css = f"position: absolute; {side}: {random.randint(6, 22)}px; top: {random.randint(15, 45)}%; writing-mode: vertical-rl; {flip} font-size: {size:.2f}em; color: {random.one('#888', '#333', '#555')}; white-space: nowrap; line-height: 1"
+        css = (
+            f"position: absolute; {side}: {random.randint(6, 22)}px; "
+            f"top: {random.randint(15, 45)}%; writing-mode: vertical-rl; "
+            f"{flip} font-size: {size:.2f}em; color: {random.one('#888', '#333', '#555')}; "
+            "white-space: nowrap; line-height: 1"
+        )
         return div(text, role="complementary", data_turn=turn, style=css)
     word = random.one(
         design.texts.noun(), design.texts.exact("totals"), design.texts.phrase(1, 2)
     ).upper()
     if way == "stamp":
         color = random.one("#a11", "#147", "#171")
-        css = f"position: absolute; right: {random.randint(4, 30)}%; top: {random.randint(2, 9)}%; border: 2.5px solid {color}; color: {color}; padding: .1em .5em; font-weight: 700; font-size: {random.uniform(1.2, 2):.1f}em; opacity: .75"
+        css = (
+            f"position: absolute; right: {random.randint(4, 30)}%; "
+            f"top: {random.randint(2, 9)}%; border: 2.5px solid {color}; color: {color}; "
+            "padding: .1em .5em; font-weight: 700; "
+            f"font-size: {random.uniform(1.2, 2):.1f}em; opacity: .75"
+        )
         return div(word, role="complementary", style=css)
-    css = "position: absolute; left: 12%; top: 42%; font-size: 5em; color: #0001; font-weight: 700; transform: rotate(-35deg)"
+    css = (
+        "position: absolute; left: 12%; top: 42%; font-size: 5em; color: #0001; "
+        "font-weight: 700; transform: rotate(-35deg)"
+    )
     return div(word, aria_hidden="true", style=css)
 
 

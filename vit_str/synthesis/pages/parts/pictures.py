@@ -31,7 +31,8 @@ def picture(design: Design, height: int, width: str = "100%") -> Markup:
     colors = [*palette()["colors"], *palette()["grounds"], *palette()["darks"]]
     layers = [
         f"radial-gradient(circle at {random.randint(0, 100)}% {random.randint(0, 100)}%,"
-        f" {random.choice(colors)} 0 {random.randint(5, 30)}%, transparent {random.randint(31, 60)}%)"
+        f" {random.choice(colors)} 0 {random.randint(5, 30)}%, "
+        f"transparent {random.randint(31, 60)}%)"
         for _ in range(random.randint(2, 5))
     ]
     sky, earth = random.choice(colors), random.choice(colors)
@@ -66,8 +67,10 @@ def logo(design: Design, size: int) -> Markup:
     if random.chance(0.5):
         return icon(design, size)
     css = (
-        f"display: inline-block; background: {random.one(design.style.color, design.style.dark)};"
-        f" color: #fff; padding: .3em .6em; font: 700 {size * 0.5:.0f}px / 1.1 {design.style.one_face('sans')};"
+        "display: inline-block; background: "
+        f"{random.one(design.style.color, design.style.dark)};"
+        " color: #fff; padding: .3em .6em; "
+        f"font: 700 {size * 0.5:.0f}px / 1.1 {design.style.one_face('sans')};"
         f" border-radius: {random.one(0, 4, 30)}px"
     )
     name = design.texts.noun()[: random.one(2, 3, 9)]

@@ -388,10 +388,10 @@ def pairs(
     is_head = bool(bold)
     gap = random.one(0, 0.08, 0.25, 0.5)
     rows = [(label + colon, design.texts.value(kind), "") for label in labels]
-    for _ in range(sums):
-        rows.append(
-            (design.texts.label("totals"), design.texts.price(900), "font-weight: 700")
-        )
+    rows += [
+        (design.texts.label("totals"), design.texts.price(900), "font-weight: 700")
+        for _ in range(sums)
+    ]
     room = random.uniform(0.6, 2.2)
     found = []
     for label, value, strong in rows:

@@ -7,7 +7,24 @@ from vit_str.synthesis.pages.design import Design
 from vit_str.synthesis.pages.html import Content, element, joined, lines, span
 from vit_str.synthesis.pages.style import palette
 
-_ROMAN = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi".split()
+_ROMAN = [
+    "i",
+    "ii",
+    "iii",
+    "iv",
+    "v",
+    "vi",
+    "vii",
+    "viii",
+    "ix",
+    "x",
+    "xi",
+    "xii",
+    "xiii",
+    "xiv",
+    "xv",
+    "xvi",
+]
 _SOFT_HYPHEN = "\u00ad"
 _CUT = 0.25  # share of the long words of justified text that may be split
 
