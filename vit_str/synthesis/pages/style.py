@@ -19,6 +19,8 @@ _PLAIN = 1.15
 """Size over that of the text up to which a heading has to be bold, colored or the like."""
 
 
+_SMALLER = 1.1
+"""Size of a heading over that of the next level, at least."""
 _SECOND_LINES = (
     "font-size: .85em",
     "font-style: italic",
@@ -137,13 +139,22 @@ class Style:
     def _paragraphs(self) -> str:
         align = "text-align: justify;" if self.is_justified else ""
         indent = "p + p { text-indent: 1.4em }" if self.is_indented else ""
-        return f"p {{ margin: 0 0 {self.gap}em; {align} }} {indent}"
+        initial = ""
+        if self.random.chance(0.06):
+            initial = (
+                "main > p:first-of-type::first-letter"
+                f" {{ float: left; font-size: {self.random.uniform(2, 3.2):.1f}em;"
+                " line-height: .85; margin-right: .08em }"
+            )
+        return f"p {{ margin: 0 0 {self.gap}em; {align} }} {indent} {initial}"
 
     def _headings(self) -> list[str]:
         random = self.random
         sizes = [random.uniform(1.35, 2.7), random.uniform(1.1, 1.6)]
         sizes += [random.uniform(1.0, 1.25), random.uniform(0.94, 1.06)]
         sizes.sort(reverse=True)
+        for level in range(1, len(sizes)):  # of two that look alike, nobody knows the level
+            sizes[level] = min(sizes[level], sizes[level - 1] / _SMALLER)
         return [
             f"h{level} {{ {self._heading(level, size)} }}"
             for level, size in enumerate(sizes, 1)

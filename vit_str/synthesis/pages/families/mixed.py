@@ -24,6 +24,9 @@ def any_part(design: Design, narrow: bool = False) -> Markup:
         "box": lambda: element(
             "div", text.heading(design, 4), text.paragraph(design, 1, 2), class_="box"
         ),
+        "floating": lambda: joined(
+            layout.floating(design), text.paragraph(design, 4, 8)
+        ),
         "terms": lambda: text.glossary(design),
         "quote": lambda: text.quotation(design),
         "address": lambda: text.address(design),

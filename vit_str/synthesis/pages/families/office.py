@@ -28,6 +28,7 @@ def report(design: Design) -> list[Markup | None]:
                     "facts": 0.4,
                     "beside": 0.7,
                     "box": 0.5,
+                    "floating": 0.5,
                 }
             )
             parts.append(_part(design, way))
@@ -49,6 +50,8 @@ def _part(design: Design, way: str) -> Markup:
         return joined(tables.any_table(design), note)
     if way == "figure":
         return pictures.figure(design)
+    if way == "floating":
+        return joined(layout.floating(design), text.paragraph(design, 4, 8))
     if way == "facts":
         return facts.figures_on_cards(design)
     if way == "beside":

@@ -147,6 +147,23 @@ def card_maker(design: Design, level: int = 3) -> Callable[[], Markup]:
     return make
 
 
+def floating(design: Design) -> Markup:
+    """A picture, a box or a quotation that text runs around; it is read before that text."""
+    random = design.random
+    side = random.one("left", "right", "right")
+    other = "right" if side == "left" else "left"
+    css = f"float: {side}; width: {random.randint(28, 45)}%; margin: .2em 0 .5em"
+    css += f"; margin-{other}: 1.2em"
+    way = random.one("figure", "figure", "box", "quotation")
+    if way == "figure":
+        return figure(design, css, random.randint(70, 140))
+    inner = joined(heading(design, 4), paragraph(design, 1, 2))
+    if way == "box":
+        return div(div(inner, class_="box", style="margin: 0"), style=css)
+    large = f"font-size: 1.25em; line-height: 1.2; color: {design.style.color}"
+    return div(text_line(design.texts.sentence(5, 12), style=large), style=css)
+
+
 def figures_beside(design: Design, count: int = 0) -> Markup:
     """Pictures with captions side by side."""
     random = design.random
