@@ -141,8 +141,11 @@
       range.setStart(node, k);
       range.setEnd(node, k + 1);
       const box = [...range.getClientRects()].find(b => b.width > 0.01);
-      if (!box) continue;
       const last = found.at(-1);
+      if (!box) {
+        if (last) last[0] += node.data[k]; // of no width, as a hyphen that is not used
+        continue;
+      }
       if (last && Math.abs(last[1].top - box.top) < box.height / 2 && box.left >= last[1].left) {
         last[0] += node.data[k];
         last[1] = {left: last[1].left, top: last[1].top, right: box.right, bottom: last[1].bottom};

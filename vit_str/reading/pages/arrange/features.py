@@ -295,7 +295,8 @@ def _text_numbers(texts: Sequence[str]) -> np.ndarray:
         ]
         numbers = [math.log(count), math.log(text.count(" ") + 1), *shares, *flags]
         rows.append(np.concatenate([numbers, ends.ravel()]))
-    return np.array(rows, float).reshape(len(texts), -1)
+    columns = 2 + 4 + 4 + (_FIRST + _LAST) * _CHARACTERS
+    return np.array(rows, float).reshape(-1, columns)
 
 
 def _ngrams(text: str) -> list[int]:
