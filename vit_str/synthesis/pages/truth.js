@@ -140,7 +140,8 @@
     for (let k = start; k < end; k++) {
       range.setStart(node, k);
       range.setEnd(node, k + 1);
-      const box = [...range.getClientRects()].find(b => b.width > 0.01);
+      // Behind a hyphen that is used, its box comes first
+      const box = [...range.getClientRects()].findLast(b => b.width > 0.01);
       const last = found.at(-1);
       if (!box) {
         if (last) last[0] += node.data[k]; // of no width, as a hyphen that is not used
