@@ -225,7 +225,7 @@
     seen.add(key);
     rules.push(values);
   }
-  const isClear = color => /^transparent$|, 0\)$/.test(color);
+  const isClear = color => /^transparent$|^rgba\(.*, 0\)$/.test(color);
 
   function readShapes() {
     for (const e of document.body.querySelectorAll('*')) {
@@ -233,10 +233,16 @@
       if (!b.width && !b.height) continue;
       const [l, t, r, o] = [b.left, b.top, b.right, b.bottom];
       if (attribute(e, 'role') === 'checkbox') continue;
-      const sides = {Top: [l, t, r, t], Bottom: [l, o, r, o], Left: [l, t, l, o], Right: [r, t, r, o]};
+      const sides = {
+        Top: half => [l, t + half, r, t + half],
+        Bottom: half => [l, o - half, r, o - half],
+        Left: half => [l + half, t, l + half, o],
+        Right: half => [r - half, t, r - half, o],
+      };
       for (const [side, place] of Object.entries(sides)) {
         const width = parseFloat(s[`border${side}Width`]), style = s[`border${side}Style`];
-        if (width > 0 && !STYLES.includes(style) && !isClear(s[`border${side}Color`])) addRule(...place, width, style);
+        const isSeen = width > 0 && !STYLES.includes(style) && !isClear(s[`border${side}Color`]);
+        if (isSeen) addRule(...place(width / 2), width, style);
       }
       if (e.tagName === 'HR' && !parseFloat(s.borderTopWidth)) addRule(l, t, r, t, b.height, 'solid');
       const columns = +s.columnCount, line = parseFloat(s.columnRuleWidth);
