@@ -154,12 +154,12 @@ def read_shard(folder: Path, shard: int) -> list[PageRecord]:
 def _page(
     texts: Mapping[str, Any], arrays: Mapping[str, np.ndarray], at: int
 ) -> PageRecord:
-    values = {}
+    values: dict[str, Any] = {name: texts[name] for name in _TEXTS}
     for name in _ARRAYS:
         ends = arrays[f"{name}.end"]
         start = int(ends[at - 1]) if at else 0
         values[name] = arrays[name][start : int(ends[at])]
-    return PageRecord(**{name: texts[name] for name in _TEXTS}, **values)
+    return PageRecord(**values)
 
 
 def shards_of(folder: Path) -> list[int]:

@@ -43,8 +43,8 @@ def write_page_sheet(
         pages = []
         for number in numbers:
             design = design_page(seed, number, families, language)
-            page = draw_page(browser, design, _SCALE, with_picture=True)
-            pages.append(_with_truth(page))
+            drawn = draw_page(browser, design, _SCALE, with_picture=True)
+            pages.append(_with_truth(drawn))
     rows = [pages[n : n + _ACROSS] for n in range(0, len(pages), _ACROSS)]
     width = max(sum(page.width + _SPACE for page in row) for row in rows)
     sheet = Image.new("RGB", (width, len(rows) * (_HEIGHT + _SPACE)), "gray")

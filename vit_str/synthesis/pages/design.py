@@ -5,7 +5,7 @@ from collections import Counter
 from markupsafe import Markup
 
 from vit_str.synthesis.pages.choices import Choices
-from vit_str.synthesis.pages.html import div, element, joined
+from vit_str.synthesis.pages.html import Content, div, element, joined
 from vit_str.synthesis.pages.style import Style
 from vit_str.synthesis.pages.texts import Texts
 
@@ -51,11 +51,11 @@ class Design:
         return f"<!DOCTYPE html>{page}"
 
 
-def main(*parts: Markup | None, **attributes: object) -> Markup:
+def main(*parts: Content, **attributes: object) -> Markup:
     """The text of a page, as high as there is room; what does not fit is left out at its end."""
     return element("main", *parts, class_="flow", **attributes)
 
 
-def flow(*parts: Markup | None, **attributes: object) -> Markup:
+def flow(*parts: Content, **attributes: object) -> Markup:
     """A part of a page from whose end something may be left out."""
     return div(*parts, class_="flow", **attributes)

@@ -1,11 +1,14 @@
 """Elements of HTML; plain text in them is escaped."""
 
+from collections.abc import Callable
 from functools import partial
 
 from markupsafe import Markup, escape
 
 Content = str | Markup | None
 """Text, which is escaped, or HTML, which is not; nothing."""
+Maker = Callable[[], Markup]
+"""Makes a part of a page when it is called."""
 _VOID = frozenset(("br", "hr", "img"))
 
 

@@ -153,7 +153,8 @@ class Style:
         sizes = [random.uniform(1.35, 2.7), random.uniform(1.1, 1.6)]
         sizes += [random.uniform(1.0, 1.25), random.uniform(0.94, 1.06)]
         sizes.sort(reverse=True)
-        for level in range(1, len(sizes)):  # of two that look alike, nobody knows the level
+        # Of two that look alike, nobody knows the level
+        for level in range(1, len(sizes)):
             sizes[level] = min(sizes[level], sizes[level - 1] / _SMALLER)
         return [
             f"h{level} {{ {self._heading(level, size)} }}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from lightning.pytorch import LightningDataModule
-from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 
 from vit_str.datasets.page_records import PageRecord, read_pages, read_shard, shards_of
 from vit_str.training.pages.examples import Batch, Example, batch_of, example_of
@@ -127,9 +127,23 @@ class DrawnPages(LightningDataModule):
         ]
 
 
-def validation_batches(folder: Path, pairs: int, longest: int) -> list[Batch]:
+class FixedBatches(Dataset[Batch]):
+    """Batches that are always the same."""
+
+    def __init__(self, batches: Sequence[Batch]) -> None:
+        self.batches = batches
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def __getitem__(self, place: int) -> Batch:
+        return self.batches[place]
+
+
+def validation_batches(folder: Path, pairs: int, longest: int) -> FixedBatches:
     """All pages of a folder."""
     random = np.random.default_rng(0)
     pages = read_pages(folder)
     examples = [example_of(page, random, is_training=False) for page in pages]
-    return [batch_of(part, folder.name) for part in parted(examples, pairs, longest)]
+    parts = parted(examples, pairs, longest)
+    return FixedBatches([batch_of(part, folder.name) for part in parts])

@@ -50,7 +50,8 @@ class ArrangerTraining(LightningModule):
         return cast(PageArranger, self.average.module)
 
     def configure_optimizers(self) -> Optimizer:
-        matrices, others = [], []
+        matrices: list[Tensor] = []
+        others: list[Tensor] = []
         for parameter in self.arranger.parameters():
             (matrices if parameter.ndim > 1 else others).append(parameter)
         groups = [

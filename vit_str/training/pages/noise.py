@@ -1,7 +1,7 @@
 """Pages as a browser set them, made as a reader finds them: places, sizes, strokes, losses."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,9 @@ _FOUND = 0.93  # share of the shapes of those
 
 def noisy(page: PageRecord, random: np.random.Generator) -> PageRecord:
     """A page with the noise of finding and reading; of one that was read, shapes only are lost."""
-    shapes = {name: _some(getattr(page, name), name, random) for name in _KEPT}
+    shapes: dict[str, Any] = {
+        name: _some(getattr(page, name), name, random) for name in _KEPT
+    }
     page = replace(page, **shapes)
     if page.way != DRAWN or not len(page.words):
         return page
@@ -99,7 +101,7 @@ def _lost(page: PageRecord, random: np.random.Generator) -> PageRecord:
     chosen = np.flatnonzero(kept)
     if random.random() < _JUNK:
         chosen = np.append(chosen, random.choice(len(kept), random.integers(1, 4)))
-    words = [page.words[k] for k in chosen]
+    words = [page.words[k] for k in chosen.tolist()]
     block, place = page.word_block[chosen], page.word_place[chosen]
     polygons = page.polygons[chosen]
     for junk in range(int(kept.sum()), len(chosen)):

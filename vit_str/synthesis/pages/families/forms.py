@@ -4,7 +4,15 @@ from markupsafe import Markup
 
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
-from vit_str.synthesis.pages.html import Content, div, element, joined, lines, span
+from vit_str.synthesis.pages.html import (
+    Content,
+    Maker,
+    div,
+    element,
+    joined,
+    lines,
+    span,
+)
 from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
 from vit_str.synthesis.pages.parts.tables import Cell, Column, TableOptions
 
@@ -19,7 +27,7 @@ def form(design: Design) -> list[Markup | None]:
         text.heading(design, 1),
         text.paragraph(design, 1, 2) if random.chance(0.6) else None,
     ]
-    options = [
+    options: list[Maker] = [
         lambda: facts.fields(design),
         lambda: facts.fields(design),
         lambda: joined(
@@ -242,7 +250,7 @@ def _barcode(design: Design, height: int) -> Markup:
 def label(design: Design) -> list[Markup | None]:
     """What is stuck on a parcel or product."""
     random = design.random
-    options = [
+    options: list[Maker] = [
         lambda: facts.running_facts(design, 2, 4, "below"),
         lambda: text.address(design),
         lambda: tables.pairs(design, kind="quantity"),

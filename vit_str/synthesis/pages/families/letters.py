@@ -5,7 +5,15 @@ from markupsafe import Markup
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
 from vit_str.synthesis.pages.families.trade import letterhead
-from vit_str.synthesis.pages.html import Content, div, element, joined, lines, span
+from vit_str.synthesis.pages.html import (
+    Content,
+    Maker,
+    div,
+    element,
+    joined,
+    lines,
+    span,
+)
 from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
 from vit_str.synthesis.pages.parts.tables import Column, TableOptions
 
@@ -145,7 +153,7 @@ def mail_of_shop(design: Design) -> list[Markup | None]:
         text.heading(design, 1, texts.title(2, 6), style=middle),
         text.paragraph(design, 1, 3, style=middle),
     ]
-    options = [
+    options: list[Maker] = [
         lambda: tables.table(
             design,
             [Column("thing"), Column("small"), Column("price")],
@@ -336,7 +344,7 @@ def notice(design: Design) -> list[Markup | None]:
     design.added_css.append(
         f"main {{ {middle} }} main p {{ text-align: inherit; text-indent: 0 }}"
     )
-    options = [
+    options: list[Maker] = [
         lambda: pictures.picture(design, random.randint(150, 350)),
         lambda: text.text_line(
             lines(

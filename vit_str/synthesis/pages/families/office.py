@@ -4,7 +4,7 @@ from markupsafe import Markup
 
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
-from vit_str.synthesis.pages.html import Content, element, joined, lines
+from vit_str.synthesis.pages.html import Content, Maker, element, joined, lines
 from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
 from vit_str.synthesis.pages.parts.tables import Cell, Column, TableOptions
 from vit_str.synthesis.pages.style import SLIDE
@@ -159,7 +159,7 @@ def slide(design: Design) -> list[Markup | None]:
     """A title and few words."""
     random = design.random
     title = text.heading(design, 1, design.texts.title(1, 7))
-    options = [
+    options: list[Maker] = [
         lambda: text.items(design, 3, 6, random.one(5, 9)),
         lambda: layout.beside(
             design,
@@ -365,7 +365,7 @@ def calendar(design: Design) -> list[Markup | None]:
     ]
 
 
-def iter_maker(parts: list[Markup]):
+def iter_maker(parts: list[Markup]) -> Maker:
     """Gives parts one after the other."""
     left = iter(parts)
     return lambda: next(left)

@@ -6,7 +6,15 @@ from markupsafe import Markup
 
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
-from vit_str.synthesis.pages.html import Content, div, element, joined, lines, span
+from vit_str.synthesis.pages.html import (
+    Content,
+    Maker,
+    div,
+    element,
+    joined,
+    lines,
+    span,
+)
 from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
 
 
@@ -129,7 +137,7 @@ def _side(design: Design, with_name: bool) -> Markup:
         if with_name
         else None
     )
-    options = [
+    options: list[Maker] = [
         lambda: joined(
             text.heading(design, 3, design.texts.exact("resume")), facts.contact(design)
         ),

@@ -4,7 +4,15 @@ from markupsafe import Markup
 
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
-from vit_str.synthesis.pages.html import Content, div, element, joined, lines, span
+from vit_str.synthesis.pages.html import (
+    Content,
+    Maker,
+    div,
+    element,
+    joined,
+    lines,
+    span,
+)
 from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
 from vit_str.synthesis.pages.parts.tables import Column, TableOptions
 
@@ -103,7 +111,7 @@ def _title(design: Design) -> Markup:
 def newsletter(design: Design) -> list[Markup | None]:
     """News of a club or firm, some with a column at the side."""
     random = design.random
-    side_options = [
+    side_options: list[Maker] = [
         lambda: joined(text.heading(design, 3), text.items(design, 3, 6, 6)),
         lambda: element(
             "div", text.heading(design, 3), text.paragraph(design, 1, 2), class_="box"
@@ -266,7 +274,7 @@ def brochure(design: Design) -> list[Markup | None]:
     random = design.random
     panels = []
     for number in range(3):
-        options = [
+        options: list[Maker] = [
             lambda: joined(text.heading(design, 2), text.paragraph(design, 2, 4)),
             lambda: joined(text.heading(design, 2), text.items(design, 3, 6)),
             lambda: pictures.picture(design, random.randint(90, 180)),

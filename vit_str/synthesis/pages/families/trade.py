@@ -4,7 +4,15 @@ from markupsafe import Markup
 
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
-from vit_str.synthesis.pages.html import Content, div, element, joined, lines, span
+from vit_str.synthesis.pages.html import (
+    Content,
+    Maker,
+    div,
+    element,
+    joined,
+    lines,
+    span,
+)
 from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
 from vit_str.synthesis.pages.parts.tables import Column, TableOptions
 
@@ -106,7 +114,7 @@ def goods(design: Design, low: int = 2, high: int = 12) -> Markup:
 def closing(design: Design) -> Markup:
     """Terms, thanks, signatures."""
     random = design.random
-    parts = [
+    parts: list[Maker] = [
         lambda: text.paragraph(design, 1, 3),
         lambda: facts.running_facts(design),
         lambda: facts.signatures(design),

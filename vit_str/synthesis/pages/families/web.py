@@ -5,7 +5,15 @@ from markupsafe import Markup
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
 from vit_str.synthesis.pages.families.science import sections
-from vit_str.synthesis.pages.html import Content, div, element, joined, lines, span
+from vit_str.synthesis.pages.html import (
+    Content,
+    Maker,
+    div,
+    element,
+    joined,
+    lines,
+    span,
+)
 from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
 from vit_str.synthesis.pages.parts.tables import Column, TableOptions
 
@@ -56,7 +64,7 @@ def website(design: Design) -> list[Markup | None]:
             hero,
             style=f"background: {design.style.ground}; padding: 2em; margin-bottom: 1em",
         )
-    options = [
+    options: list[Maker] = [
         lambda: layout.cards(design),
         lambda: layout.beside(
             design,

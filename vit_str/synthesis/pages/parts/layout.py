@@ -47,7 +47,7 @@ def beside(
     return div(*found, class_="flow beside", style=f"display: flex; gap: {gap:.1f}em")
 
 
-def columns(design: Design, *parts: Markup, count: int = 0, gap: float = 0) -> Markup:
+def columns(design: Design, *parts: Content, count: int = 0, gap: float = 0) -> Markup:
     """Text in columns of one height."""
     random = design.random
     count = count or random.one(2, 2, 2, 3)

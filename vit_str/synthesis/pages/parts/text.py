@@ -66,7 +66,7 @@ def marked_up(design: Design, text: str) -> Markup:
         else:
             color = f"color: {design.style.color}" if tag == "a" else ""
             words[place] = element(tag, words[place], style=color)
-    return Markup(" ").join(words)
+    return Markup(" ").join(word or "" for word in words)
 
 
 def paragraph(
