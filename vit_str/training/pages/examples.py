@@ -41,12 +41,14 @@ class Example(NamedTuple):
         block: numbers, -1 for what is no text of the page.
         place: in the order of reading, -1 for none.
         about: role, level, table, row, column, rows, columns; see `BLOCK_FIELDS`.
+        texts: of the pieces.
     """
 
     tokens: Tokens
     block: "Int32[np.ndarray, ' piece']"
     place: "Int32[np.ndarray, ' piece']"
     about: "Int32[np.ndarray, 'piece 7']"
+    texts: Sequence[str]
 
 
 class Batch(NamedTuple):
@@ -101,7 +103,8 @@ def example_of(
     )
     about = np.full((len(pieces), len(BLOCK_FIELDS)), -1, np.int32)
     about[block >= 0] = page.blocks[block[block >= 0]]
-    return Example(tokens_of(words, pieces, shapes), block, place, about)
+    texts = [" ".join(page.words[k] for k in piece.tolist()) for piece in pieces]
+    return Example(tokens_of(words, pieces, shapes), block, place, about, texts)
 
 
 def _sorted_corners(rules: np.ndarray) -> np.ndarray:
