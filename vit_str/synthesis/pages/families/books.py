@@ -91,7 +91,7 @@ def contents(design: Design) -> list[Markup | None]:
     page = random.randint(1, 30)
     rows = []
     numbers = [0, 0, 0]
-    for _ in range(random.randint(10, 34)):
+    for _ in range(random.randint(12, 44)):
         level = random.choices((0, 1, 2), (3, 5, 2))[0] if numbers[0] else 0
         numbers[level] += 1
         numbers[level + 1 :] = [0] * (2 - level)
@@ -146,7 +146,7 @@ def index(design: Design) -> list[Markup | None]:
     letters = sorted(random.sample("ABCDEFGHIKLMNOPRSTUVW", random.randint(4, 9)))
     for letter in letters:
         parts.append(text.heading(design, 2, letter))
-        for _ in range(random.randint(4, 14)):
+        for _ in range(random.randint(6, 20)):
             pages = ", ".join(
                 str(random.randint(1, 400)) for _ in range(random.randint(1, 4))
             )
@@ -172,7 +172,7 @@ def dictionary(design: Design) -> list[Markup | None]:
     """Words and what they mean, in columns."""
     random = design.random
     entries = []
-    for _ in range(random.randint(14, 40)):
+    for _ in range(random.randint(25, 90)):
         word = element("b", design.texts.noun())
         kind = element("i", random.one("n.", "adj.", "v.", "adv.", "m.", "f."))
         meaning = "; ".join(
@@ -198,7 +198,7 @@ def play(design: Design) -> list[Markup | None]:
     people = [design.texts.person().upper() for _ in range(random.randint(2, 4))]
     way = random.one("before", "above")
     parts: list[Content] = [text.heading(design, 1), text.heading(design, 2)]
-    for _ in range(random.randint(8, 18)):
+    for _ in range(random.randint(10, 30)):
         who = element("b", random.choice(people))
         if way == "before":
             parts.append(
@@ -281,7 +281,7 @@ def manual(design: Design) -> list[Markup | None]:
     """Steps with pictures, warnings in boxes."""
     random = design.random
     parts: list[Content] = [text.heading(design, 1)]
-    for _ in range(random.randint(2, 4)):
+    for _ in range(random.randint(3, 6)):
         parts.append(text.heading(design, 2))
         if random.chance(0.3):
             warning = joined(
@@ -309,7 +309,7 @@ def law(design: Design) -> list[Markup | None]:
     sign = random.one("§ {}", "Art. {}", "{}.", "{}")
     parts: list[Content] = []
     start = random.randint(1, 60)
-    for number in range(start, start + random.randint(3, 8)):
+    for number in range(start, start + random.randint(4, 12)):
         name = f"{sign.format(number)} {design.texts.title(1, 6)}"
         parts.append(text.heading(design, 2, name))
         if random.chance(0.35):
@@ -396,7 +396,7 @@ def numbered_lines(design: Design) -> list[Markup | None]:
     ]
     parts = [
         element("p", design.texts.text(3, 8), style="margin: 0")
-        for _ in range(random.randint(4, 8))
+        for _ in range(random.randint(9, 14))
     ]
     return [main(*parts), layout.running_foot(design, 0.4), *numbers]
 

@@ -88,7 +88,7 @@ def boxed(design: Design) -> list[Markup | None]:
     """Boxes of unequal width, as of a tax office."""
     random = design.random
     parts: list[Content] = [text.heading(design, 1, design.texts.title(2, 6))]
-    for _ in range(random.randint(1, 3)):
+    for _ in range(random.randint(2, 4)):
         parts += [
             text.heading(design, 2) if random.chance(0.7) else None,
             facts.boxed_form(design),
@@ -134,12 +134,12 @@ def questionnaire(design: Design) -> list[Markup | None]:
                     for _ in scale
                 ],
             ]
-            for _ in range(random.randint(4, 12))
+            for _ in range(random.randint(5, 18))
         ]
         asked = tables.drawn(design, heads, body, columns)
     else:
         parts: list[Content] = []
-        for number in range(1, random.randint(4, 8)):
+        for number in range(1, random.randint(5, 11)):
             question = element(
                 "ul",
                 element(
@@ -172,7 +172,7 @@ def checklist(design: Design) -> list[Markup | None]:
     """Things to tick under headings."""
     random = design.random
     parts: list[Content] = []
-    for _ in range(random.randint(2, 5)):
+    for _ in range(random.randint(3, 7)):
         parts += [
             text.heading(design, 2),
             facts.options_to_tick(design, 3, 7, in_row=False),

@@ -52,7 +52,7 @@ def letter(design: Design) -> list[Markup | None]:
         text.heading(design, 2, f"{texts.exact('labels')}: {texts.phrase(2, 5)}"),
     )
     middle: list[Content] = [
-        text.paragraph(design, 2, 5) for _ in range(random.randint(2, 5))
+        text.paragraph(design, 2, 5) for _ in range(random.randint(2, 8))
     ]
     if random.chance(0.35):
         extra = random.one(
@@ -129,7 +129,7 @@ def mail(design: Design) -> list[Markup | None]:
             *head,
             rule,
             text.text_line(texts.exact("greeting")),
-            *[text.paragraph(design, 1, 4) for _ in range(random.randint(1, 4))],
+            *[text.paragraph(design, 1, 4) for _ in range(random.randint(1, 7))],
             text.items(design, 2, 4) if random.chance(0.3) else None,
             signature,
             answer,
@@ -204,7 +204,7 @@ def minutes(design: Design) -> list[Markup | None]:
         facts.running_facts(design, way="below"),
     )
     parts: list[Content] = []
-    for _ in range(random.randint(3, 6)):
+    for _ in range(random.randint(3, 9)):
         parts.append(text.heading(design, 2, None))
         parts += random.one(
             [text.paragraph(design, 1, 3)],
@@ -297,7 +297,7 @@ def memo(design: Design) -> list[Markup | None]:
     )
     rule = element("hr", aria_hidden="true")
     parts: list[Content] = []
-    for _ in range(random.randint(1, 4)):
+    for _ in range(random.randint(2, 6)):
         parts += [
             text.heading(design, 2) if random.chance(0.6) else None,
             text.paragraph(design, 2, 4),
@@ -314,7 +314,7 @@ def certificate(design: Design) -> list[Markup | None]:
     random = design.random
     texts = design.texts
     design.added_css.append(
-        "main { text-align: center } main p { text-align: center; text-indent: 0 }"
+        "main { text-align: center } main p, main .plain { text-align: center; text-indent: 0 }"
     )
     if random.chance(0.6):
         border = random.one("2px solid #555", "6px double #864", "1px solid #333")
@@ -342,7 +342,7 @@ def notice(design: Design) -> list[Markup | None]:
     texts = design.texts
     middle = random.one("text-align: center", "")
     design.added_css.append(
-        f"main {{ {middle} }} main p {{ text-align: inherit; text-indent: 0 }}"
+        f"main {{ {middle} }} main p, main .plain {{ text-align: inherit; text-indent: 0 }}"
     )
     options: list[Maker] = [
         lambda: pictures.picture(design, random.randint(150, 350)),

@@ -47,7 +47,7 @@ def mixture(design: Design) -> list[Markup | None]:
     """Parts below and beside each other."""
     random = design.random
     rows: list[Content] = [text.heading(design, 1) if random.chance(0.8) else None]
-    for _ in range(random.randint(2, 5)):
+    for _ in range(random.randint(3, 7)):
         way = random.weighted({"one": 4, "beside": 3, "columns": 1.5, "cards": 1})
         if way == "beside":
             parts = [
@@ -81,7 +81,7 @@ def mixture_with_sidebar(design: Design) -> list[Markup | None]:
     side = joined(*(any_part(design, True) for _ in range(random.randint(2, 4))))
     body = joined(
         text.heading(design, 1),
-        *(any_part(design) for _ in range(random.randint(3, 6))),
+        *(any_part(design) for _ in range(random.randint(4, 9))),
     )
     return [layout.sidebar_page(design, side, body)]
 

@@ -16,9 +16,9 @@ def report(design: Design) -> list[Markup | None]:
     """Sections with text, tables and figures."""
     random = design.random
     parts: list[Content] = []
-    for _ in range(random.randint(2, 4)):
+    for _ in range(random.randint(2, 6)):
         parts.append(text.heading(design, random.one(2, 2, 3)))
-        for _ in range(random.randint(1, 3)):
+        for _ in range(random.randint(1, 4)):
             way = random.weighted(
                 {
                     "text": 5,
@@ -206,6 +206,7 @@ def title_slide(design: Design) -> list[Markup | None]:
         "display: flex; flex-direction: column; justify-content: center; "
         f"{random.one('text-align: center', '')}"
     )
+    design.added_css.append("main .plain { text-align: inherit }")
     rows = [text.text_line(design.texts.person()), text.text_line(design.texts.date())]
     return [
         main(
@@ -382,7 +383,7 @@ def contract(design: Design) -> list[Markup | None]:
         else text.paragraph(design, 1, 2),
     ]
     titled = random.chance(0.6)
-    for number in range(1, random.randint(4, 9)):
+    for number in range(1, random.randint(5, 14)):
         if titled:
             parts += [
                 text.heading(design, 2, f"{number}. {design.texts.label('sections')}"),

@@ -131,7 +131,7 @@ def documentation(design: Design) -> list[Markup | None]:
     """Prose, code, tables of arguments; some with a list of pages at the side."""
     random = design.random
     parts: list[Content] = [text.heading(design, 1), text.paragraph(design, 1, 3)]
-    for _ in range(random.randint(2, 4)):
+    for _ in range(random.randint(3, 7)):
         parts.append(text.heading(design, random.one(2, 2, 3)))
         ways = ["text", "code", "items", "table", "note", "terms"]
         parts += [_documented(design, way) for way in random.some(ways, 2, 3)]
@@ -224,7 +224,7 @@ def questions(design: Design) -> list[Markup | None]:
             text.heading(design, 3, design.texts.sentence(4, 10)[:-1] + "?"),
             text.paragraph(design, 1, 3),
         )
-        for _ in range(random.randint(4, 9))
+        for _ in range(random.randint(5, 13))
     ]
     body = (
         layout.columns(design, *parts, count=2)
@@ -250,7 +250,7 @@ def chat(design: Design) -> list[Markup | None]:
             design, 1, design.texts.person(), style="font-size: 1.2em; margin: 0 0 .5em"
         )
     ]
-    for _ in range(random.randint(5, 11)):
+    for _ in range(random.randint(6, 14)):
         mine = random.chance(0.5)
         ground = design.style.color if mine else "#e6e6e6"
         ink = "#fff" if mine else "#111"
@@ -276,7 +276,7 @@ def results(design: Design) -> list[Markup | None]:
         text.heading(design, 1, design.texts.phrase(1, 3)),
         text.text_line(design.texts.sentence(4, 8), "plain muted"),
     ]
-    for _ in range(random.randint(4, 9)):
+    for _ in range(random.randint(5, 11)):
         site = text.text_line(design.texts.value("site"), "plain fine", "margin: 0")
         name = text.heading(
             design,
@@ -299,7 +299,7 @@ def readme(design: Design) -> list[Markup | None]:
         text.heading(design, 1, design.texts.title(1, 3)),
         text.paragraph(design, 1, 2),
     ]
-    for _ in range(random.randint(2, 4)):
+    for _ in range(random.randint(3, 6)):
         parts += [
             text.heading(design, 2),
             text.paragraph(design, 1, 2),
