@@ -11,6 +11,8 @@ from vit_str.training.console import RunProgress, report
 from vit_str.training.pages.data import DrawnPages
 from vit_str.training.pages.module import ArrangerTraining
 
+_STOPPED = 130  # saved, and to be resumed
+
 
 class ArrangerCLI(CommandLine):
     """Trains an `ArrangerTraining` on `DrawnPages`."""
@@ -47,10 +49,14 @@ class ArrangerCLI(CommandLine):
         trainer = self.trainer
         device = trainer.strategy.root_device
         report(f"{size / 1e6:.1f} M parameters, {device}, {trainer.precision}")
-        trainer.fit(self.model, datamodule=self.datamodule, ckpt_path=self.checkpoint)
-        if trainer.interrupted:
-            report("interrupted; the same command resumes after the last checkpoint")
-            return 130
+        checkpoint = self.checkpoint
+        try:
+            trainer.fit(self.model, datamodule=self.datamodule, ckpt_path=checkpoint)
+        except SystemExit:
+            if not trainer.interrupted:
+                raise
+            report(f"stopped at step {trainer.global_step:,}; the same command resumes")
+            return _STOPPED
         report(f"finished at step {trainer.global_step:,}")
         return 0
 

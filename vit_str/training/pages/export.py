@@ -1,4 +1,4 @@
-"""Weights of the moving average, after every validation and at the end."""
+"""What a run keeps: weights of the moving average, and a checkpoint when it is stopped."""
 
 import json
 import sys
@@ -14,6 +14,23 @@ from vit_str.training.pages.module import ArrangerTraining
 
 NOTHING = "nothing"
 """The role of what is no text of the page."""
+
+
+class SaveWhenStopped(Callback):
+    """Write a checkpoint on Ctrl-C, from which the same command goes on.
+
+    Args:
+        path: of the checkpoint.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def on_exception(
+        self, trainer: Trainer, pl_module: LightningModule, exception: BaseException
+    ) -> None:
+        if isinstance(exception, KeyboardInterrupt):
+            trainer.save_checkpoint(self.path)
 
 
 class ArrangerExport(Callback):
