@@ -76,13 +76,21 @@ def _refuse_options_of_words(options: argparse.Namespace) -> None:
         "words",
         "charset",
         "fonts",
+        "kit",
         "pictures",
         "show",
         "format",
         "count",
         "boxes",
+        "shard_size",
+        "difficulty",
+        "ingredients",
     )
-    given = ["--" + name for name in names if getattr(options, name)]
+    given = [
+        "--" + name.replace("_", "-")
+        for name in names
+        if getattr(options, name) not in (None, False, {})
+    ]
     if given:
         raise ValueError(f"--pages takes no {' or '.join(given)}: those are of words")
     if bool(options.out) == bool(options.sheet):
