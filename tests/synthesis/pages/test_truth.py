@@ -71,7 +71,8 @@ def test_cells_know_their_places_and_spans(browser):
         <tr><th>c</th><th>d</th></tr><tr><td>e</td><td></td><td>f</td></tr></table>
         <table role="presentation"><tr><td><p>left</p></td><td><p>right</p></td></tr></table>
         <div role="table"><div role="row"><div role="rowheader">k</div><div role="cell">v</div>
-        </div></div>""",
+        </div><div role="row"><div role="cell">m</div><div role="cell">n</div></div></div>
+        <table><tr><td>alone</td><td>in a row</td></tr></table>""",
     )
     assert [(b.role, *b[2:]) for b in found.blocks] == [
         ("head cell", 0, 0, 0, 2, 1),
@@ -84,6 +85,10 @@ def test_cells_know_their_places_and_spans(browser):
         ("paragraph", -1, -1, -1, 1, 1),
         ("head cell", 1, 0, 0, 1, 1),
         ("cell", 1, 0, 1, 1, 1),
+        ("cell", 1, 1, 0, 1, 1),
+        ("cell", 1, 1, 1, 1, 1),
+        ("paragraph", -1, -1, -1, 1, 1),
+        ("paragraph", -1, -1, -1, 1, 1),
     ]
 
 

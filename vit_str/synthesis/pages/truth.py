@@ -1,6 +1,7 @@
 """What is on a drawn page: words in the order of reading, blocks, tables, rules, pictures."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -29,6 +30,9 @@ ROLES = (
     "code",
 )
 """What blocks are, see docs/structure.md."""
+
+
+_CELLS = ("cell", "head cell")
 
 
 class Block(NamedTuple):
@@ -125,7 +129,9 @@ def _truth(found: Mapping[str, Any]) -> Truth:
     return Truth(
         width=width,
         height=height,
-        blocks=_with_levels_in_turn([Block(*values) for values in found["blocks"]]),
+        blocks=_with_levels_in_turn(
+            _without_single_rows([Block(*values) for values in found["blocks"]])
+        ),
         words=columns[0],
         boxes=_table(list(zip(*columns[1:5], strict=True)), 4),
         sizes=np.array(columns[5], np.float32),
@@ -140,7 +146,26 @@ def _truth(found: Mapping[str, Any]) -> Truth:
     )
 
 
-def _with_levels_in_turn(blocks: list[Block]) -> tuple[Block, ...]:
+def _without_single_rows(blocks: list[Block]) -> list[Block]:
+    """Blocks of which those of tables with text in one row or one column only are paragraphs."""
+    rows: defaultdict[int, set[int]] = defaultdict(set)
+    columns: defaultdict[int, set[int]] = defaultdict(set)
+    for block in blocks:
+        rows[block.table].add(block.row)
+        columns[block.table].add(block.column)
+    none = {
+        table
+        for table in rows
+        if table >= 0 and min(len(rows[table]), len(columns[table])) < 2
+    }
+    paragraph = Block("paragraph", 0, -1, -1, -1, 1, 1)
+    return [
+        paragraph if block.table in none and block.role in _CELLS else block
+        for block in blocks
+    ]
+
+
+def _with_levels_in_turn(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """Blocks whose headings have levels from 1 on, of which none is left out."""
     levels = sorted({block.level for block in blocks if block.role == "heading"})
     return tuple(
