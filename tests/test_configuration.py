@@ -10,7 +10,9 @@ from vit_str.training.cli import TrainingCLI
 from vit_str.training.configuration import completed
 from vit_str.training.module import RecognizerTraining
 
-CONFIGS = sorted(Path("configs").glob("*.yaml"))
+CONFIGS = sorted(
+    path for path in Path("configs").glob("*.yaml") if path.stem != "arrange"
+)
 
 
 def write(path: Path, settings: object) -> Path:

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 CONFIGS = sorted(
     path
     for path in (ROOT / "configs").glob("*.yaml")
-    if path.stem not in ("recipe", "finetune")
+    if path.stem not in ("recipe", "finetune", "arrange")
 )
 ALWAYS = ("crnn_ctc", "vit_line", "vit_tiny_transformer")
 

@@ -31,7 +31,7 @@ RECURRENT = {"conv_attention", "conv_seq2seq", "crnn_ctc"}
 """PyTorch does not compile the kernels of recurrent layers: the graph ends at each."""
 MOST_BREAKS = 7  # of these, with recurrent layers in the encoder and in the decoder
 ALWAYS = {"crnn_ctc", "vit_ctc", "vit_parallel", "vit_tiny_transformer"}
-NOT_MODELS = {"recipe", "finetune"}
+NOT_MODELS = {"recipe", "finetune", "arrange"}
 NAMES = sorted({path.stem for path in CONFIGS.glob("*.yaml")} - NOT_MODELS)
 
 

@@ -1,8 +1,8 @@
 """The one attention core: every self- and cross-attention of the project is built from it.
 
 Shapes use the words of einops: ``batch head query key head_dim``. Masks are boolean, True where
-a query may attend, and broadcast to ``batch head query key``; `attention_weights` also takes
-numbers, which are added to the scores.
+a query may attend, and broadcast to ``batch head query key``; or numbers, which are added to the
+scores.
 """
 
 import math
@@ -49,7 +49,7 @@ class ScaledDotProductAttention(nn.Module):
         queries: Float[Tensor, "batch head query head_dim"],
         keys: Float[Tensor, "batch head key head_dim"],
         values: Float[Tensor, "batch head key value_dim"],
-        mask: Mask | None = None,
+        mask: Mask | Bias | None = None,
     ) -> Float[Tensor, "batch head query value_dim"]:
         """Values weighted by the softmax over the keys (Vaswani et al. 2017, equation 1)."""
         if queries.requires_grad and queries.device.type == "cpu":
@@ -176,7 +176,7 @@ class MultiHeadAttention(nn.Module):
         self,
         x: Float[Tensor, "batch query dim"],
         keys_values: KeysValues | None = None,
-        mask: Mask | None = None,
+        mask: Mask | Bias | None = None,
     ) -> Float[Tensor, "batch query dim"]:
         """Attend from ``x`` to ``keys_values``, or to ``x`` itself when there are none."""
         queries = rearrange(

@@ -13,6 +13,7 @@ from vit_str.console import positive, probability, whole_number
 from vit_str.datasets.formats import WRITERS, check_target, format_of
 from vit_str.datasets.source import SHARD_SIZE, Layout
 from vit_str.datasets.unfinished import refuse_finished
+from vit_str.rendering.pages import command as pages
 from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
@@ -34,6 +35,7 @@ examples:
   vit-str render --out words-%06d.tar --count 100000     archives for WebDataset
   vit-str render --sheet words.png                       words to look at
   vit-str render --show curve --out curve.png            what an ingredient does
+  vit-str render --pages 20000 --out pages/              whole pages with their structure
 Words are numbered from 0; --start 50000 --count 50000 makes the second half of the first 100,000,
 on any machine. The same command resumes a data set that was stopped.
 
@@ -76,10 +78,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_output(parser.add_argument_group("what to make"))
     _add_words(parser.add_argument_group("what to write"))
     _add_appearance(parser.add_argument_group("how it looks"))
+    pages.add_arguments(parser.add_argument_group("whole pages"))
 
 
 def run(options: argparse.Namespace) -> int:
     """Make what the options name; returns the exit code."""
+    if options.pages:
+        return pages.run(options)
     _check_target(options)
     if options.show:
         return _show(options)
@@ -309,7 +314,7 @@ def _add_words(group: _Group) -> None:
     group.add_argument(
         "--language",
         metavar="CODE",
-        help="language of the words (en, or that of the kit)",
+        help="language of the words (en, or that of the kit); of pages (any)",
     )
     group.add_argument(
         "--charset",
@@ -357,7 +362,7 @@ def _add_appearance(group: _Group) -> None:
     group.add_argument(
         "--held-out",
         action="store_true",
-        help="draw with fonts that training never sees",
+        help="draw with fonts, or pages of designs, that training never sees",
     )
     group.add_argument(
         "--difficulty",

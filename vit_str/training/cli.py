@@ -2,20 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
 
-from jsonargparse import ActionConfigFile  # type: ignore[attr-defined]
-from jsonargparse.typing import PositiveInt
 from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.fabric.utilities.exceptions import MisconfigurationException
-from lightning.pytorch import Callback, LightningDataModule
-from lightning.pytorch.callbacks import ModelCheckpoint
-from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
+from lightning.pytorch import LightningDataModule
+from lightning.pytorch.cli import LightningArgumentParser
 from safetensors import SafetensorError
 
-from vit_str import console
 from vit_str.runtime.charset import CHARSETS, charset_of
-from vit_str.runtime.machine import threads_for_load, use_threads
 from vit_str.training.callbacks import StopCleanly, StopIfDiverged
 from vit_str.training.checkpoints import (
     CannotStart,
@@ -23,7 +17,14 @@ from vit_str.training.checkpoints import (
     Diverged,
     unusable,
 )
-from vit_str.training.configuration import completed, duration, emulates_bfloat16, move
+from vit_str.training.command_line import CommandLine
+from vit_str.training.configuration import (
+    completed,
+    duration,
+    emulates_bfloat16,
+    move,
+    trains_arranger,
+)
 from vit_str.training.console import RunProgress, report
 from vit_str.training.initialization import StartFromWeights
 from vit_str.training.module import RecognizerTraining
@@ -33,42 +34,12 @@ from vit_str.training.starting import stop_at_once
 _STOPPED = 130  # saved, and to be resumed, whichever signal asked for it
 
 
-class OneLineParser(LightningArgumentParser):
-    """Says what is wrong in one line, without the list of all options."""
-
-    def error(self, message: str, ex: Exception | None = None) -> NoReturn:
-        """Leave with exit code 2."""
-        # Where several types would do, the reason of each is an item; the first is ours.
-        reasons = [line[4:] for line in message.splitlines() if line.startswith("  - ")]
-        reason = " ".join((reasons or [message])[0].split())
-        if "required" in reason and "model.recognizer" in reason:
-            reason = (
-                "no model given: name a configuration, as in --config FILE.yaml, or "
-                "the weights to start from, as in --init tiny"
-            )
-        console.warn(f"{reason}; see vit-str train --help", "train")
-        raise SystemExit(2)
-
-
-class TrainingCLI(LightningCLI):
+class TrainingCLI(CommandLine):
     """Ties what model and data must agree on, so that a configuration says it once."""
-
-    def init_parser(self, **kwargs: Any) -> LightningArgumentParser:
-        """A parser for the command."""
-        parser = OneLineParser(**kwargs)
-        parser.add_argument(
-            "-c", "--config", action=ActionConfigFile, help="configuration file in YAML"
-        )
-        return parser
 
     def add_arguments_to_parser(self, parser: LightningArgumentParser) -> None:
         """Options of this project, and the data linked to the model."""
-        parser.add_argument(
-            "--ckpt_path",
-            type=str | None,
-            metavar="last|FILE",
-            help="resume from this checkpoint; last: that of the folder of the run, if any",
-        )
+        super().add_arguments_to_parser(parser)
         parser.add_argument(
             "--init",
             type=str | None,
@@ -83,19 +54,6 @@ class TrainingCLI(LightningCLI):
             f"{', '.join(CHARSETS)}, several joined by +, a text file that holds "
             "them, or the characters themselves",
         )
-        parser.add_argument(
-            "--folder",
-            type=Path | None,
-            help="where the run is kept: paths of callbacks and loggers are relative to it",
-        )
-        parser.add_argument(
-            "--threads", type=PositiveInt | None, help="that compute, in each process"
-        )
-        parser.add_argument(
-            "--recipe",
-            type=str | None,
-            help="in a configuration: the file with what it leaves out, relative to it",
-        )
         parser.link_arguments("model.charset", "data.init_args.charset")
         for name in ("image_size", "grid", "maximum_length", "width_step"):
             parser.link_arguments(
@@ -108,7 +66,7 @@ class TrainingCLI(LightningCLI):
         """Let the rest of the configuration follow the options of this project."""
         config = self.config
         trainer = config.trainer
-        self._set_threads()
+        self.set_threads()
         if emulates_bfloat16(trainer):
             trainer.precision = "32-true"
             report("this CPU has no bfloat16 instructions: training in float32")
@@ -130,16 +88,6 @@ class TrainingCLI(LightningCLI):
         except ValueError as error:
             self.parser.error(str(error))
 
-    def _set_threads(self) -> None:
-        """Compute with as many threads as asked for, or fewer than usual on a busy machine."""
-        if self.config.threads is not None:
-            use_threads(self.config.threads)
-            return
-        fewer = threads_for_load()
-        if fewer:
-            use_threads(fewer)
-            report(f"this machine is busy, threads that compute: {fewer} (--threads N)")
-
     def instantiate_classes(self) -> None:
         """Build model, data and trainer; a mistake in the configuration is one line."""
         try:
@@ -155,25 +103,6 @@ class TrainingCLI(LightningCLI):
                 self.callbacks.insert(0, start)
         except (ValueError, MisconfigurationException) as error:
             self.parser.error(str(error))
-
-    @property
-    def checkpoint(self) -> Path | None:
-        """The checkpoint to resume from, if there is one."""
-        asked: str | None = self.config.ckpt_path
-        if asked != "last":
-            return Path(asked) if asked else None
-        checkpoints: list[Path] = []
-        for callback in self.callbacks:
-            if isinstance(callback, ModelCheckpoint) and callback.dirpath:
-                pattern = f"{callback.CHECKPOINT_NAME_LAST}*.ckpt"
-                checkpoints += Path(callback.dirpath).glob(pattern)
-        return max(checkpoints, key=lambda path: path.stat().st_mtime, default=None)
-
-    @property
-    def callbacks(self) -> list[Callback]:
-        """The callbacks of the trainer."""
-        callbacks: list[Callback] = getattr(self.trainer, "callbacks", [])
-        return callbacks
 
     def train(self) -> int:
         """Train, and say how it begins and ends; returns the exit code.
@@ -273,6 +202,10 @@ def _configured(arguments: Sequence[str]) -> TrainingCLI:
 
 
 def _train(arguments: Sequence[str]) -> int:
+    if trains_arranger(arguments):
+        from vit_str.training.pages.cli import train_arranger
+
+        return train_arranger(completed(arguments))
     with stop_at_once() as start:
         training = _configured(arguments)
         start.trainer = training.trainer

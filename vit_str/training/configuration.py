@@ -94,6 +94,20 @@ def completed(arguments: Sequence[str]) -> list[str]:
     return expanded
 
 
+def trains_arranger(arguments: Sequence[str]) -> bool:
+    """Whether a configuration, or an option, is of a network that arranges pages."""
+    for index, argument in enumerate(arguments):
+        option, equals, value = argument.partition("=")
+        value = value if equals else "".join(arguments[index + 1 : index + 2])
+        if option.startswith("--model.arranger"):
+            return True
+        if option in ("-c", "--config"):
+            _, settings = _read(Path(value))
+            if "arranger" in (settings.get("model") or {}):
+                return True
+    return False
+
+
 def _read(path: Path) -> tuple[list[Path], configuration.Settings]:
     """The recipes of a configuration and all that it says; of a missing file the parser tells."""
     recipes: list[Path] = []

@@ -1,0 +1,79 @@
+"""``vit-str render --pages`` writes records of pages, and goes on where it was stopped."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from vit_str.cli import main
+from vit_str.datasets.page_records import read_pages, read_shard, shard_paths
+
+needs_browser = pytest.mark.skipif(
+    not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
+    reason="needs Chromium",
+)
+
+
+@needs_browser
+def test_pages_are_written_and_resumed(tmp_path, capsys):
+    command = ["render", "--out", str(tmp_path / "pages"), "--processes", "1"]
+    assert main([*command, "--pages", "3"]) == 0
+    first = list(read_pages(tmp_path / "pages"))
+    assert [page.number for page in first] == [0, 1, 2]
+    assert all(page.way == "drawn" for page in first)
+    assert main([*command, "--pages", "5"]) == 0
+    more = read_shard(tmp_path / "pages", 0)
+    assert len(more) == 5
+    for one, other in zip(first, more, strict=False):
+        assert one.words == other.words
+        assert np.array_equal(one.polygons, other.polygons)
+    before = shard_paths(tmp_path / "pages", 0)[1].stat().st_mtime_ns
+    assert main([*command, "--pages", "5"]) == 0
+    assert shard_paths(tmp_path / "pages", 0)[1].stat().st_mtime_ns == before
+    assert main([*command, "--pages", "5", "--seed", "2"]) == 2
+    assert "begun with other seed" in capsys.readouterr().err
+
+
+@needs_browser
+@pytest.mark.slow
+def test_pages_are_captured_and_read(tmp_path):
+    out = tmp_path / "pages"
+    assert main(["render", "--out", str(out), "--pages", "6", "--read", "1"]) == 0
+    pages = list(read_pages(out))
+    words = sum(len(page.words) for page in pages)
+    assert words > 200
+    unmatched = sum(int((page.word_block < 0).sum()) for page in pages)
+    assert unmatched < 0.03 * words
+    assert sum(page.missed for page in pages) < 0.06 * words
+    assert {page.way for page in pages} <= {"file", "scan", "fax", "photo"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--pages", "3"], "say where pages go"),
+        (
+            ["--pages", "3", "--out", "x", "--charset", "latin"],
+            "--pages takes no --charset",
+        ),
+        (
+            ["--pages", "3", "--out", "x", "--language", "xx"],
+            "pages are written in en, de",
+        ),
+        (["--pages", "3", "--out", "x.tar"], "would be a folder"),
+        (["--pages", "3", "--out", "x", "--start", "7"], "expected a multiple of 100"),
+    ],
+)
+def test_mistakes_are_one_line(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["render", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@needs_browser
+def test_a_sheet_shows_pages_with_their_truth(tmp_path):
+    sheet = tmp_path / "sheet.png"
+    assert main(["render", "--pages", "2", "--sheet", str(sheet)]) == 0
+    assert sheet.stat().st_size > 10_000

@@ -1,0 +1,1 @@
+"""From words and rules of a page to what a network is told of them."""

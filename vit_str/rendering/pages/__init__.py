@@ -1,0 +1,1 @@
+"""Pages with their truth as a data set: drawn, and some of them captured and read."""

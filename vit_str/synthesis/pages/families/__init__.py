@@ -1,0 +1,44 @@
+"""Families of pages: a function each, that puts parts together."""
+
+from collections.abc import Mapping
+
+from vit_str.synthesis.pages.families import (
+    books,
+    forms,
+    letters,
+    mixed,
+    office,
+    people,
+    press,
+    science,
+    trade,
+    web,
+)
+from vit_str.synthesis.pages.families.family import Family
+
+FAMILIES: Mapping[str, Family] = {
+    **trade.FAMILIES,
+    **letters.FAMILIES,
+    **science.FAMILIES,
+    **books.FAMILIES,
+    **press.FAMILIES,
+    **people.FAMILIES,
+    **office.FAMILIES,
+    **forms.FAMILIES,
+    **web.FAMILIES,
+    **mixed.FAMILIES,
+}
+"""All families by their names."""
+
+HELD_OUT = (
+    "payslip",
+    "agenda",
+    "poster",
+    "recipe",
+    "newspaper",
+    "profile",
+    "timetable",
+    "ticket",
+    "shop",
+)
+"""Families that nothing is trained on: they measure what was learned for designs not seen."""

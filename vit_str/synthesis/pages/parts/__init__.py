@@ -1,0 +1,1 @@
+"""Parts of pages: text, tables, facts, pictures, and what lies beside what."""

@@ -1,0 +1,149 @@
+"""Drawn and read pages, batch by batch, with fresh noise each time a page is seen."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from lightning.pytorch import LightningDataModule
+from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
+
+from vit_str.datasets.page_records import PageRecord, read_pages, read_shard, shards_of
+from vit_str.training.pages.examples import Batch, Example, batch_of, example_of
+
+_WINDOW = 6  # shards whose pages are mixed, and sorted by their lengths
+_FEWEST = 3  # pieces of a page that there is something to arrange on
+
+
+class PageBatches(IterableDataset[Batch]):
+    """Batches of pages without an end.
+
+    Args:
+        folders: of pages, see ``vit-str render --pages``.
+        pairs: of tokens in a batch, at most: pages times the square of their length.
+        longest: tokens of a page; longer ones are left out.
+        seed: of order and noise.
+    """
+
+    def __init__(
+        self, folders: Sequence[Path], pairs: int, longest: int, seed: int
+    ) -> None:
+        self.shards = [
+            (folder, shard) for folder in folders for shard in shards_of(folder)
+        ]
+        self.pairs = pairs
+        self.longest = longest
+        self.seed = seed
+
+    def __iter__(self) -> Iterator[Batch]:
+        worker = get_worker_info()
+        number, count = (worker.id, worker.num_workers) if worker else (0, 1)
+        random = np.random.default_rng([self.seed, number])
+        own = self.shards[number % len(self.shards) :: count] or self.shards
+        while True:
+            order = random.permutation(len(own))
+            for start in range(0, len(order), _WINDOW):
+                pages: list[PageRecord] = []
+                for place in order[start : start + _WINDOW]:
+                    pages += read_shard(*own[place])
+                yield from self._batches(pages, random)
+
+    def _batches(
+        self, pages: Sequence[PageRecord], random: np.random.Generator
+    ) -> Iterator[Batch]:
+        examples = [example_of(page, random, is_training=True) for page in pages]
+        parts = list(parted(examples, self.pairs, self.longest))
+        for place in random.permutation(len(parts)):
+            yield batch_of(parts[place])
+
+
+def parted(
+    examples: Sequence[Example], pairs: int, longest: int
+) -> Iterator[list[Example]]:
+    """Examples of about one length together, so many that their pairs of tokens are no more."""
+    part: list[Example] = []
+    for example in sorted(examples, key=lambda each: len(each.tokens.features)):
+        length = len(example.tokens.features)
+        if example.tokens.pieces < _FEWEST or length > longest:
+            continue
+        if part and (len(part) + 1) * length**2 > pairs:
+            yield part
+            part = []
+        part.append(example)
+    if part:
+        yield part
+
+
+class DrawnPages(LightningDataModule):
+    """Pages to train on, and others to look how well that goes.
+
+    Args:
+        folders: of pages, see ``vit-str render --pages``.
+        validation: folders of others, such as of families that are held out.
+        pairs: of tokens in a batch, at most: decides how much memory a step takes.
+        longest: tokens of a page; longer ones are left out of training.
+        seed: of order and noise.
+        workers: processes that prepare batches.
+    """
+
+    def __init__(
+        self,
+        folders: list[Path],
+        validation: list[Path] | None = None,
+        pairs: int = 400_000,
+        longest: int = 450,
+        seed: int = 1,
+        workers: int = 0,
+    ) -> None:
+        super().__init__()
+        self.folders = folders
+        self.validation = validation or []
+        self.pairs = pairs
+        self.longest = longest
+        self.seed = seed
+        self.workers = workers
+
+    @property
+    def provenance(self) -> str:
+        """What is trained on."""
+        return ", ".join(map(str, self.folders))
+
+    def train_dataloader(self) -> DataLoader:
+        """Batches without an end."""
+        batches = PageBatches(self.folders, self.pairs, self.longest, self.seed)
+        return DataLoader(
+            batches,
+            batch_size=None,
+            num_workers=self.workers,
+            persistent_workers=self.workers > 0,
+        )
+
+    def val_dataloader(self) -> list[DataLoader]:
+        """The pages of each folder, always with the same noise."""
+        return [
+            DataLoader(
+                validation_batches(folder, self.pairs, self.longest), batch_size=None
+            )
+            for folder in self.validation
+        ]
+
+
+class FixedBatches(Dataset[Batch]):
+    """Batches that are always the same."""
+
+    def __init__(self, batches: Sequence[Batch]) -> None:
+        self.batches = batches
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def __getitem__(self, place: int) -> Batch:
+        return self.batches[place]
+
+
+def validation_batches(folder: Path, pairs: int, longest: int) -> FixedBatches:
+    """All pages of a folder."""
+    random = np.random.default_rng(0)
+    pages = read_pages(folder)
+    examples = [example_of(page, random, is_training=False) for page in pages]
+    parts = parted(examples, pairs, longest)
+    return FixedBatches([batch_of(part, folder.name) for part in parts])

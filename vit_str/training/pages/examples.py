@@ -1,0 +1,175 @@
+"""From a record of a page to what a network is told of it and what is right."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int64
+from torch import Tensor
+
+from vit_str.datasets.page_records import BLOCK_FIELDS, PageRecord
+from vit_str.reading.pages.arrange.features import Shapes, Tokens, tokens_of
+from vit_str.reading.pages.arrange.pieces import (
+    Words,
+    around,
+    grouped,
+    text_angle,
+    turned,
+    turned_boxes,
+)
+from vit_str.training.pages.noise import DRAWN, noisy
+
+if TYPE_CHECKING:
+    from jaxtyping import Int32
+
+GAPS = (0.5, 0.6, 0.6, 0.8, 1.2)
+"""Heights up to which words are near enough for one piece, to train with."""
+GAP = 0.6
+"""The same where nothing is left to chance."""
+_CUT = 0.01  # share of the words after which a line is split
+_MOST_SHAPES = 90  # tokens that are no pieces; the largest of more
+
+_ROLE, _LEVEL, _TABLE, _ROW, _COLUMN, _ROWS, _COLUMNS = range(len(BLOCK_FIELDS))
+
+
+class Example(NamedTuple):
+    """A page, and of each of its pieces what is right.
+
+    Attributes:
+        tokens: what a network is told.
+        block: numbers, -1 for what is no text of the page.
+        place: in the order of reading, -1 for none.
+        about: role, level, table, row, column, rows, columns; see `BLOCK_FIELDS`.
+        texts: of the pieces.
+    """
+
+    tokens: Tokens
+    block: "Int32[np.ndarray, ' piece']"
+    place: "Int32[np.ndarray, ' piece']"
+    about: "Int32[np.ndarray, 'piece 7']"
+    texts: Sequence[str]
+
+
+class Batch(NamedTuple):
+    """Pages of about one length, with room at their ends; of tokens that are no pieces: -1."""
+
+    features: Float[Tensor, "batch token feature"]
+    places: Float[Tensor, "batch token place"]
+    ngrams: Int64[Tensor, "batch token ngram"]
+    mask: Bool[Tensor, "batch token"]
+    is_piece: Bool[Tensor, "batch token"]
+    block: Int64[Tensor, "batch token"]
+    place: Int64[Tensor, "batch token"]
+    about: Int64[Tensor, "batch token field"]
+    source: str
+
+
+def example_of(
+    page: PageRecord, random: np.random.Generator, *, is_training: bool
+) -> Example:
+    """A page with noise.
+
+    Args:
+        page: drawn, or read.
+        random: of the noise.
+        is_training: also vary how words are joined to pieces, and lose some shapes.
+    """
+    if is_training or page.way == DRAWN:
+        page = noisy(page, random)
+    angle = text_angle(page.polygons)
+    boxes = around(turned(page.polygons, angle))
+    words = Words(page.words, boxes, page.sizes, page.weights)
+    shapes = Shapes(
+        rules=turned_boxes(_sorted_corners(page.rules), angle),
+        grounds=_with_last(
+            turned_boxes(page.grounds[:, :4], angle), page.grounds[:, 4:]
+        ),
+        pictures=turned_boxes(page.pictures, angle),
+        checks=_with_last(turned_boxes(page.checks[:, :4], angle), page.checks[:, 4:5]),
+    )
+    shapes = _largest(shapes)
+    gap = random.choice(GAPS) if is_training else GAP
+    cut = random.random(len(page.words)) < _CUT if is_training else None
+    is_upright = (shapes.rules[:, 3] - shapes.rules[:, 1]) > (
+        shapes.rules[:, 2] - shapes.rules[:, 0]
+    )
+    pieces = grouped(words, gap, shapes.rules[is_upright], cut)
+    pieces = [pieces[k] for k in random.permutation(len(pieces))]
+    block = np.array([_most(page.word_block[piece]) for piece in pieces], np.int32)
+    place = np.array(
+        [_first(page, piece, own) for piece, own in zip(pieces, block, strict=True)],
+        np.int32,
+    )
+    about = np.full((len(pieces), len(BLOCK_FIELDS)), -1, np.int32)
+    about[block >= 0] = page.blocks[block[block >= 0]]
+    texts = [" ".join(page.words[k] for k in piece.tolist()) for piece in pieces]
+    return Example(tokens_of(words, pieces, shapes), block, place, about, texts)
+
+
+def _sorted_corners(rules: np.ndarray) -> np.ndarray:
+    """Ends of rules as boxes."""
+    x, y = rules[:, 0::2], rules[:, 1::2]
+    return np.stack([x.min(1), y.min(1), x.max(1), y.max(1)], 1).reshape(-1, 4)
+
+
+def _with_last(boxes: np.ndarray, last: np.ndarray) -> np.ndarray:
+    return np.concatenate([boxes, last], 1)
+
+
+def _largest(shapes: Shapes) -> Shapes:
+    """The largest shapes, if there are very many."""
+    most = _MOST_SHAPES // 2
+
+    def kept(boxes: np.ndarray, count: int) -> np.ndarray:
+        size = (boxes[:, 2:4] - boxes[:, :2]).sum(1)
+        return boxes[np.sort(np.argsort(-size)[:count])]
+
+    return Shapes(
+        rules=kept(shapes.rules, most),
+        grounds=kept(shapes.grounds, most // 3),
+        pictures=kept(shapes.pictures, most // 3),
+        checks=kept(shapes.checks, most // 3),
+    )
+
+
+def _most(blocks: np.ndarray) -> int:
+    """The block that most words of a piece are of."""
+    values, counts = np.unique(blocks, return_counts=True)
+    return int(values[counts.argmax()])
+
+
+def _first(page: PageRecord, piece: np.ndarray, block: int) -> int:
+    """The place of the first word of a piece in its block."""
+    if block < 0:
+        return -1
+    return int(page.word_place[piece][page.word_block[piece] == block].min())
+
+
+def batch_of(examples: Sequence[Example], source: str = "") -> Batch:
+    """Pages together, each with room to the length of the longest."""
+    counts = np.array([len(example.tokens.features) for example in examples])
+    pieces = np.array([example.tokens.pieces for example in examples])
+    most = int(counts.max())
+
+    def padded(arrays: Sequence[np.ndarray], fill: float) -> Tensor:
+        shape = (len(arrays), most, *arrays[0].shape[1:])
+        whole = np.full(
+            shape, fill, np.float32 if arrays[0].dtype.kind == "f" else np.int64
+        )
+        for row, array in zip(whole, arrays, strict=True):
+            row[: len(array)] = array
+        return torch.from_numpy(whole)
+
+    along = np.arange(most)
+    return Batch(
+        features=padded([example.tokens.features for example in examples], 0),
+        places=padded([example.tokens.places for example in examples], 0),
+        ngrams=padded([example.tokens.ngrams for example in examples], 0),
+        mask=torch.from_numpy(along < counts[:, None]),
+        is_piece=torch.from_numpy(along < pieces[:, None]),
+        block=padded([example.block for example in examples], -1),
+        place=padded([example.place for example in examples], -1),
+        about=padded([example.about for example in examples], -1),
+        source=source,
+    )
