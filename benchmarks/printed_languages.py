@@ -34,6 +34,7 @@ TESSERACT = {
     "en": "eng",
     "es": "spa",
     "fr": "fra",
+    "ko": "kor",
     "pl": "pol",
     "ru": "rus",
     "ru+en": "rus+eng",
@@ -108,9 +109,10 @@ def printed(folder: Path, language: str, text: str) -> list[Path]:
         if picture.exists():
             continue
         pdf = picture.with_suffix(".pdf")
-        article = (
-            f'<html lang="{language[:2]}"><h1>{html.escape(title)}</h1>{body}</html>'
-        )
+        # Korean would be broken within words, where no space is to be read
+        style_of_all = "<style>body { word-break: keep-all }</style>"
+        heading = f"<h1>{html.escape(title)}</h1>"
+        article = f'<html lang="{language[:2]}">{style_of_all}{heading}{body}</html>'
         print_by_chromium([Printed(article, (style.face, style.kind, style.size), pdf)])
         random = np.random.default_rng(number)
         scan = with_light_and_noise(drawn(pdf, style.dpi), style.tilt, random)
