@@ -107,6 +107,14 @@ def test_what_the_page_of_gates_says_of_a_bias_is_what_its_rows_show():
     assert "an LSTM with an open gate learns no longer sequences" in correction
 
 
+def test_nothing_is_said_of_vectors_that_were_not_learned():
+    """Its table does not say how much the trained networks write: they learned too little."""
+    result = load_result(DOCS / "claims", "recency.json")
+    assert result is not None
+    learned = all("written right" in row for row in result["summary"])
+    assert learned or "is not shown here" in describe("recency").correction
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if describe(name).weights])
 def test_results_are_of_the_weights_of_today(name):
     """Otherwise run the study again: ``python -m studies run NAME``, then the page."""
