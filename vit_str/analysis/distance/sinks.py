@@ -103,7 +103,7 @@ class SinkOfImages:
         times_uniform = self.shares / even
         kinds = _kinds(times_uniform, self.norms)
         for head in range(self.places.shape[1]):
-            places, counts = self.places[:, head].unique(return_counts=True)
+            places, counts = torch.unique(self.places[:, head], return_counts=True)
             most = int(counts.argmax())
             of_kinds = _shares(kinds[:, head])
             kind = max(of_kinds, key=of_kinds.__getitem__) if of_kinds else None
