@@ -158,3 +158,18 @@ def test_columns_are_read_one_after_the_other(browser):
     assert np.unique(found.boxes[:, 0]).size == 2
     ((x0, _, x1, _, _, _),) = found.rules
     assert x0 == x1
+
+
+def test_a_table_that_is_too_wide_is_set_smaller(browser):
+    cells = "".join(
+        f"<td style='white-space: nowrap'>{'wide ' * 6}{n}</td>" for n in range(2)
+    )
+    rows = f"<tr>{cells}</tr><tr><td>c</td><td>d</td></tr>"
+    found = truth(
+        browser, f"<div style='width: 300px'><table>{rows}</table></div><p>text</p>"
+    )
+    assert (found.boxes[:, 2] <= 320).all()
+    assert found.sizes[-1] == pytest.approx(16)
+    assert (found.sizes[:-1] < 15).all()
+    heights = found.boxes[:, 3] - found.boxes[:, 1]
+    assert heights[0] / heights[-1] == pytest.approx(found.sizes[0] / 16, rel=0.15)

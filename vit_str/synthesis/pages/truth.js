@@ -39,6 +39,16 @@
     return true;
   }
 
+  // Set tables that are wider than their room in smaller type.
+  function narrow() {
+    for (const table of document.querySelectorAll('table, [role=table]')) {
+      const style = getComputedStyle(table.parentElement);
+      const room = table.parentElement.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+      const wide = Math.max(table.offsetWidth, table.scrollWidth);
+      if (wide > room + 1) table.style.zoom = Math.max(0.6, room / wide);
+    }
+  }
+
   // Leave out what does not fit at the end of the text, also headings without text.
   function fit(height) {
     const flow = document.querySelector('main');
@@ -113,6 +123,7 @@
     });
   });
 
+  const sizeOf = e => parseFloat(getComputedStyle(e).fontSize) * (e.currentCSSZoom ?? 1);
   const round = v => Math.round(v * 10) / 10;
   const blocks = [], numbers = new Map();
   function numberOf(block, role) {
@@ -180,12 +191,12 @@
     const found = blockOf(node.firstChild ?? node.appendChild(document.createTextNode('')));
     const box = node.getBoundingClientRect(), isTicked = attribute(node, 'aria-checked') === 'true';
     if (!found || box.bottom > height + 1) return;
-    const size = parseFloat(getComputedStyle(node).fontSize), block = numberOf(...found);
+    const size = sizeOf(node), block = numberOf(...found);
     addWord(isTicked ? '☒' : '☐', box, [size, 400, 0], block, false);
     checks.push([...[box.left, box.top, box.right, box.bottom].map(round), isTicked ? 1 : 0, block]);
   }
 
-  function readWords(height) {
+  function readWords(width, height) {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
     let last = null, endsOpen = false;
     for (let node; (node = walker.nextNode());) {
@@ -199,12 +210,12 @@
       const style = getComputedStyle(node.parentElement);
       if (style.visibility === 'hidden') continue;
       const turned = node.parentElement.closest('[data-turn]');
-      const look = [parseFloat(style.fontSize), +style.fontWeight, turned ? +turned.dataset.turn : 0];
+      const look = [sizeOf(node.parentElement), +style.fontWeight, turned ? +turned.dataset.turn : 0];
       for (const match of node.data.matchAll(/\S+/g)) {
         const isJoined = match.index === 0 && endsOpen && last === found[0];
         const parts = pieces(node, match.index, match.index + match[0].length);
         parts.forEach(([text, box], k) => {
-          if (box.bottom > height + 1 || box.right < 0) return;
+          if (box.bottom > height + 1 || box.right < 0 || box.left > width - 2) return;
           if (style.textTransform === 'uppercase') text = text.toUpperCase();
           const isCut = k < parts.length - 1 && text.endsWith('\u00ad');
           text = text.replaceAll('\u00ad', '') + (isCut ? '-' : '');
@@ -264,9 +275,10 @@
   }
 
   return height => {
+    narrow();
     fit(height);
     const size = [document.body.offsetWidth, Math.max(height, document.body.offsetHeight)];
-    readWords(size[1]);
+    readWords(...size);
     readShapes();
     return {size, blocks, words, rules, grounds, pictures, checks};
   };

@@ -111,7 +111,10 @@ def contents(design: Design) -> list[Markup | None]:
             between = span(
                 random.one(". ", ".") * 250,
                 aria_hidden="true",
-                style="flex: 1 1 0; overflow: hidden; white-space: nowrap; margin: 0 .3em",
+                style=(
+                    "flex: 1 1 0; contain: inline-size; overflow: hidden; white-space: nowrap; "
+                    "margin: 0 .3em"
+                ),
             )
         first = div(
             name,

@@ -71,7 +71,7 @@ def fields(
         )
         cells.append(_field(label, value, way, line, small, span_css))
     style = (
-        f"display: grid; grid-template-columns: repeat({columns}, 1fr); margin: .6em 0;"
+        f"display: grid; grid-template-columns: repeat({columns}, minmax(0, 1fr)); margin: .6em 0;"
         f" gap: {random.uniform(0.3, 0.9):.2f}em {random.uniform(0.8, 2):.2f}em"
     )
     return element("dl", *cells, style=style)

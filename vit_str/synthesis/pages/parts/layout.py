@@ -121,7 +121,7 @@ def cards(
     make = make or card_maker(design)
     found = [div(make(), class_="card") for _ in range(count)]
     style = (
-        f"display: grid; grid-template-columns: repeat({across}, 1fr); margin: .8em 0;"
+        f"display: grid; grid-template-columns: repeat({across}, minmax(0, 1fr)); margin: .8em 0;"
         f" gap: {random.uniform(0.6, 1.8):.1f}em {random.uniform(0.8, 2):.1f}em"
     )
     return div(*found, class_="flow", style=style)

@@ -441,5 +441,8 @@ def _pair_row(way: str, first: Markup, between: Content, last: Markup) -> Markup
 def _dots(design: Design) -> Markup:
     """Leaders made of characters, which are not text."""
     sign = design.random.one(".", ". ", "_", "-", "·")
-    style = "flex: 1 1 0; overflow: hidden; white-space: nowrap; margin: 0 .3em"
+    style = (
+        "flex: 1 1 0; contain: inline-size; overflow: hidden; white-space: nowrap; "
+        "margin: 0 .3em"
+    )
     return span(sign * 200, aria_hidden="true", style=style)
