@@ -191,7 +191,7 @@ def page_of_text(picture: Image.Image) -> Page | None:
     tables = grids(rules, max(picture.size), sides)
     blocks = arranged(lines, line_boxes, word_boxes, tables)
     as_tuples = tuple(tuple(map(tuple, block)) for block in blocks)
-    return Page(*picture.size, blocks=as_tuples, rules=rules)
+    return Page(*picture.size, blocks=as_tuples, rules=rules, has_own_text=True)
 
 
 def _words_of_text(
