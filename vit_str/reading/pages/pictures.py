@@ -167,7 +167,7 @@ def _picture_of(
     header: dict[str, Any], pixels: bytes, path: str
 ) -> Image.Image | UnreadableImage:
     if "error" in header:
-        return UnreadableImage(path, header["error"])
+        return UnreadableImage(path, header["error"], header.get("pages"))
     picture = Image.frombytes("RGB", tuple(header["size"]), pixels)
     picture.info["lines"] = header.get("lines", ())
     picture.info["left_out"] = header.get("left_out", 0)
