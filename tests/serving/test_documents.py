@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
     detector_file() is None, reason="pip install vit-str[page]"
 )
 open_page_parts = service_module._open_page_parts
-WORDS = ("Hallo", "Museum", "Straße")
+WORDS = ("Hallo", "Museum", "Garten")
 
 
 def drawn(text: str) -> Image.Image:

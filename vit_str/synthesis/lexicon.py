@@ -17,6 +17,7 @@ from vit_str.runtime.alphabets import (
     script_of_text,
 )
 from vit_str.runtime.charset import Charset
+from vit_str.synthesis.own_texts import refuse_right_to_left, tell_unwritable
 from vit_str.synthesis.patterns import PATTERNS
 from vit_str.synthesis.spellings import in_capitals
 from vit_str.synthesis.squares import is_square, width_of
@@ -135,6 +136,7 @@ class Lexicon:
             raise ValueError(
                 f"maximum_length must be at least 1, found {maximum_length}"
             )
+        refuse_right_to_left(charset)
         self.maximum_length = maximum_length
         self._allowed = frozenset(charset.characters)
         self._characters = charset.characters.replace(" ", "") or charset.characters
@@ -152,7 +154,9 @@ class Lexicon:
         self._word_lists = word_lists
         self._has_squares = any(map(is_square, charset.characters))
         drawn = (
-            self._own_words(words) if words else self._language_words(language, charset)
+            self._own_words(words, charset)
+            if words
+            else self._language_words(language, charset)
         )
         self._words = drawn.words
         self._shares = drawn.shares
@@ -231,10 +235,11 @@ class Lexicon:
         width = width_of(word) if self._has_squares else len(word)
         return width <= self.maximum_length
 
-    def _own_words(self, path: Path) -> WordList:
-        """Words of the user's file that can be written."""
+    def _own_words(self, path: Path, charset: Charset) -> WordList:
+        """Words of the user's file that can be written; how many cannot is told."""
         counts = count_words(path)
         usable = self._usable_words([(counts, 1.0)])
+        tell_unwritable(path, counts, usable.words, charset, self.maximum_length)
         if not usable.words:
             raise ValueError(
                 f"none of the {len(counts)} words in {path} can be written with the "
