@@ -320,4 +320,9 @@ COMMANDS = {
     ),
     "export": Command("write a model for onnxruntime", "export.command", "export"),
     "serve": Command("read pictures that come over HTTP", "serving.command", "serve"),
+    "mcp": Command(
+        "read pictures and documents for an assistant",
+        "serving.assistant_command",
+        "mcp",
+    ),
 }
