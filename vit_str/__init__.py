@@ -13,7 +13,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vit_str.reading.pages.document import Document, read_document, stream_pages
+    from vit_str.reading.pages.document import (
+        Document,
+        DocumentPage,
+        read_document,
+        stream_pages,
+    )
     from vit_str.reading.pages.reader import PageReader, load_page
     from vit_str.runtime import Reader, Reading, Search, load
     from vit_str.runtime.images import UnreadableImage
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Document",
+    "DocumentPage",
     "PageReader",
     "Reader",
     "Reading",
@@ -41,6 +47,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 _MODULES = {
     "Document": "reading.pages.document",
+    "DocumentPage": "reading.pages.document",
     "PageReader": "reading.pages.reader",
     "Reader": "runtime",
     "Reading": "runtime",

@@ -557,7 +557,8 @@ def _opened(file: BytesIO | BufferedReader, name: str) -> ImageFile.ImageFile:
     except UnidentifiedImageError:
         if start.startswith(b"%PDF"):
             reason = (
-                "a PDF file; read whole pages of it, with --page on the command line"
+                "a PDF file; read it with --page on the command line, in Python with "
+                "vit_str.read_document"
             )
             raise UnreadableImage(name, reason) from None
         if start[4:8] == b"ftyp" and start[8:11] in (b"hei", b"hev", b"mif"):
