@@ -5,8 +5,8 @@
 The pages are written to FOLDER, with text of this project's documentation: clean print, small
 print, noise, blur, a tilted and a turned page, one in perspective, two columns, a table, dim print,
 light on dark. A word counts as found if ``pdftotext -bbox`` has the same word over the middle of
-its place. All engines read a page one after the other on one thread; time is that of the CPU, with the start of
-the program, size that of the output.
+its place. All engines read a page one after the other on one thread; time is that of the CPU, with
+the start of the program, size that of the output.
 """
 
 import argparse
