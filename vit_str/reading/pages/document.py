@@ -136,7 +136,7 @@ def read_document(
     password: str | None = None,
     text_layer: bool = False,
     boxes: bool = False,
-    dpi: int = 200,
+    dpi: int | None = None,
     reader: PageReader | None = None,
 ) -> Document:
     """Read all pages of a PDF or TIFF file, or a picture.
@@ -153,7 +153,7 @@ def read_document(
         password: of a locked PDF file.
         text_layer: use the text that PDF pages have, and read only the others.
         boxes: say where every character is.
-        dpi: resolution at which PDF pages are drawn, in dots per inch.
+        dpi: resolution at which PDF pages are drawn, in dots per inch; None for what fits.
         reader: of `vit_str.load_page`; None for one that is kept for the next document.
 
     Raises:
@@ -185,7 +185,7 @@ def stream_pages(
     password: str | None = None,
     text_layer: bool = False,
     boxes: bool = False,
-    dpi: int = 200,
+    dpi: int | None = None,
     reader: PageReader | None = None,
 ) -> Iterator[DocumentPage]:
     """Read the pages of a file one by one, in memory that does not grow with their number.
@@ -217,7 +217,7 @@ class _Opened:
         password: str | None,
         text_layer: bool,
         boxes: bool,
-        dpi: int,
+        dpi: int | None,
     ) -> None:
         self.name = source_name(source)
         self.source: Source = source
@@ -263,6 +263,8 @@ class _Opened:
                 if isinstance(picture, UnreadableImage):
                     yield number, UnreadableImage(self.name, picture.reason)
                 else:
+                    # Frames that are as the one before are left out
+                    number = picture.info.get("number") or number
                     page = page_of_text(picture)
                     yield number, page or reader.read(picture, boxes=self._boxes)
 
