@@ -53,12 +53,11 @@ from vit_str.datasets.lmdb import LmdbWriter
 from vit_str.datasets.source import Layout
 from vit_str.files import write_atomically
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.reading.pages.command import FORMATS
 from vit_str.reading.pages.flattening import Middle, bend_of
 from vit_str.reading.pages.output import hocr
 from vit_str.reading.pages.page import Page
 from vit_str.reading.pages.pictures import PageOptions, pictures_in
-from vit_str.reading.pages.results import PageFolder
+from vit_str.reading.pages.results import ENDINGS, PageFolder
 from vit_str.reading.pages.text_boxes import text_boxes
 from vit_str.runtime.charset import Charset, charset_of
 from vit_str.runtime.constraints import Pattern
@@ -250,7 +249,7 @@ def names(folder: Path) -> Run:
 def write_results(folder: Path, path: Path) -> None:
     """Write what ``read --page --out`` does, for a file and another of the same name."""
     sources = [str(path), str(folder / "other" / path.name)]
-    suffix = FORMATS["hocr"]
+    suffix = ENDINGS["hocr"]
     results = PageFolder(Path(tempfile.mkdtemp(dir=folder)), suffix, {})
     for source in sources:
         with write_atomically(results.target(source)) as temporary:

@@ -2,44 +2,75 @@
 
     >>> import vit_str
     >>> vit_str.load().read("word.png").text  # doctest: +SKIP
+    >>> vit_str.read_document("invoice.pdf").markdown  # doctest: +SKIP
 
 Importing this package is cheap: torch comes with the first use of ``load``, ``Reader`` or
 ``Reading``.
 """
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vit_str.reading.pages.reader import load_page
+    from vit_str.reading.pages.document import (
+        Document,
+        DocumentPage,
+        read_document,
+        stream_pages,
+    )
+    from vit_str.reading.pages.reader import PageReader, load_page
     from vit_str.runtime import Reader, Reading, Search, load
+    from vit_str.runtime.images import UnreadableImage
 
     __version__: str
 
-__all__ = ["Reader", "Reading", "Search", "__version__", "load", "load_page"]
+__all__ = [
+    "Document",
+    "DocumentPage",
+    "PageReader",
+    "Reader",
+    "Reading",
+    "Search",
+    "UnreadableImage",
+    "__version__",
+    "load",
+    "load_page",
+    "read_document",
+    "stream_pages",
+]
 
 # From 1.29 on onnxruntime tells Microsoft which models run, and keeps a number of this machine in
 # the user's cache folder, unless this is set before anything imports it.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
+_MODULES = {
+    "Document": "reading.pages.document",
+    "DocumentPage": "reading.pages.document",
+    "PageReader": "reading.pages.reader",
+    "Reader": "runtime",
+    "Reading": "runtime",
+    "Search": "runtime",
+    "UnreadableImage": "runtime.images",
+    "load": "runtime",
+    "load_page": "reading.pages.reader",
+    "read_document": "reading.pages.document",
+    "stream_pages": "reading.pages.document",
+}
+
+
 def __getattr__(name: str) -> object:
     """Import the public names at their first use (PEP 562)."""
-    if name in {"Reader", "Reading", "Search", "load"}:
-        from vit_str import runtime
-
-        return getattr(runtime, name)
-    if name == "load_page":
-        from vit_str.reading.pages.reader import load_page
-
-        return load_page
+    if name in _MODULES:
+        return getattr(import_module(f"vit_str.{_MODULES[name]}"), name)
     if name == "__version__":
         return _version()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__} - {"TYPE_CHECKING", "os"})
+    return sorted({*globals(), *__all__} - {"TYPE_CHECKING", "import_module", "os"})
 
 
 def _version() -> str:

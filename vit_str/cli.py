@@ -41,6 +41,8 @@ options:
   --threads N           threads that compute, in each process
   --init NAME|FILE      start from these weights: of the package, or a .safetensors file
   --charset CHARSET     characters to read: a name, several joined by +, a text file, or themselves
+  --pattern REGEX       draw only texts that match this expression
+  --only-words FILE     draw only the lines of this text file
   --ckpt_path last|FILE resume from this checkpoint; last: that of the folder of the run, if any
   --print_config        print the whole configuration and exit
   --config FILE --help  describe every option of model, data and trainer
@@ -284,6 +286,8 @@ def _train(arguments: Sequence[str]) -> int:
         # The parser of training needs its libraries, and seconds
         console.write(_TRAIN_HELP)
         return 0
+    if arguments:  # silent seconds otherwise, of the libraries of training
+        console.warn("loads its libraries, then fonts and lists of words", "train")
     from vit_str.training.cli import main
 
     return main(arguments)
@@ -316,4 +320,9 @@ COMMANDS = {
     ),
     "export": Command("write a model for onnxruntime", "export.command", "export"),
     "serve": Command("read pictures that come over HTTP", "serving.command", "serve"),
+    "mcp": Command(
+        "read pictures and documents for an assistant",
+        "serving.assistant_command",
+        "mcp",
+    ),
 }

@@ -47,20 +47,23 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
         return
     target = Path(os.path.realpath(path))
     with _partial_file(target) as temporary:
+        is_ours = True
         try:
             yield temporary
             # On the disk, not only in the memory of the system
             with temporary.open("rb+") as file:
                 os.fsync(file.fileno())
             temporary.replace(target)
+            is_ours = False  # another process may have made one of this name by now
         except OSError as error:
             # The temporary file is nobody's business; a full disk names none, or what is read.
             if error.errno in _FULL or error.filename == str(temporary):
                 raise OSError(error.errno, error.strerror, str(path)) from error
             raise
         finally:
-            with suppress(OSError):  # of a disk that is read-only: there is none
-                temporary.unlink(missing_ok=True)
+            if is_ours:
+                with suppress(OSError):  # of a disk that is read-only: there is none
+                    temporary.unlink(missing_ok=True)
 
 
 @contextmanager

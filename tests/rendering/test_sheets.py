@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,20 @@ def test_own_words_on_a_sheet(fonts):
     assert main(["render", *fonts, *arguments]) == 0
     with Image.open("new/sheet.png") as picture:
         assert picture.size == (8 * 134, 2 * 50)
+
+
+def test_texts_of_ones_own_are_all_that_is_drawn(fonts, tmp_path):
+    (tmp_path / "names.txt").write_text("Nord\nWest\n")
+    command = ["render", "--out", "meters", "--count", "40", *fonts]
+    command += ["--pattern", "[A-Z]{2}[0-9]{4}", "--only-words", "names.txt"]
+    assert main(command) == 0
+    rows = (tmp_path / "meters" / "labels.tsv").read_text().splitlines()
+    labels = {row.split("\t")[1] for row in rows}
+    names = labels & {"Nord", "West"}
+    assert names and all(re.fullmatch("[A-Z]{2}[0-9]{4}", e) for e in labels - names)
+
+
+def test_a_pattern_that_cannot_be_drawn_is_one_line(fonts, capsys):
+    assert main(["render", "--out", "x", "--pattern", "(a", *fonts]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1 and "pattern '(a': missing )" in err

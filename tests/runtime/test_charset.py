@@ -204,3 +204,12 @@ def test_files_that_hold_no_characters(content, tmp_path):
     file.write_bytes(content)
     with pytest.raises(ValueError, match=r"bad\.txt: (not UTF-8|expected characters)"):
         charset_of(str(file))
+
+
+@pytest.mark.parametrize("text", ["korean+ ", "latin+Ω", "Ω+digits"])
+def test_a_name_joined_to_characters_is_refused(text):
+    """It would be the letters of the name."""
+    with pytest.raises(ValueError, match="joins a name to characters, and only names"):
+        charset_of(text)
+    with pytest.raises(ValueError, match="did you mean korean"):
+        charset_of("latin+korea")

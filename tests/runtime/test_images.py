@@ -267,7 +267,7 @@ DAMAGED = {
         "damaged or cut short|not an image",
     ),
     "cut.bmp": (encoded(word_image("cut"), "BMP")[:2000], "damaged or cut short"),
-    "page.pdf": (b"%PDF-1.4\n", "a PDF file; read whole pages of it, with --page"),
+    "page.pdf": (b"%PDF-1.4\n", "a PDF file; read it with --page on the command line"),
     "photo.heic": (
         b"\0\0\0\x18ftypheic\0\0\0\0mif1heic",
         "a HEIC file; convert it to JPEG",

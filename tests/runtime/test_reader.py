@@ -1,4 +1,5 @@
 import json
+import pickle
 import subprocess
 import sys
 import threading
@@ -21,12 +22,13 @@ from vit_str.models import (
     Recognizer,
     VisionTransformer,
 )
-from vit_str.runtime import Reader, Reading, Source, load, weights_contents
+from vit_str.runtime import Reader, Reading, Search, Source, load, weights_contents
 from vit_str.runtime import reader as reader_module
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.graph_files import GraphFiles
 from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.preprocessing import Preprocessing
+from vit_str.runtime.readings import json_line, reading_row
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 
@@ -535,3 +537,39 @@ def test_mypy_takes_lists_of_paths(tmp_path):
     )
     assert "program.py" not in done.stdout, done.stdout
     assert done.returncode in (0, 1), done.stderr
+
+
+def test_readers_of_load_can_be_pickled(word_image):
+    reader = load("tiny", effort="fast", search=Search(alphabet="0123456789"))
+    again = pickle.loads(pickle.dumps(reader))  # noqa: S301 (ours)
+    image = word_image("2024")
+    assert again.read(image) == reader.read(image)
+    assert again.effort == "fast" and again.is_constrained
+    for changed in (reader.with_temperature(2.0), reader.at_one_look()):
+        with pytest.raises(TypeError, match=r"only readers of vit_str\.load can be"):
+            pickle.dumps(changed)
+
+
+def test_arrays_of_other_types_and_bytes_that_change(word_image):
+    reader = load("tiny")
+    image = word_image("Museum", "L")
+    gray = np.asarray(image)
+    text = reader.read(image).text
+    color = np.repeat(gray[..., None], 3, 2)
+    for array in (gray, gray > 127, gray.astype(np.uint16) * 257):
+        assert reader.read(array).text == text
+    assert reader.read(color.astype(np.uint16) * 257).text == text
+    file = BytesIO()
+    image.save(file, "PNG")
+    for data in (bytearray(file.getvalue()), memoryview(file.getvalue())):
+        assert reader.read(data).text == text
+        assert next(reader.stream([data]))[1].text == text
+
+
+def test_readings_of_several_images_are_a_table_too(word_image):
+    readings = load("tiny").read([word_image("Museum"), word_image("Open")])
+    frame = readings.to_frame()
+    assert list(frame.columns) == ["path", "text", "confidence"]
+    assert list(frame["text"]) == [reading.text for reading in readings]
+    row = json.loads(json_line(reading_row("", readings[0])))
+    assert readings[0].to_dict() == row

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from vit_str.runtime.charset import charset_of
 from vit_str.runtime.machine import THREADS
 from vit_str.training import RecognizerTraining, cli, console, exports
 from vit_str.training.cli import main
@@ -80,11 +81,17 @@ def test_the_time_left_goes_by_the_share_that_is_done(monkeypatch, capsys):
     trainer.callback_metrics = {
         "loss": 1.25,
         "svt/word_accuracy_36": 0.5,
+        "svt/word_accuracy_full": 0.25,
         "svt/one_minus_ned": 1,
     }
-    bar.on_validation_end(trainer, SimpleNamespace())
-    said = "vit-str train: step 20, 50% done, 02:00 left: loss 1.250, svt/word_accuracy_36 0.500\n"
-    assert capsys.readouterr().err == said
+    said = (
+        "vit-str train: step 20, 50% done, 02:00 left: loss 1.250, svt/word_accuracy_"
+    )
+    # 36 characters say little of an alphabet that has more than ASCII
+    for charset, value in (("ascii", "36 0.500\n"), ("latin", "full 0.250\n")):
+        model = SimpleNamespace(charset=charset_of(charset))
+        bar.on_validation_end(trainer, model)
+        assert capsys.readouterr().err == said + value
 
 
 @pytest.mark.parametrize(

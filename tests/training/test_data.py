@@ -1,5 +1,6 @@
 """The stream on a GPU: batches drawn together, the same wherever a run begins or resumes."""
 
+import re
 from itertools import islice, pairwise
 
 import pytest
@@ -9,11 +10,15 @@ from vit_str.runtime.charset import Charset
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.own_texts import OwnTexts
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
+from vit_str.training.cli import configured_data
 from vit_str.training.data import (
     Batches,
     LabeledPixels,
+    RenderedLines,
     RenderedStream,
+    RenderedWords,
     drawn_together,
 )
 
@@ -126,3 +131,37 @@ def test_words_to_validate_on_are_read_in_fewer_batches():
         numbers = [str(int(image.max())) for image in batch.images]
         assert numbers == batch.labels
     assert [batch.source for batch in joined] == ["words"] * 4 + ["others"]
+
+
+def test_patterns_and_files_of_ones_own_are_all_that_is_drawn(two_fonts, tmp_path):
+    (tmp_path / "names.txt").write_text("Nord\nWest\n")
+    own = OwnTexts(r"\d{4}", tmp_path / "names.txt")
+    data = RenderedWords(texts=own, fonts=[two_fonts])
+    texts = {*data.strings.sample(200, 1)}
+    assert {"Nord", "West"} < texts
+    assert all(re.fullmatch(r"\d{4}", text) for text in texts - {"Nord", "West"})
+    with pytest.raises(ValueError, match="are drawn as words, not as lines"):
+        RenderedLines(texts=own, fonts=[two_fonts])
+
+
+@pytest.mark.filterwarnings("default")  # of Lightning and jsonargparse
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--pattern", "[A-C]{3}"],
+        ["--data.init_args.texts.pattern", "[A-C]{3}"],
+        ["--data.init_args.texts", "{pattern: {'[A-C]{3}': 2, '[ABC]{3}': 1}}"],
+    ],
+)
+def test_patterns_on_the_command_line(options, arguments):
+    data = configured_data([*arguments, *options])
+    assert isinstance(data, RenderedWords)
+    assert all(re.fullmatch("[A-C]{3}", each) for each in data.strings.sample(50, 1))
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_pattern_that_cannot_be_drawn_is_one_line(arguments, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        configured_data([*arguments, "--pattern", "[A-"])
+    assert stopped.value.code == 2
+    assert "unterminated character set" in capsys.readouterr().err.splitlines()[-1]

@@ -45,6 +45,9 @@ examples:
                                                     a folder, into a file
   vit-str read --line headline.png                  an image of one line of any length
   vit-str read --page street.jpg --overlay seen/    all words of a photograph
+  vit-str read --page bill.jpg --out bill.xlsx      its tables, as a spreadsheet
+  vit-str read --page scan.pdf --out searchable.pdf
+                                                    the same pages, to search and copy
   find . -name '*.jpg' | vit-str read --files-from - --min-confidence 0.5
 
 exit codes: 0 success; 1 some image could not be read, or the output not written; 2 wrong use;
@@ -56,7 +59,7 @@ _PAGE_SIDE = 300
 _PAGE_ASPECT = 2.5
 _LINE_ASPECT = 12.0
 _PAGE_CONFIDENCE = 0.5
-_PAGE_FORMATS = ("hocr", "md", "tsv")
+_PAGE_FORMATS = ("hocr", "html", "md", "pdf", "tsv", "xlsx")
 _PAGE_OPTIONS = ("overlay", "pages", "dpi", "password", "text_layer")
 _RAY_OPTIONS = ("characters", "column", "part_size", "ray_address")
 
@@ -109,9 +112,21 @@ def _add_files_and_formats(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=("text", "jsonl", "csv", "hocr", "tsv", "md", "parquet"),
-        help="default: text, or jsonl with --boxes or --n-best; with --page hocr, tsv, "
-        "md; parquet (default) or jsonl with --engine ray",
+        choices=(
+            "text",
+            "jsonl",
+            "csv",
+            "hocr",
+            "tsv",
+            "md",
+            "html",
+            "xlsx",
+            "pdf",
+            "parquet",
+        ),
+        help="default: text, or jsonl with --boxes or --n-best; with --page also hocr, "
+        "tsv, md, html, pdf, and csv or xlsx of its tables; parquet (default) or jsonl "
+        "with --engine ray",
     )
     parser.add_argument(
         "--boxes",
@@ -131,8 +146,9 @@ def _add_page_options(parser: argparse.ArgumentParser) -> None:
     pages = parser.add_argument_group(
         "whole pictures",
         "Photographs, scans, TIFF and PDF files: words are found, put in reading "
-        "order and read.\n--out is then a folder that gets a file for each picture; "
-        "the same command resumes.",
+        "order and read.\n--out is then a folder that gets a file for each picture, and "
+        "the same command\nresumes; or a file whose ending says what is written: text.md, "
+        "tables.xlsx, scan.pdf.",
     )
     pages.add_argument(
         "--page",

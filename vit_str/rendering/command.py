@@ -20,6 +20,7 @@ INGREDIENTS = tuple(field.name for field in fields(Ingredients))
 ALL = "all"
 # Words, unless the options say another number
 _COUNT = 160  # of a sheet or a data set
+_LONGEST = 25  # characters of a text
 _SHOWN = 24  # of the sheet of an ingredient
 SEEDS = 1 << 24
 """Seeds from here on repeat the words of smaller ones."""
@@ -34,6 +35,8 @@ examples:
   vit-str render --out words.lmdb --count 100000         image-%09d, label-%09d, num-samples
   vit-str render --out words-%06d.tar --count 100000     archives for WebDataset
   vit-str render --sheet words.png                       words to look at
+  vit-str render --out meters/ --count 5000 --pattern '[A-Z]{2}[0-9]{6}'
+                                                         serial numbers, and nothing else
   vit-str render --show curve --out curve.png            what an ingredient does
   vit-str render --pages 20000 --out pages/              whole pages with their structure
 Words are numbered from 0; --start 50000 --count 50000 makes the second half of the first 100,000,
@@ -53,6 +56,8 @@ _DECISIVE = (
     "shard_size",
     "device",
     "words",
+    "only_words",
+    "pattern",
     "language",
     "charset",
     "fonts",
@@ -164,6 +169,7 @@ def _renderer(options: argparse.Namespace, difficulty: float = 1.0) -> "Renderer
     from vit_str.rendering.dataset import BATCH
     from vit_str.runtime.charset import charset_of
     from vit_str.synthesis.lexicon import Lexicon
+    from vit_str.synthesis.own_texts import OwnStrings, OwnTexts, Texts
     from vit_str.synthesis.renderer import Renderer
     from vit_str.torch_runtime.devices import choose_device
 
@@ -172,7 +178,14 @@ def _renderer(options: argparse.Namespace, difficulty: float = 1.0) -> "Renderer
     charset = materials.charsets[0] if named is None else charset_of(named)
     language = options.language or materials.language(charset)
     device = choose_device(options.device)
-    lexicon = Lexicon(charset, language, options.words, word_lists=materials.word_lists)
+    texts: Texts = Lexicon(
+        charset, language, options.words, word_lists=materials.word_lists
+    )
+    if options.pattern or options.only_words:
+        own = OwnTexts(
+            dict.fromkeys(options.pattern, 1.0), dict.fromkeys(options.only_words, 1.0)
+        )
+        texts = OwnStrings(own, charset, _LONGEST, texts)
     pictures = materials.pictures
     atlas = materials.atlas(charset)
     if options.held_out:
@@ -181,7 +194,7 @@ def _renderer(options: argparse.Namespace, difficulty: float = 1.0) -> "Renderer
         difficulty = options.difficulty
     return Renderer(
         atlas.to(device),
-        lexicon,
+        texts,
         (options.height, options.width),
         ingredients=Ingredients(**options.ingredients).at(difficulty),
         pictures=pictures,
@@ -310,6 +323,21 @@ def _add_words(group: _Group) -> None:
         type=Path,
         metavar="FILE",
         help="text file whose words to draw instead",
+    )
+    group.add_argument(
+        "--only-words",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="text file of which to draw the lines, as they are, and nothing else",
+    )
+    group.add_argument(
+        "--pattern",
+        action="append",
+        default=[],
+        metavar="REGEX",
+        help="draw only texts that match this expression, such as '[A-Z]{2}[0-9]{6}'; "
+        "beside others and --only-words as often as each of them",
     )
     group.add_argument(
         "--language",

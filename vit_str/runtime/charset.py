@@ -303,8 +303,9 @@ def charset_of(text: str) -> Charset:
             character counts but the line breaks, the space too; or the characters themselves.
 
     Raises:
-        ValueError: a file that is missing, not UTF-8 or empty, a character given twice, or what
-            looks like a name that is not known: four letters or more, not in alphabetical order.
+        ValueError: a file that is missing, not UTF-8 or empty, a character given twice, a name
+            that is joined to characters, or what looks like a name that is not known: four letters
+            or more, not in alphabetical order.
     """
     names = text.split("+")
     if all(name in CHARSETS for name in names):
@@ -323,6 +324,13 @@ def charset_of(text: str) -> Charset:
                 f"no charset {name!r}{guess} Known are {', '.join(CHARSETS)}; if these "
                 "are the characters themselves, sort them or put them into a .txt file"
             )
+    joined = [name for name in names if name in CHARSETS]
+    if joined:
+        raise ValueError(
+            f"charset {text!r} joins a name to characters, and only names are joined; "
+            "write all characters into a file and give that: from vit_str.runtime.charset "
+            f"import CHARSETS; open('my.txt', 'w').write(CHARSETS[{joined[0]!r}] + 'more')"
+        )
     return Charset(_visible(text))
 
 

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
     Pixels = UInt8[np.ndarray, "height width channel"]
 
-Source = Path | str | bytes | BinaryFile | Image.Image | np.ndarray
+Source = (
+    Path | str | bytes | bytearray | memoryview | BinaryFile | Image.Image | np.ndarray
+)
 """One image: a path, the bytes of a file, an open file, a Pillow image, or an array or tensor:
 gray (height, width), RGB or RGBA, channels first or last, in uint8 or in floats from 0 to 1."""
 
@@ -179,6 +181,8 @@ def _decode_within_limits(source: Source, preprocessing: Preprocessing) -> Decod
     name = source_name(source)
     if isinstance(source, BinaryFile):
         source = file_bytes(source, name)
+    if isinstance(source, bytearray | memoryview):
+        source = bytes(source)
     try:
         if not isinstance(source, str | Path | bytes):
             return decode(source, preprocessing)
@@ -332,6 +336,8 @@ def without_array(source: Source) -> ImageSource:
     Raises:
         ValueError: for an array of another shape or type than an image has.
     """
+    if isinstance(source, bytearray | memoryview):
+        return bytes(source)
     if hasattr(source, "__array__") and not isinstance(source, Image.Image):
         return _from_array(source)
     assert not isinstance(source, np.ndarray)
@@ -356,9 +362,15 @@ def _from_array(values: Any) -> Image.Image:
     is_float = np.issubdtype(array.dtype, np.floating)
     if is_float and array.min() >= 0 and array.max() <= 1:
         array = np.rint(array * 255).astype(np.uint8)
+    elif array.dtype == np.bool_:
+        array = array.astype(np.uint8) * np.uint8(255)
+    elif array.dtype == np.uint16 and array.ndim == 2:
+        return Image.fromarray(np.ascontiguousarray(array))  # deep gray, as of a file
+    elif array.dtype == np.uint16:
+        array = (array >> 8).astype(np.uint8)
     if array.dtype != np.uint8:
         raise ValueError(
-            "an image as an array holds uint8, or floats from 0 to 1, found "
+            "an image as an array holds uint8, uint16, bool, or floats from 0 to 1, found "
             f"{array.dtype} from {array.min()} to {array.max()}; convert it first"
         )
     return Image.fromarray(np.ascontiguousarray(array))

@@ -139,12 +139,15 @@ class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
     Attributes:
         name: the file, or what else the image came from.
         reason: what is wrong and what to do about it, in one line.
+        pages: how many pages the file has, if only one of them cannot be read; None otherwise, and
+            where nobody has counted them.
     """
 
-    def __init__(self, name: str, reason: str) -> None:
-        super().__init__(name, reason)
+    def __init__(self, name: str, reason: str, pages: int | None = None) -> None:
+        super().__init__(name, reason, pages)
         self.name = name
         self.reason = reason
+        self.pages = pages
 
     def __str__(self) -> str:
         return f"{one_line(self.name)}: {self.reason}"
@@ -554,7 +557,8 @@ def _opened(file: BytesIO | BufferedReader, name: str) -> ImageFile.ImageFile:
     except UnidentifiedImageError:
         if start.startswith(b"%PDF"):
             reason = (
-                "a PDF file; read whole pages of it, with --page on the command line"
+                "a PDF file; read it with --page on the command line, in Python with "
+                "vit_str.read_document"
             )
             raise UnreadableImage(name, reason) from None
         if start[4:8] == b"ftyp" and start[8:11] in (b"hei", b"hev", b"mif"):

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from vit_str.runtime.one_script import has_look_alikes, with_one_script
 from vit_str.runtime.opened_once import OpenedOnce
 from vit_str.runtime.other_scripts import OtherScripts
 from vit_str.runtime.prior import WordPrior, prior_of
-from vit_str.runtime.readings import Reading
+from vit_str.runtime.readings import Reading, Readings
 from vit_str.runtime.rereading import Rereader, text_prior
 from vit_str.runtime.search import Search
 from vit_str.runtime.text_decoding import TextDecoder
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from vit_str.torch_runtime.weights_file import WeightsFile
 
     Pixels = UInt8[np.ndarray, "batch channel height width"]
+
+Opened = TypeVar("Opened")
 
 _MOST_DECODERS = 4  # threads that decode images, if nobody says how many
 _ONE_IMAGE = (str, bytes, bytearray, memoryview)  # which are sequences too
@@ -116,15 +118,27 @@ def load(
         engine = open_engine(path, device, backend, threads)
         return Reader(engine, effort=effort, search=search, **others)
 
-    return choose_weights(name_or_path, search).open(open_reader)
+    reader = choose_weights(name_or_path, search).open(open_reader)
+    reader.reopen = partial(
+        load,
+        name_or_path,
+        device,
+        effort=effort,
+        backend=backend,
+        search=search,
+        threads=threads,
+    )
+    return reader
 
 
 class Reader:
     """Reads images with one model.
 
-    Several threads may use one reader.
+    Several threads may use one reader. One of `load` can be pickled, as joblib and processes that
+    are spawned do: the other process opens the same weights.
 
     Attributes:
+        reopen: opens the same reader again; None if it was made or changed by hand.
         engine: what computes; another reader may use it too.
         charset: the characters that it reads.
         preprocessing: what images go through first.
@@ -180,6 +194,7 @@ class Reader:
         self.is_constrained = search.is_constrained
         self.language = search.language
         self.effort = effort
+        self.reopen: Callable[[], Reader] | None = None
         self._others = tuple(map(OpenedOnce, others))
         self._has_scripts = has_look_alikes(self.charset)
         self._batches = self._batch_reader(search, effort)
@@ -187,6 +202,15 @@ class Reader:
             self._batches = replace(self._batches, detector=detector)
         if second is not None:
             self._batches = replace(self._batches, second=self._second_look(second))
+
+    def __copy__(self) -> Reader:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.reopen = None  # what is copied is changed then
+        return other
+
+    def __reduce__(self) -> tuple[Callable[[], Reader], tuple[()]]:
+        return reopening(self.reopen, "vit_str.load"), ()
 
     def _batch_reader(self, search: Search, effort: str | None) -> BatchReader:
         """What reads as a search and an effort ask for."""
@@ -233,7 +257,7 @@ class Reader:
         batch_size: int = 32,
         *,
         boxes: bool = False,
-    ) -> list[Reading]: ...
+    ) -> Readings: ...
 
     def read(
         self,
@@ -241,7 +265,7 @@ class Reader:
         batch_size: int = 32,
         *,
         boxes: bool = False,
-    ) -> Reading | list[Reading]:
+    ) -> Reading | Readings:
         """Read one image, or a sequence of images into a list of readings in the same order.
 
         Args:
@@ -250,7 +274,8 @@ class Reader:
             boxes: find out where every character is too, with one more pass of the decoder.
 
         Returns:
-            Text, confidence (0 to 1), and characters, whose boxes are in pixels of the image.
+            Text, confidence (0 to 1), and characters, whose boxes are in pixels of the image; of
+            several images a list, which ``to_frame`` makes a table of pandas.
 
         Raises:
             UnreadableImage: for the first image that cannot be read; ``stream`` skips it instead.
@@ -264,7 +289,7 @@ class Reader:
         if not _are_images(source):
             decoded = decode(source, self.preprocessing)
             return self._read_decoded([(source, decoded)], boxes)[0]
-        readings = []
+        readings = Readings()
         for _, reading in self.stream(source, batch_size, boxes=boxes):
             if isinstance(reading, UnreadableImage):
                 raise reading
@@ -498,6 +523,21 @@ class Reader:
                 path = source_name(source)
                 readings[place] = replace(readings[place], path=path)
         return readings
+
+
+def reopening(reopen: Callable[[], Opened] | None, name: str) -> Callable[[], Opened]:
+    """What a pickle holds of a reader.
+
+    Args:
+        reopen: opens the same reader again.
+        name: of what opens readers that can be pickled.
+
+    Raises:
+        TypeError: nothing does.
+    """
+    if reopen is None:
+        raise TypeError(f"only readers of {name} can be pickled, as it returns them")
+    return reopen
 
 
 def _are_images(source: Source | Sequence[Source]) -> TypeIs[Sequence[Source]]:

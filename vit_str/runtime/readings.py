@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from vit_str.console import one_line
 
 if TYPE_CHECKING:
+    import pandas
+
     from vit_str.runtime.boxes import AttentionMap, Box, Place
     from vit_str.runtime.charset import Charset
     from vit_str.runtime.hypotheses import Candidates, Hypothesis
@@ -85,10 +87,25 @@ class Reading:
         """Whether there is no text because no reader here knows its script."""
         return not self.text and self.may_be_unread
 
+    def to_dict(self) -> dict[str, Any]:
+        """This reading as ``vit-str read --format jsonl`` writes it."""
+        return _rounded(reading_row(self.path or "", self))
+
     def with_minimum_confidence(self, least: float | None) -> Reading:
         """This reading, with empty text if its confidence is below ``least``."""
         doubtful = least is not None and self.confidence < least
         return replace(self, text="", characters=()) if doubtful else self
+
+
+class Readings(list[Reading]):
+    """Readings of several images, in their order."""
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each image: path, text and confidence. It needs pandas."""
+        import pandas
+
+        rows = [(each.path, each.text, each.confidence) for each in self]
+        return pandas.DataFrame(rows, columns=["path", "text", "confidence"])
 
 
 def per_character(readings: Sequence[Reading]) -> float:
@@ -194,7 +211,7 @@ def _rounded(value: Any) -> Any:
     """Confidences rounded to 6 digits, and the sides of boxes to 2."""
     if isinstance(value, dict):
         rounded = {name: _rounded(item) for name, item in value.items()}
-        if "box" in rounded:
+        if rounded.get("box") is not None:
             rounded["box"] = [round(side, _PIXEL_DIGITS) for side in value["box"]]
         return rounded
     if isinstance(value, list):

@@ -4,30 +4,46 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import FastAPI, HTTPException, Query, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.openapi.docs import get_swagger_ui_html
-from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
+from fastapi.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    StreamingResponse,
+)
 from fastapi.security import APIKeyHeader
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from swagger_ui_bundle import swagger_ui_path
 
 import vit_str
+from vit_str.reading.pages.document_pages import unread_page
+from vit_str.reading.pages.pictures import PageOptions
 from vit_str.runtime import Search
 from vit_str.runtime.readings import json_line
+from vit_str.serving.documents import FORMATS, DocumentFormat
 from vit_str.serving.forms import read_form
 from vit_str.serving.guard import Guard
-from vit_str.serving.limits import Bodies, ClientDisconnected, Refusal, client_of
+from vit_str.serving.limits import (
+    Bodies,
+    ClientDisconnected,
+    Refusal,
+    client_of,
+)
 from vit_str.serving.schemas import (
+    DOCUMENTS,
     ERRORS,
     PICTURES,
+    DocumentQuery,
     PageQuery,
     PageRecord,
     Readings,
@@ -94,7 +110,11 @@ def create_app(
         Exception,
     ):
         app.add_exception_handler(error, _answer_error)
-    capacities = {"/v1/read": service.crops, "/v1/page": service.pages}
+    capacities = {
+        "/v1/read": service.crops,
+        "/v1/page": service.pages,
+        "/v1/document": service.pages,
+    }
     app.add_middleware(
         Guard,
         metrics=service.metrics,
@@ -118,6 +138,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
 
     @app.post(
         "/v1/read",
+        operation_id="read_words",
         summary="Read pictures of one word or short line each",
         openapi_extra=PICTURES,
         responses={200: {"model": Readings}, **ERRORS},
@@ -135,25 +156,60 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
 
     @app.post(
         "/v1/page",
+        operation_id="read_page",
         summary="Find and read the words of a whole picture, or of a page of a PDF or TIFF file",
         openapi_extra=PICTURES,
         responses={200: {"model": PageRecord}, **ERRORS},
     )
     async def page(request: Request, query: Annotated[PageQuery, Query()]) -> Response:
         async def work(body: bytearray) -> Response:
-            uploads, lexicon = await _uploads(service, request, body)
-            if len(uploads) > 1:
-                raise Refusal(
-                    422, "a request reads one whole picture; send several requests"
-                )
+            upload, lexicon = await _only_upload(service, request, body)
             search = _search(query, lexicon)
             client = client_of(request.scope)
-            options = PageOfUpload(query.page, search, query.picture)
-            record = await service.read_page(uploads[0], options, client)
+            options = PageOfUpload(query.page, search, query.picture, query.structure)
+            record = await service.read_page(upload, options, client)
             content = json.dumps(record, ensure_ascii=False)
             return Response(content, media_type="application/json")
 
         return await answer(request, work)
+
+    @app.post(
+        "/v1/document",
+        operation_id="read_document",
+        summary="Read all pages of a PDF or TIFF file, or a picture, as a document",
+        openapi_extra=PICTURES,
+        responses={200: DOCUMENTS, **ERRORS},
+    )
+    async def document(
+        request: Request, query: Annotated[DocumentQuery, Query()]
+    ) -> Response:
+        async with AsyncExitStack() as stack:
+            seconds = service.limits.deadline
+            end = asyncio.get_running_loop().time() + seconds
+            body = await stack.enter_async_context(bodies.received(request))
+            asked = _asked(request, query, body)
+            job = await _while_wanted(request, asked, end, seconds)
+            pages = await stack.enter_async_context(aclosing(job.texts))
+            first = await _while_wanted(request, _next(pages), end, seconds)
+            # What is in progress ends with the last page, not with this function
+            chunks = _chunks(job, first, seconds, stack.pop_all())
+        return StreamingResponse(chunks, media_type=job.format.media_type)
+
+    async def _asked(
+        request: Request, query: DocumentQuery, body: bytearray
+    ) -> _Document:
+        upload, lexicon = await _only_upload(service, request, body)
+        format_ = FORMATS[query.format]
+        with refused():
+            numbers = PageOptions.of(query.pages).numbers
+        texts = service.stream_document(
+            upload,
+            numbers,
+            _search(query, lexicon),
+            client_of(request.scope),
+            format_.write,
+        )
+        return _Document(upload.name, format_, texts)
 
     async def answer(request: Request, work: Any) -> Response:
         """Receive the body and do the work, while there is time and somebody waits."""
@@ -162,6 +218,45 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
             return await _while_wanted(
                 request, work(body), end, service.limits.deadline
             )
+
+
+class _Document(NamedTuple):
+    """A document that is being read."""
+
+    name: str
+    format: DocumentFormat
+    texts: AsyncGenerator[str, None]  # of its pages
+
+
+async def _next(texts: AsyncGenerator[str, None]) -> str:
+    """The text of the first page."""
+    return await anext(texts)
+
+
+async def _chunks(
+    job: _Document, first: str, seconds: float, stack: AsyncExitStack
+) -> AsyncIterator[str]:
+    """A document as it is read; what goes wrong behind its first page is told in its place."""
+    async with stack:
+        yield job.format.head(job.name)
+        text: str | None = first
+        number = 1
+        is_first = True
+        while text is not None:
+            if text:
+                yield text if is_first else job.format.between + text
+                is_first = False
+            number += 1
+            try:
+                async with asyncio.timeout(seconds):
+                    text = await anext(job.texts, None)
+            except (Refusal, TimeoutError) as error:
+                slow = f"not read within {seconds:g} seconds"
+                reason = error.reason if isinstance(error, Refusal) else slow
+                page = unread_page(job.name, number, reason)
+                yield job.format.between + job.format.write(page)
+                break
+        yield job.format.end
 
 
 def _search(query: SearchQuery, lexicon: tuple[str, ...]) -> Search:
@@ -221,15 +316,26 @@ async def _uploads(
     return [Upload("image", bytes(body))], ()
 
 
+async def _only_upload(
+    service: ReadingService, request: Request, body: bytearray
+) -> tuple[Upload, tuple[str, ...]]:
+    """The one picture or file of a request, and the words that may be read."""
+    uploads, lexicon = await _uploads(service, request, body)
+    if len(uploads) > 1:
+        raise Refusal(422, "a request reads one whole picture; send several requests")
+    return uploads[0], lexicon
+
+
 def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
     @app.head("/health", include_in_schema=False)
-    @app.get("/health", summary="Whether the process is alive")
+    @app.get("/health", operation_id="health", summary="Whether the process is alive")
     async def health() -> dict[str, str]:
         return {"status": "alive"}
 
     @app.head("/ready", include_in_schema=False)
     @app.get(
         "/ready",
+        operation_id="ready",
         summary="Whether the model is warm and requests are welcome: 503 if not",
     )
     async def ready() -> JSONResponse:
@@ -240,11 +346,15 @@ def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
         reason = f"{' and '.join(stuck)}: busy for over {seconds:g} seconds; ask another server"
         return JSONResponse({"status": "busy", "error": reason}, 503)
 
-    @app.get("/metrics", summary="Numbers for Prometheus")
+    @app.get("/metrics", operation_id="metrics", summary="Numbers for Prometheus")
     async def metrics() -> Response:
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
 
-    @app.get("/v1/model", summary="What reads here, and its limits")
+    @app.get(
+        "/v1/model",
+        operation_id="describe_model",
+        summary="What reads here, and its limits",
+    )
     async def describe() -> dict[str, Any]:
         reader = service.reader.describe()
         return {

@@ -10,7 +10,7 @@ from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from vit_str.serving.limits import MOST_WORDS, Refusal
-from vit_str.serving.schemas import PageQuery, ReadQuery
+from vit_str.serving.schemas import DocumentQuery, PageQuery, ReadQuery
 from vit_str.serving.service import Upload
 
 _LEXICON = "lexicon"  # the field
@@ -70,7 +70,8 @@ async def _parse(kind: str, body: bytes) -> tuple[list[Upload], str]:
 
 def _refuse_options(form: FormData) -> None:
     """Refuse fields that are named as an option: nobody would look at them."""
-    options = {*ReadQuery.model_fields, *PageQuery.model_fields}
+    queries = (ReadQuery, PageQuery, DocumentQuery)
+    options = {name for query in queries for name in query.model_fields}
     for name in form:
         if name in options:
             raise Refusal(

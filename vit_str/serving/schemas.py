@@ -1,7 +1,7 @@
 """What requests and answers look like, for ``/docs``."""
 
 import re
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -53,6 +53,20 @@ class PageQuery(SearchQuery):
 
     page: int = Field(1, ge=1, le=1000, description="of a file with several pages")
     picture: bool = Field(False, description="give the page as a picture too")
+    structure: bool = Field(
+        False, description="give headings, paragraphs, items and tables too"
+    )
+
+
+class DocumentQuery(SearchQuery):
+    """What a request for a document asks for."""
+
+    format: Literal["json", "md", "html", "csv"] = Field(
+        "json", description="what to give: csv has the tables alone"
+    )
+    pages: str = Field(
+        "1-", max_length=200, description="which pages, such as 3-5 or 1,7-"
+    )
 
 
 class Error(BaseModel):
@@ -100,6 +114,31 @@ class Word(BaseModel):
     characters: list[Character]
 
 
+class Span(BaseModel):
+    """A cell that covers several rows or columns."""
+
+    row: int
+    column: int
+    rows: int
+    columns: int
+
+
+class Block(BaseModel):
+    """A part of a page; words are places among those of the page, from 0."""
+
+    role: Literal["heading", "paragraph", "item", "table", "running"]
+    text: str
+    confidence: float
+    box: list[float]
+    words: list[int]
+    level: int | None = Field(
+        None, description="of a heading from 1, the largest; of an item from 0"
+    )
+    mark: str | None = Field(None, description="of an item")
+    rows: list[list[str]] | None = Field(None, description="of a table")
+    spans: list[Span] | None = Field(None, description="of a table: merged cells")
+
+
 class PageRecord(BaseModel):
     """A whole picture, or a page of a file."""
 
@@ -111,10 +150,33 @@ class PageRecord(BaseModel):
     error: str | None
     page: int
     pages: int | None = Field(None, description="how many pages a PDF file has")
+    structure: list[Block] | None = Field(
+        None, description="headings, paragraphs and tables, if they were asked for"
+    )
     picture: str | None = Field(
         None,
         description="data: URL of a JPEG, if it was asked for",
     )
+
+
+class DocumentPageRecord(BaseModel):
+    """A page of a document; of one that cannot be read, only path, page and error."""
+
+    path: str
+    page: int
+    error: str | None
+    text: str | None
+    words: list[Word]
+    structure: list[Block]
+    width: int | None = None
+    height: int | None = None
+
+
+class DocumentRecord(BaseModel):
+    """All pages of a file."""
+
+    path: str
+    pages: list[DocumentPageRecord]
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -122,13 +184,23 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     for status, description in {
         400: "A form that cannot be understood",
         401: "The key is missing or wrong",
+        403: "Web pages of this site may not ask",
         408: "The request took too long to arrive",
         413: "Too many bytes",
+        421: "Not a name of this server",
         422: "Too many pixels, or options that do not fit the model",
+        429: "Too much of yours is in progress; try again after Retry-After seconds",
         501: "This server reads no whole pictures",
         503: "Too much is in progress; try again after Retry-After seconds",
         504: "Not read before the deadline",
     }.items()
+}
+
+_TEXT = {"schema": {"type": "string"}}
+DOCUMENTS: dict[str, Any] = {
+    "model": DocumentRecord,
+    "description": "The document; with format=md, html or csv as text",
+    "content": {"text/markdown": _TEXT, "text/html": _TEXT, "text/csv": _TEXT},
 }
 
 _FILE = {"type": "string", "format": "binary"}
@@ -149,6 +221,7 @@ PICTURES: dict[str, Any] = {
         "content": {
             "multipart/form-data": {"schema": _FORM},
             "image/*": {"schema": _FILE},
+            "application/octet-stream": {"schema": _FILE},
         },
     }
 }

@@ -6,19 +6,24 @@ import asyncio
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from PIL import Image
 
 from vit_str.reading.pages.detection import RapidDetector, detector_file
+from vit_str.reading.pages.document_pages import (
+    DocumentPage,
+    document_pages,
+    unread_page,
+)
 from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.alphabets import ALPHABETS, LATIN, NOT_LATIN, script_of_language
 from vit_str.runtime.engine import open_engine
@@ -38,7 +43,13 @@ from vit_str.runtime.weights_choice import (
 from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.guard import LOG, Metrics
 from vit_str.serving.lanes import Lane, MeanTime, Share, set_at_end
-from vit_str.serving.limits import Capacity, ClientDisconnected, Limits, Refusal
+from vit_str.serving.limits import (
+    MOST_PAGES,
+    Capacity,
+    ClientDisconnected,
+    Limits,
+    Refusal,
+)
 from vit_str.serving.previews import data_url
 
 if TYPE_CHECKING:
@@ -62,6 +73,16 @@ _TURN = 1 / 3
 _KNOWN_DROPPED = 64  # pages whose turn was over; the next one of each is longer
 _CLIENTS = 4  # with full queues of their own, before there is no room for others
 _PDF = b"%PDF"
+_PAGED = (
+    b"II*\0",
+    b"MM\0*",
+    b"II+\0",
+    b"MM\0+",
+    b"GIF8",
+)  # how TIFF and GIF files begin
+
+
+Made = TypeVar("Made")
 
 
 class Upload(NamedTuple):
@@ -85,6 +106,15 @@ class PageOfUpload(NamedTuple):
     number: int = 1
     search: Search = Search()
     picture: bool = False  # give the page as a picture too
+    structure: bool = False  # and its headings, paragraphs and tables
+
+
+class PageFound(NamedTuple):
+    """A page that was read, or could not be."""
+
+    page: DocumentPage
+    picture: Image.Image | None = None
+    pages: int | None = None  # of the file, where somebody has counted them
 
 
 class _Turn(NamedTuple):
@@ -269,21 +299,89 @@ class ReadingService:
         Raises:
             Refusal: the server reads no pages.
         """
+        self._require_pages()
+        with self.pages.places(client, 1):
+            return await self._read_page(upload, wanted, client, _record_of(wanted))
+
+    async def stream_document(
+        self,
+        upload: Upload,
+        numbers: Iterable[int],
+        search: Search,
+        client: str,
+        write: Callable[[DocumentPage], str],
+    ) -> AsyncGenerator[str, None]:
+        """What is written of each page of an upload, as it is read.
+
+        Other clients have their turns between the pages.
+
+        Args:
+            upload: the file.
+            numbers: of the pages that are wanted, from 1, in order.
+            search: which readings to look for.
+            client: who asks.
+            write: what to write of a page; called in the thread that has read it.
+
+        Raises:
+            Refusal: the server reads no pages, or the file has none of those that are wanted.
+        """
+        self._require_pages()
+        count: int | None = None  # of pages of the file
+        are_read = False
+
+        def written(found: PageFound) -> str:
+            nonlocal count
+            count = found.pages
+            if count is None and found.page.error is not None:
+                # Of a damaged file no other page is asked for
+                count = found.page.number
+            return write(found.page)
+
+        with self.pages.places(client, 1):
+            for place, number in enumerate(numbers):
+                if place == MOST_PAGES:
+                    raise Refusal(
+                        422, f"a request reads {place:,} pages; ask for pages={number}-"
+                    )
+                if count is not None and number > count:
+                    return
+                wanted = PageOfUpload(number, search)
+                try:
+                    text = await self._read_page(upload, wanted, client, written)
+                except _NoPage:
+                    if are_read:
+                        return
+                    raise
+                yield text
+                are_read = True
+                if count is None and not has_pages(upload):
+                    return
+
+    def _require_pages(self) -> None:
         if not reads_pages():
             raise _no_pages(f"{install_hint('page')} where it runs, and start it again")
-        with self.pages.places(client, 1), set_at_end() as over:
+
+    async def _read_page(
+        self,
+        upload: Upload,
+        wanted: PageOfUpload,
+        client: str,
+        make: Callable[[PageFound], Made],
+    ) -> Made:
+        """What is made of a page in the thread that reads it."""
+        with set_at_end() as over:
             self._check_time()
             try:
                 picture = None
                 if await self._decoders.do(client, self._is_costly, upload):
                     job = upload, wanted.number, over
                     picture = await self._drawers.do(client, self._picture, *job)
-                work = upload, wanted, picture, over
-                return await self._page_reader.do(client, self._read_page, *work)
+                work = upload, wanted, picture, over, make
+                return await self._page_reader.do(client, self._make_of_page, *work)
             except UnreadableImage as error:
                 self.metrics.pictures.labels("unreadable").inc()
-                row = error_row(upload.name, error.reason)
-                return row | {"words": [], "page": wanted.number}
+                page = unread_page(upload.name, wanted.number, error.reason)
+                return make(PageFound(page, None, error.pages))
 
     async def _record(
         self,
@@ -396,14 +494,14 @@ class ReadingService:
             engine = self._other_engine(lines_of(path))
         return PageReaders(_Interruptible(check, engine), reader)
 
-    def _read_page(
+    def _make_of_page(
         self,
         upload: Upload,
         wanted: PageOfUpload,
         picture: Image.Image | None,
         over: Event,
-    ) -> dict[str, Any]:
-        from vit_str.reading.pages.output import page_row
+        make: Callable[[PageFound], Made],
+    ) -> Made:
         from vit_str.reading.pages.reader import PageReader
 
         search = wanted.search
@@ -423,12 +521,8 @@ class ReadingService:
         with self._share.going_on(), self._page_time.measured():
             page = page_reader.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
-        row = page_row(upload.name, page) | {"page": wanted.number}
-        if pages := picture.info.get("pages"):
-            row["pages"] = pages
-        if wanted.picture:
-            row["picture"] = data_url(picture)
-        return row
+        (found,) = document_pages(upload.name, {wanted.number: page})
+        return make(PageFound(found, picture, picture.info.get("pages")))
 
     def _check_time(self) -> None:
         """Refuse a page at once that could not be read in time."""
@@ -479,9 +573,34 @@ class ReadingService:
                 if isinstance(picture, UnreadableImage):
                     raise picture
                 return picture
-        raise Refusal(
+        raise _NoPage(
             422, f"{upload.name} has no page {number}; ask for an earlier one"
         )
+
+
+class _NoPage(Refusal):
+    """A file has no page of a number."""
+
+
+def _record_of(wanted: PageOfUpload) -> Callable[[PageFound], dict[str, Any]]:
+    """Makes the record that a request for a page asks for."""
+
+    def record(found: PageFound) -> dict[str, Any]:
+        row = found.page.to_dict()
+        if not wanted.structure:
+            del row["structure"]
+        if found.pages:
+            row["pages"] = found.pages
+        if wanted.picture and found.picture is not None:
+            row["picture"] = data_url(found.picture)
+        return row
+
+    return record
+
+
+def has_pages(upload: Upload) -> bool:
+    """Whether an upload may have several pages."""
+    return upload.data.startswith((_PDF, *_PAGED))
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Typesetter
 from vit_str.synthesis.legibility import keep_legible
-from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.own_texts import Texts
 from vit_str.synthesis.paint import Shown, paint
 from vit_str.synthesis.random_numbers import Random, noise_bank, upload
 from vit_str.synthesis.text_styles import TextStyles
@@ -86,7 +86,7 @@ class Renderer:
     def __init__(
         self,
         atlas: GlyphAtlas,
-        lexicon: Lexicon,
+        lexicon: Texts,
         image_size: tuple[int, int] = (32, 128),
         grid: tuple[int, int] = (4, 16),
         ingredients: Ingredients | None = None,

@@ -46,7 +46,7 @@ _FAVOR_OF_ACCENTS = 4.0
 def count_words(path: Path) -> Mapping[str, float]:
     """Words of a text file and how often each occurs, in order of appearance.
 
-    Letters and their accents are one character, as charsets have them (NFC).
+    Letters with marks apart (NFD), as file names of macOS have them, are composed.
 
     Raises:
         ValueError: for a file that cannot be read or is not UTF-8.

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from jsonargparse import Namespace
 from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import LightningDataModule
@@ -54,6 +55,19 @@ class TrainingCLI(CommandLine):
             f"{', '.join(CHARSETS)}, several joined by +, a text file that holds "
             "them, or the characters themselves",
         )
+        parser.add_argument(
+            "--pattern",
+            type=str | None,
+            metavar="REGEX",
+            help="draw only texts that match this expression, such as '[A-Z]{2}[0-9]{6}'; "
+            "several, with shares: data.init_args.texts",
+        )
+        parser.add_argument(
+            "--only-words",
+            type=Path | None,
+            metavar="FILE",
+            help="draw only the lines of this text file, as they are",
+        )
         parser.link_arguments("model.charset", "data.init_args.charset")
         for name in ("image_size", "grid", "maximum_length", "width_step"):
             parser.link_arguments(
@@ -83,6 +97,10 @@ class TrainingCLI(CommandLine):
                 config.data.init_args.charset = characters
                 decoder = config.model.recognizer.init_args.decoder
                 decoder.init_args.charset_size = len(characters)
+            if config.pattern is not None or config.only_words is not None:
+                config.data.init_args.texts = Namespace(  # type: ignore[no-untyped-call]
+                    pattern=config.pattern, words=config.only_words, usual=0.0
+                )
             if config.folder is not None:
                 move(trainer, config.folder)
         except ValueError as error:

@@ -10,10 +10,12 @@ from lightning.pytorch.utilities import rank_zero_only
 from tqdm import tqdm
 
 from vit_str import console
+from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
 from vit_str.training.schedule import progress
 
 _REFRESH_SECONDS = 0.5  # between two looks of the bar
 _SHOWN = ("loss", "word_accuracy_36")
+_SHOWN_OF_MORE = ("loss", "word_accuracy_full")  # than printable ASCII
 
 
 @rank_zero_only
@@ -71,10 +73,13 @@ class RunProgress(ProgressBar):
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if trainer.sanity_checking or not self._enabled:
             return
+        charset: Charset = pl_module.charset  # type: ignore[assignment]
+        is_more = bool(set(charset.characters) - {*PRINTABLE_ASCII, " "})
+        shown = _SHOWN_OF_MORE if is_more else _SHOWN
         values = [
             f"{name} {value:.3f}"
             for name, value in trainer.callback_metrics.items()
-            if name.rpartition("/")[2] in _SHOWN
+            if name.rpartition("/")[2] in shown
         ]
         step = f"step {trainer.global_step:,}"
         done = f"{progress(trainer):.0%} done"

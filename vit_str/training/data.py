@@ -24,6 +24,7 @@ from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.line_texts import BOOKS, LineTexts
 from vit_str.synthesis.materials import InstalledMaterials, Materials
 from vit_str.synthesis.old_print import OldPrint
+from vit_str.synthesis.own_texts import OwnStrings, OwnTexts, Texts
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 from vit_str.torch_runtime.ranges import Images, Labels, batches_of
@@ -164,6 +165,7 @@ class RenderedWords(LightningDataModule):
         grid: rows and columns of tokens, linked to the encoder's.
         language: of the words: codes that wordfreq knows, with weights, as in ``en*8+de+fr``.
         words: a word list or text of your own instead.
+        texts: patterns and files of your own, whose texts are drawn instead of all others.
         text: share of every type of text, by name as in `Lexicon`; what is not named keeps its own.
         maximum_length: most characters in a word; linked to the decoder's.
         fonts: folders of fonts instead of the system's.
@@ -191,6 +193,7 @@ class RenderedWords(LightningDataModule):
         grid: tuple[int, int] = (4, 16),
         language: str = "en",
         words: Path | None = None,
+        texts: OwnTexts | None = None,
         text: dict[str, float] | None = None,
         maximum_length: int = 25,
         fonts: list[Path] | None = None,
@@ -212,7 +215,7 @@ class RenderedWords(LightningDataModule):
         self.materials: Materials = (
             Kit(kit) if kit else InstalledMaterials(fonts, pictures)
         )
-        self.lexicon = Lexicon(
+        self.lexicon = lexicon = Lexicon(
             self.charset,
             language,
             words,
@@ -220,6 +223,9 @@ class RenderedWords(LightningDataModule):
             maximum_length=maximum_length,
             word_lists=self.materials.word_lists,
         )
+        self.strings: Texts = lexicon
+        if texts is not None:
+            self.strings = OwnStrings(texts, self.charset, maximum_length, lexicon)
         self.ingredients = ingredients
         self.easy_images = easy_images
         self.pictures = self.materials.pictures
@@ -242,7 +248,7 @@ class RenderedWords(LightningDataModule):
     def _renderer(self, atlas: GlyphAtlas) -> Renderer | TextLineRenderer:
         return Renderer(
             atlas,
-            self.lexicon,
+            self.strings,
             image_size=self.image_size,
             grid=self.grid,
             ingredients=self.ingredients,
@@ -375,6 +381,11 @@ class RenderedLines(RenderedWords):
             words=words,
             **others,
         )
+        if others.get("texts") is not None:
+            raise ValueError(
+                "patterns and texts alone are drawn as words, not as lines; give lines "
+                "a list of words (data.init_args.words)"
+            )
         self._preprocessing = Preprocessing(*image_size, width_step=width_step)
         self._validation_batch = batch_size
         word_lists = self.materials.word_lists

@@ -182,7 +182,8 @@ def test_the_text_of_one_picture_goes_to_the_file_that_is_named(
     assert run("read", "--page", picture, "--out", book, "--format", "jsonl")[0] == 0
     assert json.loads(book.read_text())["path"] == str(picture)
     folder = tmp_path / "texts.md"
-    assert run("read", "--page", picture.parent, "--out", folder)[0] == 0
+    command = ["read", "--page", picture.parent, "--format", "md", "--out"]
+    assert run(*command, f"{folder}/")[0] == 0
     assert (folder / "page.png.md").is_file()
     for option in ("--out", "--overlay"):
         code, _, err = run("read", "--page", picture.parent, option, book)
@@ -246,7 +247,7 @@ def test_a_full_disk_stops_at_once(picture, tmp_path, run, monkeypatch):
     def fail(path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-    monkeypatch.setattr("vit_str.reading.pages.command.write_atomically", fail)
+    monkeypatch.setattr("vit_str.reading.pages.formats.write_atomically", fail)
     code, _, err = run("read", "--page", picture.parent, "--out", tmp_path / "out")
     assert code == 1 and err.count("No space left on device") == 1
 
@@ -286,7 +287,9 @@ def test_what_needs_pages_is_refused_without(picture, run):
         ([picture, "--format", "hocr"], "--format hocr needs --page"),
         ([picture, "--format", "tsv"], "--format tsv needs --page"),
         ([picture, "--text-layer"], "--text-layer needs --page"),
-        (["--page", picture, "--format", "csv"], "--page writes --format"),
+        (["--page", picture, "--format", "parquet"], "--page writes --format"),
+        (["--page", picture, "--format", "xlsx"], "is no text: give --out"),
+        ([picture, "--format", "xlsx"], "--format xlsx needs --page"),
     ):
         code, _, err = run("read", *options)
         assert code == 2 and reason in err
@@ -340,3 +343,62 @@ def test_labels_that_are_missing_are_one_line(picture, tmp_path, run):
     ):
         code, _, err = run("evaluate", "--page", folder)
         assert (code, err.count("\n"), reason in err) == (2, 1, True)
+
+
+def test_names_that_cannot_be_written_are_refused_before_anything_is_read(
+    picture, tmp_path, run
+):
+    for name in ("notes.docx", "page.jpeg", "data.json5"):
+        code, out, err = run("read", "--page", picture, "--out", tmp_path / name)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert f"{name}: files are written as .txt, .jsonl, .hocr" in err
+        assert f"a folder of this name is {tmp_path / name}{os.sep}" in err
+    two = tmp_path / "two.txt"
+    for inputs in ([picture, picture], [picture.parent]):
+        code, out, err = run("read", "--page", *inputs, "--out", two)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "two.txt is a file for one picture; give a folder" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["images"]
+    for name in ("results", "2024.11", "notes.docx/"):
+        assert run("read", "--page", picture, "--out", f"{tmp_path}/{name}")[0] == 0
+        assert (tmp_path / name / "page.png.txt").is_file()
+
+
+def test_a_file_that_is_read_is_not_written_over(picture, run):
+    pytest.importorskip("pikepdf")
+    scan = picture.with_name("scan.pdf")
+    assert run("read", "--page", picture, "--out", scan)[0] == 0
+    before = scan.read_bytes()
+    code, _, err = run("read", "--page", scan, "--out", scan)
+    assert code == 2 and "scan.pdf is read itself; give another file" in err
+    assert scan.read_bytes() == before
+
+
+def test_several_pictures_make_one_searchable_file(picture, lines, tmp_path, run):
+    pytest.importorskip("pikepdf")
+    pytest.importorskip("pypdfium2")
+    shutil.copy(picture, picture.with_name("second.png"))
+    book = tmp_path / "book.pdf"
+    code, out, err = run("read", "--page", picture.parent, "--out", book)
+    assert (code, err) == (0, "") and out.startswith(f"{book}: 2 files, 2 pages")
+    code, text, _ = run("read", "--page", book, "--text-layer")
+    assert code == 0 and text.split("\f")[1].split() == " ".join(lines).split()
+    again = tmp_path / "again.pdf"
+    code, _, err = run("read", "--page", book, "--out", again)
+    assert code == 0 and "with the text that they have: 2" in err
+
+
+def test_tables_of_a_page_without_any_are_told(picture, lines, tmp_path, run):
+    pytest.importorskip("openpyxl")
+    for name in ("bill.xlsx", "bill.csv"):
+        code, _, err = run("read", "--page", picture, "--out", tmp_path / name)
+        assert code == 0 and "no tables found, the lines of its text are written" in err
+        assert (tmp_path / name).is_file()
+    assert (tmp_path / "bill.csv").read_text("utf-8-sig").splitlines() == list(lines)
+    code, out, _ = run("read", "--page", picture, "--format", "csv")
+    assert code == 0 and out.splitlines() == list(lines)
+
+
+def test_a_page_as_html(picture, lines, tmp_path, run):
+    code, out, _ = run("read", "--page", picture, "--format", "html")
+    assert code == 0 and out.startswith("<!DOCTYPE html>") and lines[0] in out

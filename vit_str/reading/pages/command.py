@@ -3,6 +3,7 @@
 import argparse
 import errno
 import os
+import re
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
@@ -16,11 +17,11 @@ from vit_str.files import exclusive, write_atomically
 from vit_str.reading.options import (
     STANDARD_INPUT,
     UNREAD_SCRIPT,
+    check_not_read,
     input_groups,
     leading_to_files,
     search_of,
 )
-from vit_str.runtime.readings import json_line
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -29,16 +30,9 @@ if TYPE_CHECKING:
     from vit_str.reading.pages.pictures import PageOptions
     from vit_str.reading.pages.reader import PageReader
     from vit_str.reading.pages.results import OneFile, PageFolder
+    from vit_str.reading.pages.searchable_pdf import ReadFile
 
-FORMATS = {
-    "text": ".txt",
-    "jsonl": ".jsonl",
-    "hocr": ".hocr",
-    "tsv": ".tsv",
-    "md": ".md",
-}
-"""What pages can be written as, and how the names of such files end."""
-
+_ENDING = re.compile(r"\.[a-zA-Z][a-zA-Z0-9]{1,4}$")  # as of files
 _MOST_ERRORS = 20  # of a file, that are told one by one
 _OF_ALL_FILES = (
     errno.ENOSPC,
@@ -58,11 +52,12 @@ def run_pages(options: argparse.Namespace) -> int:
         ValueError: options that do not go with pages.
     """
     from vit_str.reading.pages.pictures import PAGE_SUFFIXES, PageOptions
-    from vit_str.reading.pages.results import OneFile, PageFolder
+    from vit_str.reading.pages.results import ENDINGS, OneFile, PageFolder
 
     name = options.format or _format_of(options.out) or "text"
-    if name not in FORMATS:
-        raise ValueError(f"--page writes --format {', '.join(FORMATS)}, found {name}")
+    if name not in ENDINGS:
+        raise ValueError(f"--page writes --format {', '.join(ENDINGS)}, found {name}")
+    _check_out(options, name)
     if STANDARD_INPUT in options.paths:
         raise ValueError("--page reads no standard input; give a file")
     _check_overlay(options)
@@ -73,16 +68,19 @@ def run_pages(options: argparse.Namespace) -> int:
         options.pages or "1-",
         resolution=options.dpi,
         password=options.password,
-        text_layer=options.text_layer,
+        # What pages say already is not set behind them once more
+        text_layer=options.text_layer or name == "pdf",
     )
     decisive = _decisive(options, name)
     first = next(groups)
-    several = len(first.paths) > 1 or bool(options.files_from)
+    has_folders = any(map(os.path.isdir, options.paths))
+    several = has_folders or len(first.paths) > 1 or bool(options.files_from)
     texts: PageFolder | OneFile | None = None
-    if options.out and not several and _is_file(options.out, options.paths):
+    if _format_of(options.out) is not None:
+        _check_one(options, name, several)
         texts = OneFile(Path(options.out))
     elif options.out:
-        texts = PageFolder(Path(options.out), FORMATS[name], decisive)
+        texts = PageFolder(Path(options.out), ENDINGS[name], decisive)
     overlays: PageFolder | None = None
     if options.overlay:
         overlays = PageFolder(Path(options.overlay), ".png", decisive)
@@ -93,9 +91,48 @@ def run_pages(options: argparse.Namespace) -> int:
         for inputs in chain([first], groups):
             problems += len(inputs.problems)
             run.read(inputs.paths, reader)
+        run.finish()
     if texts:
         console.write(f"{texts.path}: {run.summary()}")
     return 1 if run.failures or problems else 0
+
+
+def _check_out(options: argparse.Namespace, name: str) -> None:
+    """Refuse what cannot be written, or not to there, before anything is read.
+
+    Raises:
+        ValueError: a file that is no text without a name, or a name whose ending says another kind
+            of file.
+    """
+    from vit_str.reading.pages.results import BINARY, ENDINGS
+
+    if not options.out:
+        if name in BINARY:
+            ending = ENDINGS[name]
+            raise ValueError(f"--format {name} is no text: give --out result{ending}")
+        return
+    is_known = _format_of(options.out) is not None
+    is_folder = os.path.isdir(options.out) or options.out.endswith(os.sep)
+    if _ENDING.search(options.out) and not is_known and not is_folder:
+        known = ", ".join(ENDINGS.values())
+        raise ValueError(
+            f"--out {options.out}: files are written as {known}; a folder of this name "
+            f"is {options.out}{os.sep}"
+        )
+
+
+def _check_one(options: argparse.Namespace, name: str, several: bool) -> None:
+    """Refuse to write several pictures to one file, but to a PDF file, or over what is read."""
+    if several and name != "pdf" and os.path.isfile(options.out):
+        raise ValueError(
+            f"{options.out} is a file; give a folder, which gets a file for each picture"
+        )
+    if several and name != "pdf":
+        raise ValueError(
+            f"--out {options.out} is a file for one picture; give a folder, or "
+            f"{options.out}{os.sep} for one of this name"
+        )
+    check_not_read("--out", options.out, options.paths)
 
 
 def _check_overlay(options: argparse.Namespace) -> None:
@@ -130,13 +167,11 @@ def load_page_reader(
 
 def _format_of(out: str | None) -> str | None:
     """The format that the name of a file says, as ``book.md``."""
-    suffix = Path(out).suffix.lower() if out and not Path(out).is_dir() else ""
-    return next((name for name, ending in FORMATS.items() if ending == suffix), None)
+    from vit_str.reading.pages.results import format_of
 
-
-def _is_file(out: str, inputs: Sequence[str]) -> bool:
-    """Whether the text of one picture goes to a file of that name, not into a folder."""
-    return _format_of(out) is not None and not any(map(os.path.isdir, inputs))
+    if not out or out.endswith(os.sep) or os.path.isdir(out):
+        return None
+    return format_of(out)
 
 
 def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
@@ -198,6 +233,7 @@ class _Run:
         self._files = 0
         self._pages = 0
         self._words = 0
+        self._joined: list[ReadFile] = []  # files that go to one
         self._kept = 0  # files that were read before
         # Their pages and words, if known
         self._kept_counts: tuple[int, int] | None = (0, 0)
@@ -243,6 +279,15 @@ class _Run:
                         )
                 progress.advance()
 
+    def finish(self) -> None:
+        """Write the file that several go to."""
+        from vit_str.reading.pages.formats import write_together
+        from vit_str.reading.pages.results import OneFile
+
+        if self._joined and isinstance(self._texts, OneFile):
+            for note in write_together(self._joined, self._texts.path):
+                console.warn(note)
+
     def _not_done(self, paths: list[str]) -> list[str]:
         """Files that have no text yet, or one of another picture or of other options."""
         from vit_str.reading.pages.results import PageFolder
@@ -283,6 +328,28 @@ class _Run:
         self, path: str, reader: "PageReader", progress: console.Progress
     ) -> bool:
         """Whether all pages of a file could be read."""
+        pages, errors = self._read_pages(path, reader, progress)
+        untold = errors - _MOST_ERRORS
+        if untold > 0:  # a damaged PDF file may say that it has a million pages
+            progress.warn(f"{one_line(path)}: {untold:,} more pages cannot be read")
+        if not pages and not errors:
+            errors += 1
+            progress.warn(f"{one_line(path)}: has none of the pages that are asked for")
+        words = sum(len(page.words) for page in pages.values())
+        for note in self._write(path, pages) if pages else ():
+            progress.warn(note)
+        if pages and (lack := _lack_of(pages.values())):
+            progress.warn(f"{one_line(path)}: {lack}")
+        self._files += 1
+        self._pages += len(pages)
+        self._words += words
+        self.failures += errors > 0
+        return not errors
+
+    def _read_pages(
+        self, path: str, reader: "PageReader", progress: console.Progress
+    ) -> "tuple[dict[int, Page], int]":
+        """The pages of a file by number, and how many cannot be read."""
         from vit_str.reading.pages.pictures import page_of_text, pictures_in
         from vit_str.runtime.images import UnreadableImage
 
@@ -298,63 +365,41 @@ class _Run:
                 continue
             # Frames that are as the one before are left out
             number = picture.info.get("number") or number
-            left_out = picture.info.get("left_out", 0)
-            if left_out:
-                images = "an image" if left_out == 1 else f"{left_out} images"
-                damaged = "is read without what PDFium cannot decode"
-                progress.warn(f"{one_line(path)}: page {number} {damaged}: {images}")
+            if left_out := picture.info.get("left_out", 0):
+                progress.warn(_without_images(path, number, left_out))
             with_boxes = self._format == "jsonl"
             page = page_of_text(picture) or reader.read(picture, boxes=with_boxes)
             pages[number] = page
             if self._overlays:
                 _write_overlay(self._overlays, path, number, picture, page)
-        untold = errors - _MOST_ERRORS
-        if untold > 0:  # a damaged PDF file may say that it has a million pages
-            progress.warn(f"{one_line(path)}: {untold:,} more pages cannot be read")
-        words = sum(len(page.words) for page in pages.values())
-        if pages:
-            target = self._texts.target(path) if self._texts else None
-            _write(path, pages, self._format, target, self._several)
-            if lack := _lack_of(pages.values()):
-                progress.warn(f"{one_line(path)}: {lack}")
-        elif not errors:
-            errors += 1
-            progress.warn(f"{one_line(path)}: has none of the pages that are asked for")
-        self._files += 1
-        self._pages += len(pages)
-        self._words += words
-        self.failures += errors > 0
-        return not errors
+        return pages, errors
+
+    def _write(self, path: str, pages: "Mapping[int, Page]") -> list[str]:
+        """Write the pages of a file, or print them; returns what their user should know."""
+        from vit_str.reading.pages.document_pages import document_pages
+        from vit_str.reading.pages.formats import as_text, write_file
+        from vit_str.reading.pages.results import OneFile
+        from vit_str.reading.pages.searchable_pdf import ReadFile
+
+        file = ReadFile(path, path, document_pages(path, pages), self._wanted.password)
+        if self._texts is not None:
+            if self._several and isinstance(self._texts, OneFile):
+                self._joined.append(file)
+                return []
+            return write_file(self._format, file, self._texts.target(path))
+        text = as_text(self._format, file)
+        if self._several and self._format == "text":
+            console.write(f"==> {one_line(path)} <==\n{text}")
+        else:
+            console.write(text.rstrip("\n"))
+        return []
 
 
-def _write(
-    path: str,
-    pages: "Mapping[int, Page]",
-    name: str,
-    target: Path | None,
-    several: bool,
-) -> None:
-    from vit_str.reading.pages.markdown import markdown
-    from vit_str.reading.pages.output import hocr, page_row, tsv
-
-    if name == "hocr":
-        text = hocr(path, pages)
-    elif name == "tsv":
-        text = tsv(pages)
-    elif name == "md":
-        text = markdown(list(pages.values()))
-    elif name == "jsonl":
-        rows = [page_row(path, page) | {"page": n} for n, page in pages.items()]
-        text = "\n".join(json_line(row) for row in rows)
-    else:
-        text = "\f".join(page.text + "\n" for page in pages.values())
-    if target is not None:
-        with write_atomically(target) as temporary:
-            temporary.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-    elif several and name == "text":
-        console.write(f"==> {one_line(path)} <==\n{text}")
-    else:
-        console.write(text.rstrip("\n"))
+def _without_images(path: str, number: int, count: int) -> str:
+    """Says that a page is read without some of its images."""
+    images = "an image" if count == 1 else f"{count} images"
+    damaged = "is read without what PDFium cannot decode"
+    return f"{one_line(path)}: page {number} {damaged}: {images}"
 
 
 def _write_overlay(

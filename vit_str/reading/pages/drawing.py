@@ -47,7 +47,8 @@ def main() -> None:
         try:
             header, pixels = _page(document[number], wanted)
         except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
-            answer({"error": f"page {number + 1} cannot be drawn ({error})"})
+            reason = f"page {number + 1} cannot be drawn ({error})"
+            answer({"error": reason, "pages": len(document)})
         else:
             answer(header | {"pages": len(document)}, pixels)
 

@@ -1,7 +1,7 @@
 """Pages as Markdown."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from vit_str.reading.pages.page import Page, Word, text_of
@@ -25,11 +25,15 @@ _MARKED = re.compile(r"[#+]|[-=]+$")  # what Markdown takes for the mark of a li
 
 def markdown(pages: Sequence[Page]) -> str:
     """The text of pages, which are set apart by a rule, without what runs above and below it."""
-    texts = map(_page, parts_of(pages))
+    return together(map(markdown_of, parts_of(pages)))
+
+
+def together(texts: Iterable[str]) -> str:
+    """Pages as one text."""
     return "\n\n---\n\n".join(texts) + "\n"
 
 
-def _page(parts: Sequence[Part]) -> str:
+def markdown_of(parts: Sequence[Part]) -> str:
     """Parts with an empty line between them, but between the items of a list."""
     text = ""
     before: Part | None = None
@@ -64,15 +68,19 @@ def _mark(mark: str) -> str:
     return f"- {mark}" if any(map(str.isalnum, mark)) else "-"
 
 
-def _joined(rows: Sequence[Row]) -> str:
+def joined(lines: Iterable[str]) -> str:
     """Lines as one; a word that was cut at the end of a line is whole again."""
     text = ""
-    for row in rows:
-        added = _text(row.words)
-        if text.endswith("-") and added[:1].islower():
-            text = text[:-1] + added
+    for line in lines:
+        if text.endswith("-") and line[:1].islower():
+            text = text[:-1] + line
         else:
-            text = f"{text} {added}" if text else added
+            text = f"{text} {line}" if text else line
+    return text
+
+
+def _joined(rows: Sequence[Row]) -> str:
+    text = joined(_text(row.words) for row in rows)
     return f"\\{text}" if _MARKED.match(text) else text
 
 

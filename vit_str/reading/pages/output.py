@@ -15,8 +15,8 @@ from vit_str.reports.sheets import caption_font
 from vit_str.runtime.readings import Character
 
 _DIGITS = 6  # of confidences, after the point
-_BELOW = frozenset("gjpqyQ,;()[]{}|/@$çþß§")  # what may reach below the line
-_DESCENT = 0.2  # of the height of a word is below its line
+BELOW = frozenset("gjpqyQ,;()[]{}|/@$çþß§")  # what may reach below the line
+DESCENT = 0.2  # of the height of a word is below its line
 _OTHER_LINE = 0.5  # of that height is between the bottoms of words on two lines
 _UNSURE_SLOPE = 0.01  # of a row, by which it may differ from that of its words
 _TSV_COLUMNS = (
@@ -194,14 +194,14 @@ def baseline(line: Sequence[Word]) -> tuple[float, Point]:
 
     It runs below the words whose letters all stand on it.
     """
-    standing = [word for word in line if not _BELOW.intersection(word.text)] or line
+    standing = [word for word in line if not BELOW.intersection(word.text)] or line
     first = standing[0]
     last = standing[-1]
     x1, y1 = first.polygon[3]
     x2, y2 = last.polygon[2]
     if standing is line:  # letters below the line take about a fifth of the height
-        y1 -= _DESCENT * (first.box.bottom - first.box.top)
-        y2 -= _DESCENT * (last.box.bottom - last.box.top)
+        y1 -= DESCENT * (first.box.bottom - first.box.top)
+        y2 -= DESCENT * (last.box.bottom - last.box.top)
     return (y2 - y1) / max(1.0, x2 - x1), (x1, y1)
 
 

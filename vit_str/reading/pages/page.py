@@ -57,6 +57,7 @@ class Page:
         blocks: paragraphs, columns or signs, each a tuple of lines, each a tuple of words.
         path: the file; None if the picture came from memory.
         rules: ruled lines along its sides, in pixels of the upright image.
+        has_own_text: the words are the text of a PDF file, and were not read.
         flat: the same words on the page without its bend, which tells better what is a paragraph
             or a table; None if the page lies flat.
         unread: how many words were left out because they are in scripts that no reader knows.
@@ -67,6 +68,7 @@ class Page:
     blocks: tuple[tuple[tuple[Word, ...], ...], ...]
     path: str | None = None
     rules: tuple[Rule, ...] = ()
+    has_own_text: bool = False
     flat: "Page | None" = field(default=None, repr=False, compare=False)
     unread: int = 0
 

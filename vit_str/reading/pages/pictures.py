@@ -167,7 +167,7 @@ def _picture_of(
     header: dict[str, Any], pixels: bytes, path: str
 ) -> Image.Image | UnreadableImage:
     if "error" in header:
-        return UnreadableImage(path, header["error"])
+        return UnreadableImage(path, header["error"], header.get("pages"))
     picture = Image.frombytes("RGB", tuple(header["size"]), pixels)
     picture.info["lines"] = header.get("lines", ())
     picture.info["left_out"] = header.get("left_out", 0)
@@ -191,7 +191,7 @@ def page_of_text(picture: Image.Image) -> Page | None:
     tables = grids(rules, max(picture.size), sides)
     blocks = arranged(lines, line_boxes, word_boxes, tables)
     as_tuples = tuple(tuple(map(tuple, block)) for block in blocks)
-    return Page(*picture.size, blocks=as_tuples, rules=rules)
+    return Page(*picture.size, blocks=as_tuples, rules=rules, has_own_text=True)
 
 
 def _words_of_text(

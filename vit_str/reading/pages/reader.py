@@ -50,7 +50,7 @@ from vit_str.reading.pages.pieces import (
 from vit_str.reading.pages.quotes import with_low_quotes
 from vit_str.reading.pages.rules import find_rules, grids
 from vit_str.reading.pages.settling import MarkStyle, settled, with_apostrophes
-from vit_str.runtime import Reader, Reading, Search
+from vit_str.runtime import Reader, Reading, Search, Source
 from vit_str.runtime.engine import open_engine
 from vit_str.runtime.image_decoding import without_array
 from vit_str.runtime.images import (
@@ -62,6 +62,7 @@ from vit_str.runtime.images import (
 )
 from vit_str.runtime.one_script import with_one_script
 from vit_str.runtime.opened_once import OpenedOnce
+from vit_str.runtime.reader import reopening
 from vit_str.runtime.readings import per_character
 from vit_str.runtime.script_detector import ScriptDetector
 from vit_str.runtime.weights_choice import (
@@ -157,13 +158,17 @@ class PageReader:
             self.readers = PageReaders(lines or Reader(open_engine("line")), reader)
         self.minimum_confidence = minimum_confidence
         self.others = tuple(map(OpenedOnce, others))
+        self.reopen: Callable[[], PageReader] | None = None
+
+    def __reduce__(self) -> tuple[Callable[[], "PageReader"], tuple[()]]:
+        return reopening(self.reopen, "vit_str.load_page"), ()
 
     @property
     def lines(self) -> Reader:
         """What reads lines."""
         return self.readers.lines
 
-    def read(self, source: Any, *, boxes: bool = False) -> Page:
+    def read(self, source: Source, *, boxes: bool = False) -> Page:
         """The words of one picture.
 
         Args:
@@ -621,6 +626,16 @@ def load_page(
 
     own = open_readers(chosen.first, chosen.second, chosen.detector())
     others = [partial(open_readers, other) for other in chosen.others]
-    return PageReader(
+    reader = PageReader(
         own.words or own.lines, None, own.lines, minimum_confidence, others
     )
+    reader.reopen = partial(
+        load_page,
+        name_or_path,
+        device,
+        backend=backend,
+        effort=effort,
+        search=search,
+        minimum_confidence=minimum_confidence,
+    )
+    return reader

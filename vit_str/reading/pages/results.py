@@ -11,6 +11,25 @@ from typing import Any
 
 from vit_str.files import shortened
 
+ENDINGS = {
+    "text": ".txt",
+    "jsonl": ".jsonl",
+    "hocr": ".hocr",
+    "tsv": ".tsv",
+    "md": ".md",
+    "html": ".html",
+    "csv": ".csv",
+    "xlsx": ".xlsx",
+    "pdf": ".pdf",
+}
+"""Names of formats, and how the names of such files end."""
+
+OF_TABLES = ("csv", "xlsx")
+"""Formats that hold tables alone."""
+
+BINARY = ("xlsx", "pdf")
+"""Formats that are no text."""
+
 _RECORD = ".vit-str-pages.jsonl"
 # bytes, which leave room for the number of a page, the suffix and `.partial`
 _LONGEST_NAME = 200
@@ -119,6 +138,12 @@ class PageFolder:
                     named = isinstance(row["source"], str), isinstance(row["name"], str)
                     if all(named):
                         yield row
+
+
+def format_of(name: str | Path) -> str | None:
+    """The format that the ending of a file name says; None if it is none of them."""
+    suffix = Path(name).suffix.lower()
+    return next((each for each, ending in ENDINGS.items() if ending == suffix), None)
 
 
 def _seen(name: object) -> str:

@@ -6,8 +6,9 @@ All places are in the frame in which a page is read: rows are level, and run fro
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain, pairwise, product
 from statistics import median
+from typing import NamedTuple
 
 from vit_str.reading.pages.page import Word
 from vit_str.runtime.boxes import Box
@@ -44,11 +45,26 @@ _MARK = re.compile(r"[-–—•·°*+▪■●○□☐☑☒→✓]|\[x\]|\(?(
 """A bullet, a dash, a number or a letter before an item of a list."""
 
 
+class Span(NamedTuple):
+    """A cell that covers several rows or columns."""
+
+    row: int  # the first
+    column: int  # the first
+    rows: int
+    columns: int
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells; all rows have as many."""
+    """Rows of cells; all rows have as many.
+
+    Attributes:
+        rows: the cells; the words of one that covers several are in the first of them.
+        spans: cells that cover several.
+    """
 
     rows: tuple[tuple[Cell, ...], ...]
+    spans: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,7 +405,31 @@ class Grid:
             )
             for row in rows
         )
-        return Table(tuple(cells))
+        return Table(tuple(cells), self._spans(places, rows, columns))
+
+    def _spans(
+        self,
+        places: Sequence[Sequence[Sequence[int]]],
+        rows: Sequence[int],
+        columns: Sequence[int],
+    ) -> tuple[Span, ...]:
+        """Cells that cover several of the rows and columns of a table, and have one text."""
+        if not self.merged:
+            return ()
+        parts: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for place in product(range(len(rows)), range(len(columns))):
+            row, column = place
+            whole = self.merged[rows[row]][columns[column]]
+            parts.setdefault(whole, []).append(place)
+        spans = []
+        for covered in parts.values():
+            (top, left), (bottom, right) = covered[0], covered[-1]
+            span = Span(top, left, bottom - top + 1, right - left + 1)
+            is_rectangle = len(covered) == span.rows * span.columns
+            others = (places[rows[row]][columns[column]] for row, column in covered[1:])
+            if len(covered) > 1 and is_rectangle and not any(others):
+                spans.append(span)
+        return tuple(spans)
 
     def _begins(self, row: int | None = None, column: int | None = None) -> bool:
         """Whether a cell begins in a row or a column, and is no part of one that began before."""

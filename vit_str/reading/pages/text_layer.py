@@ -16,8 +16,14 @@ from itertools import chain, islice, pairwise
 from statistics import median
 
 from vit_str.reading.pages.frame import text_quarters
-from vit_str.reading.pages.output import baseline, line_title, printed_lines
-from vit_str.reading.pages.page import Page, Word
+from vit_str.reading.pages.output import (
+    BELOW,
+    DESCENT,
+    baseline,
+    line_title,
+    printed_lines,
+)
+from vit_str.reading.pages.page import Page, Point, Word
 from vit_str.reading.pages.whole_rows import whole_rows
 
 _EM = 1.8  # size of a font over the height of its small letters
@@ -68,6 +74,25 @@ class _Line:
         other_left, other_right = other.level
         is_apart = right < other_left or other_right < left
         return is_apart and abs(self.baseline - other.baseline) < self.size
+
+
+@dataclass(frozen=True, slots=True)
+class SetWord:
+    """Where a word is set, in pixels.
+
+    Attributes:
+        text: of the word.
+        start: the point of its baseline where it begins.
+        width: along its baseline.
+        size: of its font.
+        direction: of its baseline, along one of the sides of the page.
+    """
+
+    text: str
+    start: Point
+    width: float
+    size: float
+    direction: tuple[int, int] = (1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,19 +189,50 @@ class TextLayer:
         bottom = round(placed.baseline) + below
         left = max(0, round(placed.left))
         sides = left, max(0, bottom - em - below), round(placed.right), bottom
-        slope = 0.0 if self._is_level else baseline(line)[0]
+        slope = 0.0 if self._sets_level(line) else baseline(line)[0]
         return f"bbox {' '.join(map(str, sides))}; baseline {slope:.3f} {-below}"
+
+    def set_words(self) -> Iterator[list[SetWord]]:
+        """Where the words of `page` are set, line by line."""
+        rows = chain.from_iterable(self.page.blocks)
+        for line in chain.from_iterable(map(printed_lines, rows)):
+            quarters = text_quarters(line)
+            if quarters:
+                yield [_turned(word, quarters) for word in line]
+                continue
+            placed = self._placed(line)
+            size = self._font_size(placed)
+            is_level = self._sets_level(line)
+            words = []
+            for word in line:
+                box = word.box
+                y = placed.baseline if is_level else _foot([word])[0][1]
+                start = box.left, y
+                words.append(SetWord(word.text, start, box.right - box.left, size))
+            yield words
+
+    def _sets_level(self, line: Sequence[Word]) -> bool:
+        """Whether a line is set level, if it is not: sloping text is copied in pieces.
+
+        On a page that does not lie flat before the camera every line has a slope of its own.
+        """
+        if self._is_level:
+            return True
+        width = line[-1].box.right - line[0].box.left
+        return abs(baseline(line)[0]) * width <= _LEVEL * _em(line)
 
     def _placed(self, line: Sequence[Word]) -> _Line:
         """Where a line is set, in a font that fits its own letters."""
         left = line[0].box.left
-        slope, (x, y) = baseline(line)
         lean = 0.0
         if self._is_level:
             middle, center = self._middle
-            y += self._slope * (middle - x)
+            y = median(y + self._slope * (middle - x) for x, y in _foot(line))
             lean = self._slope * (y - center)
+        elif self._sets_level(line):
+            y = median(y for _, y in _foot(line))
         else:
+            slope, (x, y) = baseline(line)
             y += slope * (left - x)
         return _Line(left, line[-1].box.right, y, _em(line), lean)
 
@@ -209,6 +265,34 @@ class TextLayer:
                 sides = start, end
                 return tuple(_stretched(word, placed, sides) for word in line)
         return line
+
+
+def _foot(line: Sequence[Word]) -> list[Point]:
+    """Points of the baseline of a line, in the middle of words whose letters all stand on it."""
+    standing = [word for word in line if not BELOW.intersection(word.text)]
+    share = 0.0 if standing else DESCENT
+    points = []
+    for word in standing or line:
+        (left, start), (right, end) = word.polygon[3], word.polygon[2]
+        below = share * (word.box.bottom - word.box.top)
+        points.append(((left + right) / 2, (start + end) / 2 - below))
+    return points
+
+
+def _turned(word: Word, quarters: int) -> SetWord:
+    """A word that runs down, upside down or up, by itself."""
+    along, down = [(1, 0), (0, 1), (-1, 0), (0, -1)][quarters]
+    lengths = [x * along + y * down for x, y in word.polygon]
+    heights = [y * along - x * down for x, y in word.polygon]
+    start = min(lengths)
+    foot = max(heights) - DESCENT * (max(heights) - min(heights))
+    return SetWord(
+        text=word.text,
+        start=(start * along - foot * down, start * down + foot * along),
+        width=max(lengths) - start,
+        size=_em([word]) if word.size else max(heights) - min(heights),
+        direction=(along, down),
+    )
 
 
 def _in_few_sizes(
