@@ -301,7 +301,7 @@ COMMANDS = {
     "train": Command("train a model on rendered text", "training.cli", "train"),
     "kit": Command(
         "write all that training draws with to one file",
-        "training.kit_command",
+        "rendering.kit_command",
         "train",
     ),
     "render": Command("render labeled word images", "rendering.command", "analyze"),

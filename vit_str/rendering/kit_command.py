@@ -4,13 +4,12 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.synthesis.kit import write_kit
-from vit_str.synthesis.materials import InstalledMaterials
-from vit_str.training.cli import configured_data
-from vit_str.training.data import RenderedWords
-from vit_str.training.own_words import OwnWords
+
+if TYPE_CHECKING:
+    from vit_str.synthesis.materials import InstalledMaterials
 
 _EPILOG = """\
 examples:
@@ -58,6 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the kit; returns the exit code."""
+    from vit_str.synthesis.kit import write_kit
+
     folders = [*_folders("fonts", options), *_folders("pictures", options)]
     materials = [
         _materials(configuration, folders) for configuration in options.configurations
@@ -76,8 +77,13 @@ def _folders(name: str, options: argparse.Namespace) -> list[str]:
     return [f"--data.init_args.{name}={json.dumps(list(map(str, folders)))}"]
 
 
-def _materials(configuration: Path, folders: Sequence[str]) -> InstalledMaterials:
+def _materials(configuration: Path, folders: Sequence[str]) -> "InstalledMaterials":
     """What a configuration takes from this machine."""
+    from vit_str.synthesis.materials import InstalledMaterials
+    from vit_str.training.cli import configured_data
+    from vit_str.training.data import RenderedWords
+    from vit_str.training.own_words import OwnWords
+
     data = configured_data([f"--config={configuration}", *folders])
     rendered = data.rendered if isinstance(data, OwnWords) else data
     if not isinstance(rendered, RenderedWords):
