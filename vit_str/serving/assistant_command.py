@@ -2,10 +2,7 @@
 
 import argparse
 
-import anyio
-
 from vit_str.console import positive
-from vit_str.serving.assistant import Folders, Readers, create_server
 from vit_str.serving.limits import Limits
 
 _EPILOG = """\
@@ -54,6 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Answer until standard input is closed; returns the exit code."""
+    import anyio
+
+    from vit_str.serving.assistant import Folders, Readers, create_server
+
     limits = Limits(body=options.max_body, pixels=options.max_pixels)
     server = create_server(Folders(options.folders, limits), Readers(options.model))
     anyio.run(server.run_stdio_async)
