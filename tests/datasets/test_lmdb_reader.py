@@ -43,6 +43,22 @@ def test_the_library_is_needed_to_write_only(tmp_path, words_of, monkeypatch):
         WRITERS["lmdb"](tmp_path / "more", Layout())
 
 
+def test_a_database_that_gets_shorter_costs_its_words(tmp_path, words_of):
+    """As by ``cp``, which truncates what it is about to replace."""
+    make(tmp_path / "words", values_of(words_of(9)))
+    source = open_words(tmp_path / "words")
+    assert all(isinstance(word, LabeledWord) for word in source)
+    file = tmp_path / "words" / "data.mdb"
+    whole = file.read_bytes()
+    for size in (len(whole) // 2, 8192, 4096, 0):
+        os.truncate(file, size)
+        for word in source:
+            assert isinstance(word, LabeledWord | Skipped)
+        assert isinstance(source[8], Skipped)
+    file.write_bytes(whole)
+    assert all(isinstance(word, LabeledWord) for word in source)
+
+
 @pytest.mark.parametrize("name", ["words.lmdb", "words.mdb", "words"])
 def test_a_database_in_a_single_file(name, tmp_path, words_of):
     make(tmp_path / name, values_of(words_of(9)), subdir=False, lock=False)

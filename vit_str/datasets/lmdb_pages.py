@@ -1,7 +1,8 @@
 """What is stored in an LMDB, read page by page; no number in the file is believed.
 
 The library of LMDB follows every number in its file, and one that a broken disk or somebody has
-changed ends the process by a signal. Here it costs what is stored there.
+changed ends the process by a signal. Here it costs what is stored there. Pages are read, not mapped
+into memory: of a file that gets shorter meanwhile, a map would end the process too.
 
 Pages of one size (``MDB_page`` in the source of LMDB 0.9) form a tree, sorted by key. Each begins
 with a header, and those of the tree go on with the places of their nodes. A branch page leads to
@@ -9,11 +10,12 @@ other pages, a leaf page holds values, and what is too large for it lies on page
 another. The first two pages say where the tree begins; the one that was written last counts.
 """
 
-import mmap
+import os
 import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 _FORM = 0xBEEFC0DE, 1  # number and version of the format
@@ -60,7 +62,7 @@ class _Start(NamedTuple):
 class _Page(NamedTuple):
     """A page of the tree."""
 
-    begin: int  # bytes from the start of the file
+    data: bytes
     is_leaf: bool
     nodes: int
 
@@ -84,13 +86,9 @@ class LmdbPages:
     """
 
     def __init__(self, path: Path) -> None:
-        with path.open("rb") as file:
-            try:
-                self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            except ValueError:
-                raise DamagedPage("0 bytes") from None
-        if hasattr(mmap, "MADV_RANDOM"):
-            self._data.madvise(mmap.MADV_RANDOM)
+        self._file = _File(path)
+        if not self._file.size:
+            raise DamagedPage("0 bytes")
         first = self._start(0)
         start = max(first, self._start(first.page_size), key=lambda each: each.change)
         if start.page_size != first.page_size or start.flags & _OTHER_ORDER:
@@ -99,9 +97,9 @@ class LmdbPages:
         self._root = start.root
         self._branches: dict[int, _Branch] = {}
         needed = (start.last + 1) * start.page_size
-        if len(self._data) < needed:
+        if self._file.size < needed:
             raise DamagedPage(f"cut short, expected {needed:,} bytes")
-        self.entries = min(start.entries, len(self._data) // _LEAST_NODE)
+        self.entries = min(start.entries, self._file.size // _LEAST_NODE)
 
     def get(self, key: bytes) -> bytes | None:
         """The value of a key, None without one.
@@ -147,8 +145,7 @@ class LmdbPages:
 
     def _number_below(self, page: _Page, index: int) -> int:
         """The page that a node of a branch page leads to."""
-        place = self._place(page, index)
-        low, high, highest, _ = _NODE.unpack_from(self._data, place)
+        low, high, highest, _ = _NODE.unpack_from(page.data, _place(page, index))
         return low | high << 16 | highest << 32
 
     def _value_in(self, page: _Page, key: bytes) -> bytes | None:
@@ -157,32 +154,37 @@ class LmdbPages:
         index = bisect_left(range(page.nodes), key, key=key_of)
         if index == page.nodes or key_of(index) != key:
             return None
-        place = self._place(page, index)
-        low, high, flags, key_size = _NODE.unpack_from(self._data, place)
+        place = _place(page, index)
+        low, high, flags, key_size = _NODE.unpack_from(page.data, place)
         size = low | high << 16
         begin = place + _NODE.size + key_size
         if flags == _ELSEWHERE:
-            return self._large_value(_NUMBER.unpack_from(self._data, begin)[0], size)
-        if flags or begin + size > page.begin + self._page_size:
+            return self._large_value(_NUMBER.unpack_from(page.data, begin)[0], size)
+        if flags or begin + size > self._page_size:
             raise DamagedPage("a value that does not fit")
-        return self._data[begin : begin + size]
+        return page.data[begin : begin + size]
 
     def _large_value(self, number: int, size: int) -> bytes:
         """A value on pages of its own."""
-        page = self._begin(number)
-        _, flags, _, _ = _HEADER.unpack_from(self._data, page)
-        (pages,) = _FOLLOWING.unpack_from(self._data, page)
+        page = number * self._page_size
+        head = self._file.read(page, _HEADER.size)
+        if len(head) < _HEADER.size:
+            raise DamagedPage(f"page {number} is beyond the end")
+        _, flags, _, _ = _HEADER.unpack(head)
+        (pages,) = _FOLLOWING.unpack(head)
         begin = page + _HEADER.size
-        end = begin + size
-        if not flags & _OVERFLOW or end > page + pages * self._page_size:
+        if not flags & _OVERFLOW or begin + size > page + pages * self._page_size:
             raise DamagedPage("a large value that does not fit")
-        if end > len(self._data):
+        value = self._file.read(begin, size)
+        if len(value) < size:
             raise DamagedPage("a large value beyond the end")
-        return self._data[begin:end]
+        return value
 
     def _page(self, number: int) -> _Page:
-        begin = self._begin(number)
-        own_number, flags, free, end_of_free = _HEADER.unpack_from(self._data, begin)
+        data = self._file.read(number * self._page_size, self._page_size)
+        if len(data) < self._page_size:
+            raise DamagedPage(f"page {number} is beyond the end")
+        own_number, flags, free, end_of_free = _HEADER.unpack_from(data)
         if own_number != number or flags & (_BRANCH | _LEAF) not in (_BRANCH, _LEAF):
             raise DamagedPage(f"page {number} is none of the tree")
         if not _HEADER.size < free <= end_of_free <= self._page_size:
@@ -190,38 +192,29 @@ class LmdbPages:
         nodes = (free - _HEADER.size) // _PLACE.size
         if nodes * _LEAST_NODE > self._page_size:
             raise DamagedPage(f"page {number} holds more than it can")
-        return _Page(begin, bool(flags & _LEAF), nodes)
-
-    def _begin(self, number: int) -> int:
-        begin: int = number * self._page_size
-        if begin + self._page_size > len(self._data):
-            raise DamagedPage(f"page {number} is beyond the end")
-        return begin
-
-    def _place(self, page: _Page, index: int) -> int:
-        """Where a node is."""
-        place_of_place = page.begin + _HEADER.size + index * _PLACE.size
-        place: int = _PLACE.unpack_from(self._data, place_of_place)[0]
-        return page.begin + place
+        return _Page(data, bool(flags & _LEAF), nodes)
 
     def _key_on(self, page: _Page) -> Callable[[int], bytes]:
         """What gives the keys of a page; most of the time goes by there."""
-        data = self._data
-        begin = page.begin
-        places = begin + _HEADER.size
+        data = page.data
+        places = _HEADER.size
         unpack = _PLACE.unpack_from
 
         def key_of(index: int) -> bytes:
-            place = begin + unpack(data, places + 2 * index)[0]
+            place = unpack(data, places + 2 * index)[0]
             size = unpack(data, place + _KEY_SIZE)[0]
-            return data[place + _NODE.size : place + _NODE.size + size]
+            key = data[place + _NODE.size : place + _NODE.size + size]
+            if len(key) < size:
+                raise DamagedPage("a page holds more than it can")
+            return key
 
         return key_of
 
     def _start(self, begin: int) -> _Start:
+        data = self._file.read(begin, _START.size)
         try:
-            _, flags, _, _ = _HEADER.unpack_from(self._data, begin)
-            found = _Start(*_START.unpack_from(self._data, begin))
+            _, flags, _, _ = _HEADER.unpack_from(data)
+            found = _Start(*_START.unpack_from(data))
         except struct.error:
             raise DamagedPage("too short") from None
         if not flags & _META or (found.form, found.version) != _FORM:
@@ -229,3 +222,46 @@ class LmdbPages:
         if found.page_size not in _PAGE_SIZES:
             raise DamagedPage(f"pages of {found.page_size:,} bytes")
         return found
+
+
+def _place(page: _Page, index: int) -> int:
+    """Where a node is on its page."""
+    place: int = _PLACE.unpack_from(page.data, _HEADER.size + index * _PLACE.size)[0]
+    return place
+
+
+class _File:
+    """A file whose parts threads read at the same time.
+
+    Attributes:
+        size: in bytes, when it was opened.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb", buffering=0)
+        self._lock = Lock()
+        self.size = os.fstat(self._file.fileno()).st_size
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self._file.close()
+
+    def read(self, begin: int, size: int) -> bytes:
+        """Some bytes, or fewer where the file ends.
+
+        Raises:
+            DamagedPage: the system does not give them, as of a broken disk.
+        """
+        if begin + size > self.size:  # before there is memory for them
+            return b""
+        try:
+            if hasattr(os, "pread"):
+                return os.pread(self._file.fileno(), size, begin)
+            with self._lock:
+                self._file.seek(begin)
+                return self._file.read(size)
+        except OSError as error:
+            raise DamagedPage(f"cannot be read ({error.strerror})") from None
