@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
+from unicodedata import normalize
 
 from vit_str.files import open_at_once
 from vit_str.runtime.alphabets import HANGUL, script_of
@@ -45,6 +46,8 @@ _FAVOR_OF_ACCENTS = 4.0
 def count_words(path: Path) -> Mapping[str, float]:
     """Words of a text file and how often each occurs, in order of appearance.
 
+    Letters and their accents are one character, as charsets have them (NFC).
+
     Raises:
         ValueError: for a file that cannot be read or is not UTF-8.
     """
@@ -52,7 +55,7 @@ def count_words(path: Path) -> Mapping[str, float]:
     try:
         with open(path, encoding="utf-8-sig", opener=open_at_once) as file:
             for words in _words_in(file):
-                counts.update(words)
+                counts.update(normalize("NFC", word) for word in words)
         return counts
     except (OSError, UnicodeDecodeError) as error:
         message = f"cannot read words from {path}: {error}; give a UTF-8 text file"
