@@ -56,7 +56,7 @@ def parts_with_ink(image: Image.Image, found: Sequence[Quadrilateral]) -> list[P
 
 
 def _cells_with_ink(image: Image.Image, scale: float) -> Bool[np.ndarray, "row column"]:
-    size = tuple(max(1, round(scale * side)) for side in image.size)
+    size = max(1, round(scale * image.width)), max(1, round(scale * image.height))
     gray = np.asarray(image.convert("L").resize(size, Image.Resampling.BOX))
     missing = [(0, -side % _CELL) for side in gray.shape]
     whole = np.pad(gray, missing, mode="edge")
@@ -73,11 +73,12 @@ def _groups(ink: Bool[np.ndarray, "row column"]) -> list[Part]:
     reach = np.ones((2 * _NEAR + 1, 2 * _NEAR + 1), np.uint8)
     letters = ink & ~_frames(ink)
     count, groups = cv2.connectedComponents(cv2.dilate(letters.astype(np.uint8), reach))
-    boxes = []
+    boxes: list[tuple[int, Part]] = []
     for number in range(1, count):
         rows, columns = np.nonzero(letters & (groups == number))
-        box = columns.min(), rows.min(), columns.max() + 1, rows.max() + 1
-        boxes.append((len(rows), tuple(map(int, box))))
+        left, right = int(columns.min()), int(columns.max()) + 1
+        top, bottom = int(rows.min()), int(rows.max()) + 1
+        boxes.append((len(rows), (left, top, right, bottom)))
     boxes.sort(reverse=True)
     return [box for _, box in boxes]
 
