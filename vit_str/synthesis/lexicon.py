@@ -9,8 +9,6 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
-from vit_str import console
-from vit_str.console import one_line
 from vit_str.runtime.alphabets import (
     HANGUL,
     LATIN,
@@ -91,7 +89,6 @@ _SHORTEST_LONG = 8  # characters of words that are joined to long ones
 _REPEATS = (2, 6)  # how often a character is repeated
 _REPEATED_IN_WORD = 0.6  # share of repeated characters within a word
 _CAPITAL_SHARP_S = 0.3  # of the words with ß in capitals; the others have SS
-_MOST_NAMED = 5  # words that cannot be written
 _FEWEST_WORDS = 100  # that a charset must write, or the language is left out
 _DIGITS_ALONE = 0.5  # of single characters; by photographed words
 _PROBES = 20  # strings that show whether a charset can write an ingredient
@@ -248,16 +245,6 @@ class Lexicon:
                 f"none of the {len(counts)} words in {path} can be written with the "
                 f"charset in {self.maximum_length} characters; give another list or "
                 "extend the charset"
-            )
-        _check_direction(usable.words, path)
-        written = set(usable.words)
-        left_out = [word for word in counts if word not in written]
-        if left_out:
-            named = one_line(", ".join(left_out[:_MOST_NAMED]))
-            more = ", ..." if len(left_out) > _MOST_NAMED else ""
-            console.warn(
-                f"{len(left_out):,} of {len(counts):,} words in {path} cannot be written with "
-                f"the charset in {self.maximum_length} characters, and are not drawn: {named}{more}"
             )
         return usable
 
@@ -511,26 +498,6 @@ def _block(character: str) -> str | int:
     if is_sign or script == "LATIN":
         return ord(character) // _BLOCK
     return script
-
-
-def _check_direction(words: Sequence[str], path: Path) -> None:
-    """Refuse words that run from right to left: they would be drawn backwards, letters apart.
-
-    Raises:
-        ValueError: names one, and its script.
-    """
-    for word in words:
-        for character in word:
-            if unicodedata.bidirectional(character) in ("R", "AL"):
-                script = (
-                    unicodedata.name(character, "another script")
-                    .split()[0]
-                    .capitalize()
-                )
-                raise ValueError(
-                    f"{path}: {one_line(word)} is {script}, which runs from right to left; "
-                    "such words are not drawn"
-                )
 
 
 def _set_case(word: str, case: str, rng: random.Random) -> str:
