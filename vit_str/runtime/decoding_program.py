@@ -60,9 +60,8 @@ def _answer_image(image: DecodedImage, **place: float) -> None:
 
 def _decode_pages(source: str | bytes, wanted: dict[str, Any]) -> None:
     numbers = page_numbers(wanted["ranges"])
-    pages = zip(
-        numbers, readable_pages(source, page_numbers(wanted["ranges"])), strict=False
-    )
+    pictures = readable_pages(source, page_numbers(wanted["ranges"]))
+    pages: Iterator[tuple[int, Any]] = zip(numbers, pictures, strict=False)
     limit_time(wanted)
     if is_animation(source):
         pages = _changing(pages, has_end=all(last for _, last in wanted["ranges"]))

@@ -133,7 +133,8 @@ class BoundedConnection(H11Protocol):
     def _close_after_answer(self) -> None:
         """Close the connection after the answer to this request, which says so."""
         self.cycle.keep_alive = False
-        self.cycle.scope["headers"].append(CLOSE_HEADER)
+        scope = self.cycle.scope
+        scope["headers"] = [*scope["headers"], CLOSE_HEADER]
 
     def resume_writing(self) -> None:
         super().resume_writing()

@@ -264,10 +264,14 @@ def erased(image: Image.Image, boxes: Sequence[CheckBox]) -> Image.Image:
     for box in boxes:
         left, top, right, bottom = box.sides
         around = _ERASED * (right - left)
-        inner = tuple(
-            round(side) for side in (left - around, top, right + around, bottom)
+        inner = (
+            round(left - around),
+            round(top),
+            round(right + around),
+            round(bottom),
         )
-        near = picture.crop((inner[0] - 1, inner[1] - 1, inner[2] + 1, inner[3] + 1))
+        outer = inner[0] - 1, inner[1] - 1, inner[2] + 1, inner[3] + 1
+        near = picture.crop(outer)
         picture.paste(_edge_color(near), inner)
     return picture
 
