@@ -131,6 +131,10 @@ class _Document:
     def _marked(self, element: Element) -> str:
         if element.tag == "br":
             return "<text:line-break/>"
+        if element.tag == "span":
+            return self.inline(element)
+        if element.tag in ("div", "p"):  # within a cell
+            return f"{self.inline(element)}<text:line-break/>"
         note = None
         if element.tag == "sup":
             note = self._note(element.text or "")

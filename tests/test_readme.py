@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from PIL import Image
 
 from vit_str.analysis.command import ANALYSES
 from vit_str.cli import COMMANDS, main
@@ -141,6 +142,9 @@ def test_examples_of_the_documents_run(name, code, monkeypatch, tmp_path):
     (tmp_path / "crops").symlink_to(ROOT / "data" / "samples")
     for each in ("street.jpg", "a.png", "b.png"):
         shutil.copy(ROOT / "data/samples/images/word-01.png", tmp_path / each)
+    if "scan.pdf" in code:
+        page = Image.open(ROOT / "data/samples/images/word-01.png").convert("RGB")
+        page.save(tmp_path / "scan.pdf", save_all=True, append_images=[page, page])
     monkeypatch.chdir(tmp_path)
     if "more.lmdb" in code:
         assert main(["data", "convert", "crops", "more.lmdb"]) == 0

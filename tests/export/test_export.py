@@ -127,7 +127,8 @@ def test_lines_of_any_width_are_read_alike(tmp_path):
     assert printed.stdout.strip("\n") == both[0][1].text
 
 
-SAMPLES = sorted((Path(__file__).parents[2] / "data" / "samples" / "images").iterdir())
+ROOT = Path(__file__).parents[2]
+SAMPLES = sorted((ROOT / "data" / "samples" / "images").iterdir())
 OFTEN = ("transformer", "ctc", "parallel")
 
 
@@ -340,7 +341,7 @@ def test_the_processor_or_the_environment_decides_for_8_bits(monkeypatch, tmp_pa
 def test_there_are_no_graphs_of_other_weights():
     digests = {
         description_digest(load_contents(resolve(name)).description)
-        for name in bundled_names()
+        for name in (*bundled_names(), ROOT / "data/models/base.safetensors")
     }
     assert {folder.name for folder in GRAPHS.iterdir()} == digests
     assert sum(path.stat().st_size for path in GRAPHS.rglob("*")) < 300_000 * len(

@@ -10,7 +10,7 @@ import torch
 
 from vit_str.runtime.charset import charset_of
 from vit_str.runtime.machine import THREADS
-from vit_str.training import RecognizerTraining, cli, console, exports
+from vit_str.training import RecognizerTraining, cli, command_line, console, exports
 from vit_str.training.cli import main
 from vit_str.training.configuration import duration
 from vit_str.training.console import RunProgress
@@ -145,13 +145,13 @@ def test_training_has_the_threads_that_are_asked_for(run, monkeypatch):
 
 def test_a_busy_machine_gets_fewer_threads_and_is_told(monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(cli, "threads_for_load", lambda: 1)
-    monkeypatch.setattr(cli, "use_threads", asked.append)
+    monkeypatch.setattr(command_line, "threads_for_load", lambda: 1)
+    monkeypatch.setattr(command_line, "use_threads", asked.append)
     run: Any = SimpleNamespace(config=SimpleNamespace(threads=None))
-    cli.TrainingCLI._set_threads(run)
+    cli.TrainingCLI.set_threads(run)
     line = "vit-str train: this machine is busy, threads that compute: 1 (--threads N)"
     assert capsys.readouterr().err == f"{line}\n"
     run.config.threads = 2
-    cli.TrainingCLI._set_threads(run)
+    cli.TrainingCLI.set_threads(run)
     assert capsys.readouterr().err == ""
     assert asked == [1, 2]

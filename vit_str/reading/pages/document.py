@@ -223,6 +223,8 @@ class _Opened:
         self.source: Source = source
         if isinstance(source, BinaryFile):
             self.source = file_bytes(source, self.name)
+        elif isinstance(source, str | os.PathLike) and not Path(source).exists():
+            raise UnreadableImage(self.name, "no such file; check the path")
         self._boxes = boxes
         self._options = PageOptions.of(
             _ranges(pages), resolution=dpi, password=password, text_layer=text_layer
