@@ -4,8 +4,8 @@
     >>> vit_str.load().read("word.png").text  # doctest: +SKIP
     >>> vit_str.read_document("invoice.pdf").markdown  # doctest: +SKIP
 
-Importing this package is cheap: torch comes with the first use of ``load``, ``Reader`` or
-``Reading``.
+Importing this package is cheap: what reads comes with the first use of ``load``, ``Reader`` or
+``Reading``, and needs onnxruntime; torch comes only where weights are opened with it.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The command line: ``vit-str read | evaluate | train | render | analyze``.
+"""The command line: ``vit-str COMMAND``, with every command in the table `COMMANDS`.
 
 Every room owns its command: a module with ``add_arguments(parser)`` and ``run(options)``,
 which returns the exit code. It is imported when its command is asked for, so that help and mistakes

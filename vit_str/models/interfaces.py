@@ -1,4 +1,8 @@
-"""The interfaces of encoders and decoders; callers use nothing else of them."""
+"""The interfaces of encoders and decoders.
+
+Beyond them, callers ask a decoder for its ``draft``, a `CtcHead` that few have, and an
+`AutoregressiveDecoder` for its steps.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
