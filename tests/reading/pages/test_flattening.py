@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.evaluation.metrics import edit_distance
+from vit_str.runtime.distances import edit_distance
 from vit_str.reading.pages.flattening import Bend, Middle, bend_of
 from vit_str.reading.pages.markdown import markdown
 from vit_str.reading.pages.page import Page, Word
