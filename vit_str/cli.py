@@ -1,4 +1,4 @@
-"""The command line: ``vit-str read | evaluate | train | render | analyze``.
+"""The command line: ``vit-str read | check | evaluate | train | render | analyze``.
 
 Every room owns its command: a module with ``add_arguments(parser)`` and ``run(options)``,
 which returns the exit code. It is imported when its command is asked for, so that help and mistakes
@@ -295,6 +295,11 @@ def _train(arguments: Sequence[str]) -> int:
 
 COMMANDS = {
     "read": Command("read the text in image files", "reading.command"),
+    "check": Command(
+        "check a text that something else wrote against a picture",
+        "reading.checking.command",
+        "page",
+    ),
     "evaluate": Command(
         "measure accuracy on labeled images", "evaluation.command", "analyze"
     ),

@@ -354,8 +354,8 @@ class Reader:
     ) -> list[list[Reading]]:
         """How probable given texts are for each of some images, as readings of these texts.
 
-        The probabilities are exact, in one call of the decoder for a batch. The pixels alone decide:
-        no image is read again, and the frequency of words does not count.
+        The probabilities are exact, in one call of the decoder for a batch. The pixels alone
+        decide: no image is read again, and the frequency of words does not count.
 
         Args:
             images: to look at.

@@ -27,8 +27,9 @@ _DROPPED = 0.55  # cost of a word without a partner
 _UNLIKE = 0.9  # cost of two words that have nothing in common
 _JOINED = 0.06  # cost of a word that is cut or joined
 _ALIKE = 0.4  # similarity from which on words count as misread, not as others
-_ALONE = 3  # letters from which on a word is found alone anywhere
-_MOST_JOINED = 3  # words that one word may be cut into
+_ALONE = 4  # letters from which on a word is found alone anywhere
+# Words of the text that go together with so many of the page
+_MOVES = ((1, 1), (1, 2), (1, 3), (2, 1), (3, 1))
 
 
 class Group(NamedTuple):
@@ -80,6 +81,7 @@ class _Alignment:
                 self._note(run.text + place, 1, run.page + place, 1)
         self._fill(runs)
         self._find_alone()
+        self._absorb()
         return sorted(self.found, key=lambda group: group.text.start)
 
     def _note(self, text: int, texts: int, page: int, pages: int) -> None:
@@ -139,10 +141,11 @@ class _Alignment:
         placed = []
         while waiting:
             length, text, page = heappop(waiting)
-            free = []
-            for n in range(-length):
-                if not (text_used[text + n] or page_used[page + n]):
-                    free.append(n)
+            free = [
+                n
+                for n in range(-length)
+                if not (text_used[text + n] or page_used[page + n])
+            ]
             if len(free) == -length:
                 run = _Run(text, page, -length)
                 placed.append(run)
@@ -170,7 +173,9 @@ class _Alignment:
             if is_small and room and (moved or not all(inside)):
                 between = []
             elif not room and words <= _WINDOW:
-                between = [run for run, is_in in zip(between, inside, strict=True) if is_in]
+                between = [
+                    run for run, is_in in zip(between, inside, strict=True) if is_in
+                ]
             kept += [first, *between]
         return [run for run in kept if run.length]
 
@@ -220,6 +225,39 @@ class _Alignment:
                 page.start + pages.start,
                 len(pages),
             )
+
+    def _absorb(self) -> None:
+        """Let groups that are not right take what is left over beside them, if that is better."""
+        for index, group in enumerate(self.found):
+            alike = self._similarity(group)
+            best = group
+            for other in self._larger(group) if alike < 1 else ():
+                if self._similarity(other) > alike:
+                    best = other
+                    alike = self._similarity(other)
+            self.found[index] = best
+            for place in best.text:
+                self.text_used[place] = True
+            for place in best.page:
+                self.page_used[place] = True
+
+    def _larger(self, group: Group) -> Iterator[Group]:
+        """The group with a word more, of the text or of the page, that nothing stands for."""
+        text, page = group
+        if len(page) == 1:
+            if text.start and not self.text_used[text.start - 1]:
+                yield Group(range(text.start - 1, text.stop), page)
+            if text.stop < len(self.text) and not self.text_used[text.stop]:
+                yield Group(range(text.start, text.stop + 1), page)
+        if len(text) == 1:
+            if page.start and not self.page_used[page.start - 1]:
+                yield Group(text, range(page.start - 1, page.stop))
+            if page.stop < len(self.page) and not self.page_used[page.stop]:
+                yield Group(text, range(page.start, page.stop + 1))
+
+    def _similarity(self, group: Group) -> float:
+        one = "".join(self.text[place] for place in group.text)
+        return similarity(one, joined([self.page[place] for place in group.page]))
 
     def _find_alone(self) -> None:
         """Pair words that are left over with the same words elsewhere on the pages."""
@@ -286,25 +324,10 @@ class _Step:
 def _pairs(text: Sequence[str], page: Sequence[str]) -> list[tuple[range, range]]:
     """Words of two gaps that go together, in order."""
     table = [[_Step(0.0)] * (len(page) + 1) for _ in range(len(text) + 1)]
-    moves = [(1, n) for n in range(1, _MOST_JOINED + 1)]
-    moves += [(n, 1) for n in range(2, _MOST_JOINED + 1)]
     for i in range(len(text) + 1):
         for j in range(len(page) + 1):
-            ways = []
-            if i:
-                ways.append(_Step(table[i - 1][j].cost + _DROPPED, 1, 0))
-            if j:
-                ways.append(_Step(table[i][j - 1].cost + _DROPPED, 0, 1))
-            for texts, pages in moves:
-                if texts > i or pages > j:
-                    continue
-                cost = _cost(
-                    tuple(text[i - texts : i]), tuple(page[j - pages : j])
-                )
-                if cost is not None:
-                    before = table[i - texts][j - pages].cost
-                    ways.append(_Step(before + cost, texts, pages))
-            if ways:
+            if i or j:
+                ways = _ways(table, text[:i], page[:j])
                 table[i][j] = min(ways, key=lambda step: step.cost)
     found = []
     i, j = len(text), len(page)
@@ -315,6 +338,23 @@ def _pairs(text: Sequence[str], page: Sequence[str]) -> list[tuple[range, range]
         i -= step.texts
         j -= step.pages
     return found[::-1]
+
+
+def _ways(
+    table: Sequence[Sequence[_Step]], text: Sequence[str], page: Sequence[str]
+) -> Iterator[_Step]:
+    """How the beginnings of two gaps may end: with words that go together, or with one alone."""
+    i, j = len(text), len(page)
+    if i:
+        yield _Step(table[i - 1][j].cost + _DROPPED, 1, 0)
+    if j:
+        yield _Step(table[i][j - 1].cost + _DROPPED, 0, 1)
+    for texts, pages in _MOVES:
+        if texts <= i and pages <= j:
+            cost = _cost(tuple(text[i - texts :]), tuple(page[j - pages :]))
+            if cost is not None:
+                before = table[i - texts][j - pages].cost
+                yield _Step(before + cost, texts, pages)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -339,5 +379,7 @@ def _cost(text: tuple[str, ...], page: tuple[str, ...]) -> float | None:
 
 def joined(words: Sequence[str]) -> str:
     """Words of a page as one, without the hyphens that cut it."""
-    parts = [word[:-1] if len(word) > 1 and word[-1] == "-" else word for word in words[:-1]]
+    parts = [
+        word[:-1] if len(word) > 1 and word[-1] == "-" else word for word in words[:-1]
+    ]
     return "".join([*parts, words[-1]])

@@ -2,7 +2,7 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import groupby
@@ -35,6 +35,7 @@ from vit_str.reading.checking.texts import (
     format_of_name,
     parse_text,
 )
+from vit_str.reading.pages.page import Page
 from vit_str.reading.pages.pictures import PageOptions, pictures_in
 from vit_str.reading.pages.reader import MINIMUM_CONFIDENCE, PageReader, load_page
 from vit_str.runtime import Search
@@ -135,9 +136,19 @@ class PageChecker:
         self._witnesses = Witnesses(reader)
 
     def check(
-        self, source: Source, given: GivenText, options: PageOptions | None = None
+        self,
+        source: Source,
+        given: GivenText,
+        options: PageOptions | None = None,
+        on_page: Callable[[int, Image.Image], None] | None = None,
     ) -> Checked:
         """A text against the pages of a file.
+
+        Args:
+            source: see `check`.
+            given: the text.
+            options: which pages are looked at, and how PDF files are drawn.
+            on_page: is called with the number and the picture of each page that was read.
 
         Raises:
             UnreadableImage: none of the pages can be read.
@@ -149,17 +160,36 @@ class PageChecker:
                 page = self._reader.read(picture)
                 page_words += words_of(page, number)
                 sizes.append(PageSize(number, page.width, page.height))
+                if on_page is not None:
+                    on_page(number, picture)
             if not sizes:
                 raise pictures.failed()
-            texts = [word.text for word in given.words]
-            groups = align(texts, [each.word.text for each in page_words])
-            evidence = self._evidence(groups, texts, page_words, pictures)
+            errors = [error.reason for error in pictures.errors]
+            return self._compared(given, page_words, sizes, errors, pictures.again)
+
+    def compare(self, picture: Image.Image, page: Page, given: GivenText) -> Checked:
+        """A text against a picture that this reader has read already."""
+        size = PageSize(1, page.width, page.height)
+        return self._compared(
+            given, list(words_of(page, 1)), [size], [], lambda _: picture
+        )
+
+    def _compared(
+        self,
+        given: GivenText,
+        page_words: Sequence[PageWord],
+        sizes: Sequence[PageSize],
+        errors: Sequence[str],
+        picture: Callable[[int], Image.Image],
+    ) -> Checked:
+        texts = [word.text for word in given.words]
+        groups = align(texts, [each.word.text for each in page_words])
+        evidence = self._evidence(groups, texts, page_words, picture)
         words = [
             _checked_word(word, evidence.get(place, ()))
             for place, word in enumerate(given.words)
         ]
         missing = _missing(groups, page_words)
-        errors = [error.reason for error in pictures.errors]
         return Checked(given.text, words, missing, sizes, errors)
 
     def _evidence(
@@ -167,7 +197,7 @@ class PageChecker:
         groups: Sequence[Group],
         texts: Sequence[str],
         page_words: Sequence[PageWord],
-        pictures: "_Pictures",
+        picture: Callable[[int], Image.Image],
     ) -> dict[int, list[tuple[Place, Evidence]]]:
         """What readers say of each word of the text that has a place."""
         asked: list[tuple[int, Place]] = []
@@ -181,7 +211,7 @@ class PageChecker:
             pairs = list(each)
             places = [place for _, place in pairs]
             is_needed = any(map(is_doubtful, places))
-            image = pictures.again(number) if is_needed else None
+            image = picture(number) if is_needed else None
             judged = self._witnesses.look(places, image)
             for (index, place), evidence in zip(pairs, judged, strict=True):
                 found[index].append((place, evidence))
@@ -191,6 +221,8 @@ class PageChecker:
 def _checked_word(
     word: TextWord, parts: Sequence[tuple[Place, Evidence]]
 ) -> CheckedWord:
+    if not parts and not any(map(str.isalnum, word.text)):
+        return CheckedWord(*word, "doubtful", 0.5)  # a mark that nobody reads
     if not parts:
         return CheckedWord(*word, "absent", absent_probability())
     evidence = [each for _, each in parts]

@@ -72,7 +72,9 @@ class Witnesses:
             waiting = [place for place in waiting if place not in set(able)]
             asked = [crops[place] for place in able]
             texts_of = [[*spellings[place][0], *spellings[place][1]] for place in able]
-            for place, readings in zip(able, reader.verify(asked, texts_of), strict=True):
+            for place, readings in zip(
+                able, reader.verify(asked, texts_of), strict=True
+            ):
                 logs = [log(max(_TINY, reading.confidence)) for reading in readings]
                 count = len(spellings[place][0])
                 answers[place] = max(logs[:count]), max(logs[count:])

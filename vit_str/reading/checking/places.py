@@ -166,7 +166,8 @@ def _cuts(text: str, words: Sequence[PageWord]) -> list[Place]:
     """A word of the text that was read as several, perhaps cut at the end of a line."""
     found = [word.word.text for word in words]
     bare = [_without_hyphen(word) for word in words[:-1]] + found[-1:]
-    if "".join(bare) != plain(text) and "".join(found) == plain(text):
+    wanted = plain(text)
+    if plain("".join(bare)) != wanted and plain("".join(found)) == wanted:
         bare = found  # the hyphen belongs to the word
     ends = _ends([len(each) for each in bare], len(text))
     places = []

@@ -28,31 +28,40 @@ _ENDINGS = {
 }
 # What stands within a word; all other tags part words
 _INLINE = frozenset(
-    "a abbr b bdi bdo cite code data del em font i ins kbd mark q s samp small span strong sub "
-    "sup time tt u var wbr".split()
+    re.findall(
+        r"\w+",
+        "a abbr b bdi bdo cite code data del em font i ins kbd mark q s samp small span "
+        "strong sub sup time tt u var wbr",
+    )
 )
+_PARTS = ("words", "lines", "blocks", "pages")  # of a page in JSON, the best first
 _HIDDEN = frozenset(("script", "style", "head", "title", "template"))
+# None of these crosses lines or looks far ahead: time grows with the length of a text only
 _MARKDOWN_SIGNS = re.compile(
-    r"^ {0,3}#{1,6}\s|^\s*\|?\s*:?-{3,}:?\s*\||\*\*\S|^\s{0,3}[-*+] \S|^```|\]\(",
+    r"^ {0,3}#{1,6}[ \t]|^[ \t]*\|?[ \t]*:?-{3,}:?[ \t]*\||\*\*\S|^ {0,3}[-*+] \S|^```|\]\(",
     re.MULTILINE,
 )
 _HTML_SIGNS = re.compile(r"\s*<(!doctype|html|\?xml|body|div|p|table|h[1-6])\b", re.I)
 _HOCR_SIGNS = re.compile(r"\bclass\s*=\s*['\"]ocr(_page|x_word|_line)\b")
-_TAGS = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>|<!--.*?-->", re.DOTALL)
+_TAGS = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>|<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _ENTITY = re.compile(r"&(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _FRONT_MATTER = re.compile(r"\A\s*---\n.*?\n---[ \t]*(\n|\Z)", re.DOTALL)
 _BREAKS = (
     re.compile(r"^ {0,3}(```|~~~).*$", re.MULTILINE),  # fences
-    re.compile(r"^\s*\|?(\s*:?-{2,}:?\s*\|)+(\s*:?-{2,}:?)?\s*$", re.MULTILINE),
-    re.compile(r"^ {0,3}([-*_]\s*){3,}$", re.MULTILINE),  # rules
-    re.compile(r"^\s*(=+|-+)\s*$", re.MULTILINE),  # under headings
-    re.compile(r"^ {0,3}#{1,6}(?=\s)|(?<=\s)#+\s*$", re.MULTILINE),
-    re.compile(r"^(\s*>)+", re.MULTILINE),
-    re.compile(r"^\s*[-*+](?=\s)(\s+\[[ xX]\](?=\s))?", re.MULTILINE),
-    re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)"),  # pictures
+    re.compile(
+        r"^[ \t]*\|?([ \t]*:?-{2,}:?[ \t]*\|)+([ \t]*:?-{2,}:?)?[ \t]*$", re.MULTILINE
+    ),
+    re.compile(r"^ {0,3}([-*_][ \t]*){3,}$", re.MULTILINE),  # rules
+    re.compile(r"^[ \t]*(=+|-+)[ \t]*$", re.MULTILINE),  # under headings
+    re.compile(r"^ {0,3}#{1,6}(?=\s)|(?<=[ \t])#+[ \t]*$", re.MULTILINE),
+    re.compile(r"^([ \t]*>)+", re.MULTILINE),
+    re.compile(r"^[ \t]*[-*+](?=\s)([ \t]+\[[ xX]\](?=\s))?", re.MULTILINE),
+    re.compile(r"!\[[^\]\n]{0,500}\]\([^)\n]{0,2000}\)"),  # pictures
     re.compile(r"(?<!\\)\|"),
 )
-_LINK = re.compile(r"\[([^\]\n]*)\](\([^)\s]*(?:\s\"[^\"\n]*\")?\)|\[[^\]\n]*\])")
+_LINK = re.compile(
+    r"\[([^\]\n]{0,500})\](\([^)\s]{0,2000}(?:\s\"[^\"\n]{0,500}\")?\)|\[[^\]\n]{0,500}\])"
+)
 _EMPHASIS = (
     re.compile(r"(?<![\\*])(\*{1,3})(?=\S)(?:[^*\n]|\n(?!\n))+?(?<=\S)(\*{1,3})"),
     re.compile(
@@ -140,6 +149,7 @@ class _Shown:
     def __init__(self, text: str) -> None:
         self.text = text
         self.characters = list(text)
+        self._ends: dict[int, int] = {}  # of entities, by their first character
 
     def leave_out_marks(self) -> None:
         """Take the marks of Markdown away, and what stands before the text."""
@@ -172,6 +182,7 @@ class _Shown:
             if self.characters[start] == "&":
                 self._join(start, end)
                 self.characters[start] = unescape(found[0])
+                self._ends[start] = end
 
     def words(self) -> Iterator[TextWord]:
         """What is left, parted by white space."""
@@ -185,11 +196,7 @@ class _Shown:
             elif character and character not in "\u200b\u2060\ufeff":
                 start = start if letters else place
                 letters.append(character)
-                end = place + 1
-            elif letters and self.characters[place] == "":
-                # The rest of an entity belongs to its first character
-                is_entity = self.characters[end - 1] != self.text[end - 1]
-                end = place + 1 if is_entity and end == place else end
+                end = self._ends.get(place, place + 1)
 
     def _part(self, start: int, end: int) -> None:
         self.characters[start:end] = " " * (end - start)
@@ -285,17 +292,21 @@ def _rows(text: str) -> list[Any] | None:
         return None
 
 
+def _is_word(value: Any) -> bool:
+    return isinstance(value, dict) and "text" in value and not {*_PARTS} & {*value}
+
+
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        if value and all(isinstance(each, dict) and "text" in each for each in value):
+        if value and all(map(_is_word, value)):
             yield " ".join(str(each["text"]) for each in value)
         else:
             for each in value:
                 yield from _texts(each)
     elif isinstance(value, dict):
-        for name in ("words", "lines", "blocks", "pages", "text", "natural_text"):
+        for name in (*_PARTS, "text", "natural_text"):
             if value.get(name):
                 yield from _texts(value[name])
                 return
