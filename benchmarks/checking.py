@@ -314,6 +314,9 @@ def set_page(folder: Path, name: str, source: str, number: int) -> Sheet:
 
 def _numbered(source: str) -> str:
     """HTML with the numbers of lists that a browser prints."""
+    source = source.replace(
+        "</span><span", "</span> <span"
+    )  # as a flexible box parts them
 
     def numbered(found: re.Match[str]) -> str:
         count = iter(range(1, 1000))
@@ -346,18 +349,17 @@ def altered(sheet: Sheet, random: np.random.Generator) -> Altered:
     """A text of a page with 0 to 8 errors."""
     count = int(random.integers(0, MOST_ERRORS + 1))
     edits: dict[int, tuple[list[str], str]] = {}  # words in place of one, and the kind
-    before: dict[int, list[str]] = {}  # words that are added before one
+    # Words that are added before one, and the kind
+    before: dict[int, tuple[list[str], str]] = {}
     left_out: list[list[str]] = []
     kinds = random.permutation(list(ALTERATIONS))[:count]
     for kind in kinds:
         ALTERATIONS[kind](sheet, random, edits, before, left_out)
     text = Altered(left_out=left_out)
     for place, word in enumerate(sheet.words):
-        for added in before.get(place, ()):
-            text.words.append(added)
-            text.kinds.append(
-                "invented" if added in " ".join(_INVENTED) else "line twice"
-            )
+        added, kind = before.get(place, ([], ""))
+        text.words += added
+        text.kinds += [kind] * len(added)
         words, kind = edits.get(place, ([word], ""))
         text.words += words
         text.kinds += [kind] * len(words)
@@ -466,8 +468,9 @@ def _twice(
 ) -> None:
     places = _stretch(sheet, random, edits)
     if places and places.stop < len(sheet.words) and places.stop not in before:
-        before[places.stop] = [sheet.words[place] for place in places]
-        edits.update({place: ([sheet.words[place]], "") for place in places})
+        # Either of both copies is too many
+        before[places.stop] = [sheet.words[place] for place in places], "line twice"
+        edits.update({place: ([sheet.words[place]], "line twice") for place in places})
 
 
 def _invented(
@@ -475,7 +478,7 @@ def _invented(
 ) -> None:
     place = int(random.integers(1, len(sheet.words)))
     if place not in edits and place not in before:
-        before[place] = str(random.choice(_INVENTED)).split()
+        before[place] = str(random.choice(_INVENTED)).split(), "invented"
 
 
 def _paraphrased(
@@ -673,12 +676,24 @@ def _overlap(one: Any, other: Any) -> float:
     return shared / (sum(areas) - shared)
 
 
-def _words(results: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Kinds and probabilities of all words of all texts."""
+def _words(results: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Kinds, probabilities, and which count, of all words of all texts.
+
+    Of two copies of a word, that with the higher probability does not count.
+    """
     texts = [text for page in results for text in page["texts"]]
     kinds = np.array([kind for text in texts for kind in text["kinds"]], object)
     probabilities = np.array([p for text in texts for p in text["probabilities"]])
-    return kinds, probabilities
+    counts = np.ones(len(kinds), bool)
+    start = 0
+    for text in texts:
+        own = np.arange(start, start + len(text["words"]))
+        start += len(own)
+        copies = own[kinds[own] == "line twice"]
+        first, second = copies[: len(copies) // 2], copies[len(copies) // 2 :]
+        is_first = probabilities[first] > probabilities[second]
+        counts[np.where(is_first, first, second)] = False
+    return kinds, probabilities, counts
 
 
 def threshold_of(kinds: np.ndarray, probabilities: np.ndarray, share: float) -> float:
@@ -688,21 +703,21 @@ def threshold_of(kinds: np.ndarray, probabilities: np.ndarray, share: float) -> 
 
 def summary(results: Sequence[Any]) -> list[list[str]]:
     """A row for each system."""
-    kinds, probabilities = _words(results)
-    is_altered = kinds != ""
+    kinds, probabilities, counted = _words(results)
+    is_altered = kinds[counted] != ""
     rows = [
         ["system", "false alarms", "altered words found", "n altered", "n unaltered"]
     ]
     counts = [f"{is_altered.sum():,}", f"{(~is_altered).sum():,}"]
     for share in (0.01, 0.002):
-        flagged = probabilities < threshold_of(kinds, probabilities, share)
+        flagged = (probabilities < threshold_of(kinds, probabilities, share))[counted]
         found = f"{flagged[is_altered].mean():.1%}"
         alarms = f"{flagged[~is_altered].mean():.2%}"
         rows.append([f"check, threshold for {share:.1%}", alarms, found, *counts])
     verdicts = [
         v for page in results for text in page["texts"] for v in text["verdicts"]
     ]
-    flagged = np.array(verdicts) != "confirmed"
+    flagged = (np.array(verdicts) != "confirmed")[counted]
     rows.append(
         [
             "check, not confirmed",
@@ -713,7 +728,9 @@ def summary(results: Sequence[Any]) -> list[list[str]]:
     )
     for name in results[0]["texts"][0]["flagged"]:
         texts = [text for page in results for text in page["texts"]]
-        flagged = np.array([f for text in texts for f in text["flagged"][name]])
+        flagged = np.array([f for text in texts for f in text["flagged"][name]])[
+            counted
+        ]
         alarms = f"{flagged[~is_altered].mean():.2%}"
         found = f"{flagged[is_altered].mean():.1%}"
         rows.append([f"difference to {name}", alarms, found, *counts])
@@ -722,11 +739,11 @@ def summary(results: Sequence[Any]) -> list[list[str]]:
 
 def by_kind(results: Sequence[Any]) -> list[list[str]]:
     """What is found of each kind of error, at 1 false alarm in 100."""
-    kinds, probabilities = _words(results)
+    kinds, probabilities, counted = _words(results)
     least = [threshold_of(kinds, probabilities, share) for share in (0.01, 0.002)]
     rows = [["error", "n", "found at 1 %", "at 0.2 %"]]
     for kind in sorted(set(kinds) - {""}):
-        own = probabilities[kinds == kind]
+        own = probabilities[(kinds == kind) & counted]
         shares = [f"{(own < each).mean():.1%}" for each in least]
         rows.append([kind, f"{len(own):,}", *shares])
     lines = [s for page in results for text in page["texts"] for s in text["left_out"]]
@@ -736,7 +753,8 @@ def by_kind(results: Sequence[Any]) -> list[list[str]]:
 
 def others(results: Sequence[Any]) -> str:
     """Boxes, time, calibration, and words that are missing by mistake."""
-    kinds, probabilities = _words(results)
+    kinds, probabilities, counted = _words(results)
+    kinds, probabilities = kinds[counted], probabilities[counted]
     overlaps = np.array([each for page in results for each in page["overlaps"]])
     read = sum(page["seconds"] for page in results)
     checked = sum(text["seconds"] for page in results for text in page["texts"]) / TEXTS
@@ -777,6 +795,8 @@ def fitted(results: Sequence[Any]) -> str:
         for text in page["texts"]:
             pairs = zip(text["kinds"], text["evidence"], text["words"], strict=True)
             for kind, parts, word in pairs:
+                if kind == "line twice":
+                    continue
                 if not parts and any(map(str.isalnum, word)):
                     absent.append(not kind)
                 if len(parts) == 1:

@@ -8,8 +8,9 @@ import pytest
 import vit_str
 from vit_str.reading.checking.checked import Checked
 from vit_str.reading.checking.checker import PageChecker
-from vit_str.reading.checking.html import data_url, html_of
+from vit_str.reading.checking.html import html_of
 from vit_str.reading.checking.texts import parse_text
+from vit_str.reading.pages.previews import data_url
 from vit_str.reading.pages.reader import PageReader
 
 TEXT = (
@@ -118,9 +119,7 @@ def test_words_longer_than_readers_of_words_write(draw, reader):
     lines = ["Our journey with the", f"{long} is over."]
     picture, detector = draw(lines)
     own = PageChecker(
-        PageReader(
-            reader.reader, detector, reader.lines, minimum_confidence=0.0
-        )
+        PageReader(reader.reader, detector, reader.lines, minimum_confidence=0.0)
     )
     assert check(own, picture, " ".join(lines)).is_right
     wrong = " ".join(lines).replace("schiff", "schilf")

@@ -97,7 +97,8 @@ def test_what_is_no_text_is_refused_in_one_line(text, format_, reason):
 
 
 @pytest.mark.parametrize(
-    "part", ["\n", "-\n", "<!--", "[", "![", "**a", "_a", "`a", "<b", "&amp", "# ", "|-", "> "]
+    "part",
+    ["\n", "-\n", "<!--", "[", "![", "**a", "_a", "`a", "<b", "&amp", "# ", "|-", "> "],
 )
 @pytest.mark.parametrize("format_", ["markdown", "html"])
 def test_time_grows_with_the_length_of_a_text(part, format_):

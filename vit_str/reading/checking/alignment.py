@@ -53,18 +53,24 @@ class _Run(NamedTuple):
         return self.page + self.length
 
 
-def align(text: Sequence[str], page: Sequence[str]) -> list[Group]:
+def align(
+    text: Sequence[str], page: Sequence[str], lines: Sequence[int] | None = None
+) -> list[Group]:
     """Which words of a text stand for which of a page; words without a partner are in no group.
 
     Args:
         text: words in the order of the text.
         page: words in reading order, of all pages.
+        lines: the line of each word of the pages, in which words keep their order; None for one.
     """
-    return _Alignment(text, page).groups()
+    return _Alignment(text, page, lines or [0] * len(page)).groups()
 
 
 class _Alignment:
-    def __init__(self, text: Sequence[str], page: Sequence[str]) -> None:
+    def __init__(
+        self, text: Sequence[str], page: Sequence[str], lines: Sequence[int]
+    ) -> None:
+        self.lines = lines
         self.text = list(map(plain, text))
         self.page = list(map(plain, page))
         self.text_keys = list(map(key, text))
@@ -159,9 +165,9 @@ class _Alignment:
         return sorted(placed)
 
     def _without_exchanges(self, runs: list[_Run]) -> list[_Run]:
-        """Runs without short ones that cross each other between two long ones.
+        """Runs without short ones that cross each other in one line, between two long ones.
 
-        Two cells of a table that were exchanged would else be found where they are on the page.
+        Two words that were exchanged would else be found where they are on the page.
         """
         kept = []
         for first, between, last in _windows(runs):
@@ -169,6 +175,7 @@ class _Alignment:
             inside = [first.page_end <= run.page < last.page for run in between]
             words = last.text - first.text_end
             is_small = words <= _WINDOW and room <= 2 * _WINDOW and room >= 0
+            is_small &= len({*self.lines[first.page_end : last.page]}) <= 1
             moved = any(one.page > other.page for one, other in pairwise(between))
             if is_small and room and (moved or not all(inside)):
                 between = []

@@ -22,6 +22,7 @@ from vit_str.reading.checking.checked import (
     PageSize,
 )
 from vit_str.reading.checking.evidence import Witnesses, is_doubtful
+from vit_str.reading.checking.exchanges import with_exchanges
 from vit_str.reading.checking.judging import (
     Evidence,
     absent_probability,
@@ -158,7 +159,8 @@ class PageChecker:
             sizes = []
             for number, picture in pictures.read():
                 page = self._reader.read(picture)
-                page_words += words_of(page, number)
+                first_line = page_words[-1].line + 1 if page_words else 0
+                page_words += words_of(page, number, first_line)
                 sizes.append(PageSize(number, page.width, page.height))
                 if on_page is not None:
                     on_page(number, picture)
@@ -183,7 +185,9 @@ class PageChecker:
         picture: Callable[[int], Image.Image],
     ) -> Checked:
         texts = [word.text for word in given.words]
-        groups = align(texts, [each.word.text for each in page_words])
+        printed = [each.word.text for each in page_words]
+        groups = align(texts, printed, [each.line for each in page_words])
+        groups = with_exchanges(groups, texts, page_words)
         evidence = self._evidence(groups, texts, page_words, picture)
         words = [
             _checked_word(word, evidence.get(place, ()))

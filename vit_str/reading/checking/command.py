@@ -14,6 +14,8 @@ from vit_str.reading.options import STANDARD_INPUT, add_model_arguments, check_n
 from vit_str.runtime.readings import json_line
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from vit_str.reading.checking.checked import Checked
     from vit_str.reading.checking.checker import PageChecker
     from vit_str.reading.checking.texts import GivenText
@@ -136,8 +138,8 @@ def _checked(
     options: argparse.Namespace, given: "GivenText", with_pictures: bool
 ) -> tuple["Checked", dict[int, str]]:
     """What was found, and the pages as URLs if they are wanted."""
-    from vit_str.reading.checking.html import data_url
     from vit_str.reading.pages.pictures import PageOptions
+    from vit_str.reading.pages.previews import data_url
 
     wanted = PageOptions.of(
         options.pages, resolution=options.dpi, password=options.password
@@ -145,7 +147,7 @@ def _checked(
     pictures: dict[int, str] = {}
     with console.Progress() as progress:
 
-        def note(number: int, picture: object) -> None:
+        def note(number: int, picture: "Image.Image") -> None:
             progress.note(f"page {number}")
             if with_pictures:
                 pictures[number] = data_url(picture)

@@ -1,20 +1,13 @@
 """A page of HTML that shows a text and the pages beside it; nothing is loaded from elsewhere."""
 
-import base64
-import io
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vit_str.reading.checking.checked import Checked, CheckedWord, MissingWord
 
-if TYPE_CHECKING:
-    from PIL import Image
-
 _FILES = Path(__file__).parent
-_LONGEST = 2000  # pixels of a side: letters of a page of text can be read
-_QUALITY = 80
 _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'"
@@ -26,7 +19,7 @@ def html_of(checked: Checked, pictures: Mapping[int, str], title: str) -> str:
 
     Args:
         checked: what was found.
-        pictures: URLs of the pages by number, see `data_url`.
+        pictures: URLs of the pages by number, see `vit_str.reading.pages.previews.data_url`.
         title: name of what was checked.
     """
     low, high = checked.interval
@@ -74,16 +67,6 @@ previous doubt.</p>
 </body>
 </html>
 """
-
-
-def data_url(picture: "Image.Image") -> str:
-    """A page as the URL of a JPEG picture, large ones reduced."""
-    shown = picture.convert("RGB")
-    shown.thumbnail((_LONGEST, _LONGEST))
-    file = io.BytesIO()
-    shown.save(file, "JPEG", quality=_QUALITY)
-    content = base64.b64encode(file.getvalue()).decode("ascii")
-    return f"data:image/jpeg;base64,{content}"
 
 
 def marked_text(checked: Checked) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 from PIL import Image
@@ -27,14 +27,14 @@ class PageWord:
         page: number of the page, from 1.
         line_confidence: geometric mean of the characters of its line.
         room: pixels along its line to the words before and behind it.
-        is_last: whether its line ends with it.
+        line: number of its line, of all lines of all pages.
     """
 
     word: Word
     page: int
     line_confidence: float
     room: tuple[float, float]
-    is_last: bool
+    line: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,18 +98,21 @@ class Place:
         )
 
 
-def words_of(page: Page, number: int) -> Iterator[PageWord]:
-    """The words of a page in reading order."""
-    for block in page.blocks:
-        for line in block:
-            confidence = _mean(line)
-            gaps = [_gap(one, other) for one, other in pairwise(line)]
-            befores = [np.inf, *gaps]
-            behinds = [*gaps, np.inf]
-            rooms = zip(befores, behinds, strict=True)
-            for place, (word, room) in enumerate(zip(line, rooms, strict=True)):
-                is_last = place == len(line) - 1
-                yield PageWord(word, number, confidence, room, is_last)
+def words_of(page: Page, number: int, first_line: int = 0) -> Iterator[PageWord]:
+    """The words of a page in reading order.
+
+    Args:
+        page: that was read.
+        number: of the page, from 1.
+        first_line: number of its first line.
+    """
+    lines = chain.from_iterable(page.blocks)
+    for place, line in enumerate(lines, first_line):
+        confidence = _mean(line)
+        gaps = [_gap(one, other) for one, other in pairwise(line)]
+        rooms = zip([np.inf, *gaps], [*gaps, np.inf], strict=True)
+        for word, room in zip(line, rooms, strict=True):
+            yield PageWord(word, number, confidence, room, place)
 
 
 def _gap(one: Word, other: Word) -> float:

@@ -8,6 +8,7 @@ _TWINS = {
     **dict.fromkeys("‐‑‒–—―−⁃", "-"),
     **dict.fromkeys("\u00ad\u200b\u2060\ufeff", ""),
     **dict.fromkeys("•·∙●▪■◦○‣", "•"),
+    **dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", 2 * "0123456789", strict=True)),
     "ﬀ": "ff",
     "ﬁ": "fi",
     "ﬂ": "fl",
@@ -25,7 +26,7 @@ _DOUBLED = {"''": '"', "--": "-"}
 
 
 def plain(text: str) -> str:
-    """A text with typewriter quotes and dashes, without ligatures and soft hyphens."""
+    """A text as a typewriter writes it: without ligatures, raised digits and soft hyphens."""
     found = text.translate(_TABLE)
     for doubled, single in _DOUBLED.items():
         while doubled in found:

@@ -43,7 +43,9 @@ _MARKDOWN_SIGNS = re.compile(
 )
 _HTML_SIGNS = re.compile(r"\s*<(!doctype|html|\?xml|body|div|p|table|h[1-6])\b", re.I)
 _HOCR_SIGNS = re.compile(r"\bclass\s*=\s*['\"]ocr(_page|x_word|_line)\b")
-_TAGS = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>|<!--(?:(?!<!--).)*?-->", re.DOTALL)
+_TAGS = re.compile(
+    r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>|<!--(?:(?!<!--).)*?-->", re.DOTALL
+)
 _ENTITY = re.compile(r"&(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _FRONT_MATTER = re.compile(r"\A\s*---\n.*?\n---[ \t]*(\n|\Z)", re.DOTALL)
 _BREAKS = (
