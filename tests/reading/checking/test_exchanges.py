@@ -61,3 +61,15 @@ def test_amounts_stand_for_what_is_in_their_row(columns):
 )
 def test_rows_and_columns_may_come_in_any_order(columns, text):
     assert partners(text, columns) == text.split()
+
+
+def test_numbers_of_a_row_keep_their_order(columns):
+    (x, y), *_ = columns[3].word.polygon
+    slope = y / x
+    second = [
+        printed(amount, 500, n, slope)
+        for n, amount in enumerate(["1.1.2001", "2.2.2002", "3.3.2003"])
+    ]
+    text = "apples 1.1.2001 5,00 pears 6,00 2.2.2002 plums 7,00 3.3.2003"
+    right = "apples 5,00 1.1.2001 pears 6,00 2.2.2002 plums 7,00 3.3.2003"
+    assert partners(text, columns + second) == right.split()

@@ -145,8 +145,9 @@ class Checked:
 
     def count(self, verdict: Verdict) -> int:
         """How many words have a verdict."""
-        everything = [*self.words, *self.missing]
-        return sum(word.verdict == verdict for word in everything)
+        verdicts = [word.verdict for word in self.words]
+        verdicts += [word.verdict for word in self.missing]
+        return verdicts.count(verdict)
 
     def corrected(self, least: float = 0.9) -> str:
         """The text with what the pages say in place of contradicted words; all else as it came.

@@ -206,8 +206,8 @@ class PageChecker:
         """What readers say of each word of the text that has a place."""
         asked: list[tuple[int, Place]] = []
         for group in groups:
-            places = places_of(group, texts, page_words)
-            for index, parts in zip(group.text, places, strict=True):
+            parts_of = places_of(group, texts, page_words)
+            for index, parts in zip(group.text, parts_of, strict=True):
                 asked += [(index, part) for part in parts]
         asked.sort(key=lambda each: each[1].page_word.page)
         found = defaultdict(list)
@@ -302,9 +302,9 @@ class _Pictures:
     def read(self) -> Iterator[tuple[int, Image.Image]]:
         """Numbers and pictures of all pages that can be read."""
         if not isinstance(self._source, str | os.PathLike):
-            picture = load_image(without_array(self._source))
-            self._kept[1] = picture
-            yield 1, picture
+            only = load_image(without_array(self._source))
+            self._kept[1] = only
+            yield 1, only
             return
         pictures = pictures_in(os.fspath(self._source), self._options)
         for number, picture in zip(self._options.numbers, pictures, strict=False):

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +40,7 @@ exit codes: 0 nothing is wrong; 1 something is contradicted, absent or missing, 
 could not be read; 2 wrong use, or no page could be read; 130 interrupted with Ctrl-C;
 143 ended by SIGTERM."""
 
+_MOST_BYTES = 64 << 20  # of a text through a pipe
 _PLACES = 3  # of probabilities, after the point
 
 
@@ -121,8 +123,7 @@ def _text(options: argparse.Namespace) -> "GivenText":
 
     path = options.text
     if path == STANDARD_INPUT:
-        path = "/dev/stdin" if os.path.exists("/dev/stdin") else 0
-        return parse_text(text_of_file(path), options.text_format)
+        return parse_text(_piped(), options.text_format)
     try:
         text = text_of_file(path)
     except OSError as error:
@@ -132,6 +133,16 @@ def _text(options: argparse.Namespace) -> "GivenText":
         return parse_text(text, format_)
     except ValueError as error:
         raise ValueError(f"{one_line(path)}: {error}") from None
+
+
+def _piped() -> str:
+    """What comes through standard input."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise ValueError("- reads the text from standard input: pipe one into it")
+    try:
+        return sys.stdin.buffer.read(_MOST_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError("standard input: not UTF-8 text; pipe one in UTF-8") from None
 
 
 def _checked(

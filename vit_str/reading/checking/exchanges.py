@@ -72,13 +72,25 @@ def _are_exchanged(
     names: dict[int, int | None],
     page_words: Sequence[PageWord],
 ) -> bool:
-    """Whether each of two numbers stands in the row of the other's name, not of its own."""
+    """Whether two numbers stand in each other's row, or in one row in the other order."""
     own = [_rows_apart(page_words, names[each], partner[each]) for each in (one, other)]
     crossed = [
         _rows_apart(page_words, names[one], partner[other]),
         _rows_apart(page_words, names[other], partner[one]),
     ]
-    return min(own) > _OTHER_ROW and max(crossed) < _SAME_ROW
+    if max(crossed) >= _SAME_ROW:
+        return False
+    if max(own) < _SAME_ROW and names[one] == names[other]:
+        return _along(page_words, partner[other], partner[one]) < 0
+    return min(own) > _OTHER_ROW
+
+
+def _along(page_words: Sequence[PageWord], one: int, other: int) -> float:
+    """Pixels from the second of two words to the first, along its line."""
+    corners = np.array(page_words[one].word.polygon)
+    between = corners.mean(0) - np.array(page_words[other].word.polygon).mean(0)
+    along = corners[1] - corners[0]
+    return float(between @ along) / (float(np.linalg.norm(along)) or 1.0)
 
 
 def _rows_apart(page_words: Sequence[PageWord], one: int | None, other: int) -> float:
