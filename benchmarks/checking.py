@@ -50,7 +50,12 @@ from PIL import Image
 
 from vit_str.reading.checking.alignment import Group
 from vit_str.reading.checking.checker import PageChecker, load_checking_reader
-from vit_str.reading.checking.judging import Evidence
+from vit_str.reading.checking.judging import (
+    Evidence,
+    absent_probability,
+    together,
+    verdict_of,
+)
 from vit_str.reading.checking.places import PageWord
 from vit_str.reading.checking.spelling import key, plain
 from vit_str.reading.checking.texts import parse_text
@@ -159,7 +164,28 @@ def checked_pages(
             print(f"{number + 1} of {len(sources)}: {name}", file=sys.stderr)
             sheet = set_page(folder, name, source, number)
             kept.write_text(json.dumps(check_page(sheet, number, systems)), "utf-8")
-        yield json.loads(kept.read_text("utf-8"))
+        yield judged(json.loads(kept.read_text("utf-8")))
+
+
+def judged(page: dict[str, Any]) -> dict[str, Any]:
+    """What was found on a page, with what the weights of today make of the evidence."""
+    for text in page["texts"]:
+        words = zip(text["words"], text["evidence"], strict=True)
+        probabilities = [probability_of(word, parts) for word, parts in words]
+        text["probabilities"] = probabilities
+        text["verdicts"] = [
+            verdict_of(each) if parts else "absent"
+            for each, parts in zip(probabilities, text["evidence"], strict=True)
+        ]
+    return page
+
+
+def probability_of(word: str, parts: Sequence[Any]) -> float:
+    """That a page says a word, from the evidence of its parts."""
+    if parts:
+        return together([Evidence(*each) for each in parts])
+    is_mark = not any(map(str.isalnum, word))
+    return 0.5 if is_mark else absent_probability()
 
 
 def page_sources(most: int, fit: bool) -> list[tuple[str, str]]:
