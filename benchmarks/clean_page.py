@@ -17,7 +17,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.evaluation.metrics import edit_distance
+from vit_str.runtime.distances import edit_distance
 from vit_str.reading.pages.reader import load_page
 
 SENTENCES = (

@@ -32,7 +32,7 @@ from measuring import (
 )
 from peers import RapidOCR, Tesseract
 
-from vit_str.evaluation.metrics import edit_distance
+from vit_str.runtime.distances import edit_distance
 from vit_str.evaluation.statistics import bootstrap_interval, percent
 from vit_str.runtime import load
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from page_structure import Printed, drawn, print_by_chromium, with_light_and_noise
 
-from vit_str.evaluation.metrics import edit_distance
+from vit_str.runtime.distances import edit_distance
 
 TEXTS = Path(__file__).with_name("languages")
 TESSERACT = {

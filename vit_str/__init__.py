@@ -13,6 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from vit_str.reading.checking.checked import Checked
+    from vit_str.reading.checking.checker import check
     from vit_str.reading.pages.document import (
         Document,
         DocumentPage,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Checked",
     "Document",
     "DocumentPage",
     "PageReader",
@@ -34,6 +37,7 @@ __all__ = [
     "Search",
     "UnreadableImage",
     "__version__",
+    "check",
     "load",
     "load_page",
     "read_document",
@@ -46,6 +50,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
 _MODULES = {
+    "Checked": "reading.checking.checked",
     "Document": "reading.pages.document",
     "DocumentPage": "reading.pages.document",
     "PageReader": "reading.pages.reader",
@@ -53,6 +58,7 @@ _MODULES = {
     "Reading": "runtime",
     "Search": "runtime",
     "UnreadableImage": "runtime.images",
+    "check": "reading.checking.checker",
     "load": "runtime",
     "load_page": "reading.pages.reader",
     "read_document": "reading.pages.document",

@@ -295,6 +295,11 @@ def _train(arguments: Sequence[str]) -> int:
 
 COMMANDS = {
     "read": Command("read the text in image files", "reading.command"),
+    "check": Command(
+        "check a text that something else wrote against a picture",
+        "reading.checking.command",
+        "page",
+    ),
     "evaluate": Command(
         "measure accuracy on labeled images", "evaluation.command", "analyze"
     ),

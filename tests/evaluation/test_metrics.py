@@ -9,13 +9,13 @@ from vit_str.evaluation.metrics import (
     METRICS,
     cer,
     character_accuracy,
-    edit_distance,
     normalize_label,
     one_minus_ned,
     right_words,
     score,
     word_accuracy,
 )
+from vit_str.runtime.distances import edit_distance
 
 # Characters of one, two, three and four bytes, of both cases, combining, and outside the alphabet.
 ALPHABET = "abAB01-' éÉß한글漢😀e\u0301"

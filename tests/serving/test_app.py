@@ -576,6 +576,43 @@ class TestPage:
         assert response.json() == expected
         assert expected["words"][0]["characters"]
 
+    def test_texts_are_checked(self, site, word):
+        here, picture = site(), word("Hallo", (300, 60))
+        form = {"files": {"files": ("a.png", picture)}}
+        right = here.post("/v1/check?picture=1", data={"text": "**Hallo**"}, **form)
+        assert right.status_code == 200
+        record = right.json()
+        assert record["right"] is True
+        (checked,) = record["words"]
+        assert (checked["verdict"], checked["start"], checked["end"]) == (
+            "confirmed",
+            2,
+            7,
+        )
+        assert len(checked["boxes"][0]) == 4
+        assert record["picture"].startswith("data:image/jpeg;base64,")
+        assert "html" not in record
+        wrong = here.post("/v1/check?html=1", data={"text": "Hello"}, **form).json()
+        assert [row["verdict"] for row in wrong["words"]] == ["contradicted"]
+        assert wrong["words"][0]["found"] == "Hallo"
+        assert wrong["html"].startswith("<!doctype html>")
+
+    @pytest.mark.parametrize(
+        ("query", "text", "reason"),
+        [
+            ("", "", "no text"),
+            ("?format=markdown", "---", "no words"),
+            ("?format=docx", "a", "format"),
+            ("?language=/etc/passwd", "a", "codes"),
+            ("", "a " * 20_001, "20,000 words"),
+        ],
+    )
+    def test_texts_that_cannot_be_checked(self, site, word, query, text, reason):
+        form = {"files": {"files": ("a.png", word("Hallo", (300, 60)))}}
+        response = site().post(f"/v1/check{query}", data={"text": text}, **form)
+        assert response.status_code == 422
+        assert reason in error_of(response)
+
     def test_pages_of_files(self, site, word):
         here, picture = site(), word("Hallo", (300, 60), "TIFF")
         assert here.post("/v1/page", content=picture).json()["page"] == 1

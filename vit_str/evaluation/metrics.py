@@ -19,11 +19,7 @@ from vit_str.evaluation.statistics import (
     plain_values,
     wilson_interval,
 )
-
-try:
-    from editdistance import eval as _edit_distance
-except ImportError:  # editdistance has no wheel from Python 3.13 on, rapidfuzz has
-    from rapidfuzz.distance.Levenshtein import distance as _edit_distance
+from vit_str.runtime.distances import edit_distance
 
 _DIGITS = "0123456789"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -89,11 +85,6 @@ TYPED: Mapping[int, str] = str.maketrans(
     }
 )
 """What ASCII labels have for marks of print."""
-
-
-def edit_distance(first: str, second: str) -> int:
-    """Fewest characters to insert, delete and replace between two texts (Levenshtein 1966)."""
-    return int(_edit_distance(first, second))
 
 
 def normalize_label(label: str, protocol: Protocol) -> str:

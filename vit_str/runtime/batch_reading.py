@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from vit_str.runtime.boxes import Place
     from vit_str.runtime.effort import RereadingOptions
-    from vit_str.runtime.hypotheses import Candidates
+    from vit_str.runtime.hypotheses import Candidates, Hypothesis
     from vit_str.runtime.image_decoding import DecodedImage
     from vit_str.runtime.interface import Engine
     from vit_str.runtime.rereading import Rereader
@@ -160,6 +160,32 @@ class BatchReader:
         kept = _surer_way_up(found, turned, len(images))
         readings = self._reread(rows, encoded, found, kept, wanted)
         return self._with_scripts(readings, encoded, kept)
+
+    def verify(
+        self,
+        images: Sequence[DecodedImage],
+        labels: Sequence[Sequence[Sequence[int]]],
+    ) -> list[list[Hypothesis]]:
+        """How probable some texts are for each image, as ids; see `TextDecoder.given`.
+
+        Args:
+            images: on the size of the model; as tall ones were turned, they are looked at.
+            labels: the texts of each image.
+        """
+        order = sorted(range(len(images)), key=lambda index: _width(images[index]))
+        found: list[list[Hypothesis]] = [[] for _ in images]
+        for _, group in groupby(order, lambda index: _width(images[index])):
+            indices = list(group)
+            encoded = self.encode(np.stack([images[index].pixels for index in indices]))
+            owners = [row for row, i in enumerate(indices) for _ in labels[i]]
+            texts = [text for i in indices for text in labels[i]]
+            if not texts:
+                continue
+            several = self.engine.select(encoded, owners)
+            judged = self.decoder.given(several, padded(texts))
+            for row, hypothesis in zip(owners, judged, strict=True):
+                found[indices[row]].append(hypothesis)
+        return found
 
     def read_rows(self, rows: Rows, wanted: Wanted) -> list[Reading]:
         """Readings of images that stand as they are to be read."""

@@ -144,7 +144,14 @@ def best_alignments(
     scores: Float[np.ndarray, "row column symbol"], longest: int
 ) -> list[list[Hypothesis]]:
     """The text of the most probable alignment of each row, with its exact probabilities."""
-    labels = collapse(scores, longest)
+    return text_probabilities(scores, collapse(scores, longest))
+
+
+def text_probabilities(
+    scores: Float[np.ndarray, "row column symbol"],
+    labels: Int64[np.ndarray, "row position"],
+) -> list[list[Hypothesis]]:
+    """Given texts, padded, with the exact probabilities that the columns spell them."""
     begins, exactly = prefix_probabilities(symbol_shares(scores), labels)
     log_begins = np.log(begins + _TINY)
     characters = np.diff(log_begins, axis=1)

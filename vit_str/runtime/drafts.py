@@ -56,14 +56,14 @@ def greedy_from_drafts(
         for place in np.flatnonzero(agreed):
             ids = texts[place]
             ids = ids[ids != PADDING]
-            found[rows[place]] = [_hypothesis(ids, scores[place], end)]
+            found[rows[place]] = [text_hypothesis(ids, scores[place], end)]
         rows = rows[~agreed]
         texts = texts[~agreed]
         if not len(rows):
             return found
     steps = scorer.begin(scorer.select(encoded, rows.tolist()))
-    written = beam_search(steps, len(rows), end, longest, temperature)
-    for row, hypotheses in zip(rows, written, strict=True):
+    searched = beam_search(steps, len(rows), end, longest, temperature)
+    for row, hypotheses in zip(rows, searched, strict=True):
         found[row] = hypotheses
     return found
 
@@ -83,13 +83,13 @@ def _equal(
     return (texts[:, :-1] == labels).all(1) & (texts[:, -1] == PADDING)
 
 
-def _hypothesis(
+def text_hypothesis(
     ids: Int64[np.ndarray, " character"],
     scores: Float[np.ndarray, "position symbol"],
     end: int,
 ) -> Hypothesis:
-    """A text that the decoder would have written, from its scores at every position."""
-    written = np.append(ids, end)
-    logs = log_softmax(scores[: len(written)])
-    chosen = logs[np.arange(len(written)), written]
+    """A text with its probabilities, from the scores at every position of it and at its end."""
+    symbols = np.append(ids, end)
+    logs = log_softmax(scores[: len(symbols)])
+    chosen = logs[np.arange(len(symbols)), symbols]
     return Hypothesis.from_logs(ids, chosen, float(chosen.sum()))

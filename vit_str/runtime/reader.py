@@ -17,6 +17,7 @@ from vit_str.runtime.batch_reading import BatchReader, SecondLook
 from vit_str.runtime.constraints import constraint_of
 from vit_str.runtime.effort import FAST, decoding_options, rereading_options
 from vit_str.runtime.engine import open_engine, torch_engine
+from vit_str.runtime.hypotheses import Candidates
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
 from vit_str.runtime.long_lines import read_with_parts
@@ -24,7 +25,7 @@ from vit_str.runtime.one_script import has_look_alikes, with_one_script
 from vit_str.runtime.opened_once import OpenedOnce
 from vit_str.runtime.other_scripts import OtherScripts
 from vit_str.runtime.prior import WordPrior, prior_of
-from vit_str.runtime.readings import Reading, Readings
+from vit_str.runtime.readings import Reading, Readings, reading_of
 from vit_str.runtime.rereading import Rereader, text_prior
 from vit_str.runtime.search import Search
 from vit_str.runtime.text_decoding import TextDecoder
@@ -344,6 +345,58 @@ class Reader:
                         yield source, next(readings)
                     else:
                         yield source, image
+
+    def verify(
+        self,
+        images: Sequence[Source],
+        texts: Sequence[Sequence[str]],
+        batch_size: int = 32,
+    ) -> list[list[Reading]]:
+        """How probable given texts are for each of some images, as readings of these texts.
+
+        The probabilities are exact, in one call of the decoder for a batch. The pixels alone
+        decide: no image is read again, and the frequency of words does not count.
+
+        Args:
+            images: to look at.
+            texts: for each image, the texts that it may say; characters that only look like those
+                of the charset are taken for them, see ``Charset.fold``.
+            batch_size: images that the model looks at once.
+
+        Returns:
+            For each image, a reading of each text with its confidence, 0 to 1.
+
+        Raises:
+            UnreadableImage: for the first image that cannot be read.
+            ValueError: for a text that the model cannot write: with characters that the charset
+                lacks, or as long as ``maximum_length``.
+        """
+        labels = [[self._label(text) for text in those] for those in texts]
+        found: list[list[Reading]] = []
+        for start in range(0, len(images), batch_size):
+            decoded = [
+                decode(image, self.preprocessing)
+                for image in images[start : start + batch_size]
+            ]
+            judged = self._batches.verify(decoded, labels[start : start + batch_size])
+            for hypotheses in judged:
+                candidates = (Candidates([each]) for each in hypotheses)
+                found.append([reading_of(each, self.charset) for each in candidates])
+        return found
+
+    def can_write(self, text: str) -> bool:
+        """Whether it is a text that the model may write, see `verify`."""
+        fits = self.reads_lines or len(text) < self.maximum_length
+        return fits and not self.charset.unknown(self.charset.fold(text))
+
+    def _label(self, text: str) -> list[int]:
+        """The ids of a text that the model may write."""
+        if not self.reads_lines and len(text) >= self.maximum_length:
+            raise ValueError(
+                f"{text!r} is no text of this model, which writes fewer than "
+                f"{self.maximum_length} characters; use weights of lines"
+            )
+        return self.charset.encode(self.charset.fold(text))
 
     def describe(self) -> ReaderDescription:
         """What reads, and how."""

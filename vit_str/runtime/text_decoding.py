@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vit_str.runtime.beam_search import ScoreSteps, beam_search
-from vit_str.runtime.ctc import CtcSteps, best_alignments
-from vit_str.runtime.drafts import greedy_from_drafts
+from vit_str.runtime.charset import PADDING
+from vit_str.runtime.ctc import CtcSteps, best_alignments, text_probabilities
+from vit_str.runtime.drafts import greedy_from_drafts, text_hypothesis
 from vit_str.runtime.hypotheses import Candidates, Hypothesis
-from vit_str.runtime.labels import padded
+from vit_str.runtime.labels import padded, teacher_forcing_scores
 
 if TYPE_CHECKING:
+    from jaxtyping import Float, Int64
+
     from vit_str.runtime.constraints import Constraint
     from vit_str.runtime.effort import DecodingOptions
     from vit_str.runtime.interface import Scorer
@@ -69,6 +72,47 @@ def decode_texts(
     if options.loop == "scores":
         return write(ScoreSteps(scorer.scores(encoded)))
     return _refined(scorer, encoded, count, options, write)
+
+
+def given_texts(
+    scorer: Scorer,
+    encoded: Any,
+    labels: Int64[np.ndarray, "batch position"],
+    options: DecodingOptions,
+) -> list[Hypothesis]:
+    """How probable given texts are, one for each of some encoded images.
+
+    The probabilities are exact: no text is searched for, and no prior adds to them.
+
+    Args:
+        scorer: of the model that has encoded the images.
+        encoded: images.
+        labels: the texts, padded, none longer than ``options.longest`` less the end.
+        options: how scores become texts.
+    """
+    if options.loop == "ctc":
+        columns = scorer.scores(encoded) / np.float32(options.temperature)
+        return [found for (found,) in text_probabilities(columns, labels)]
+    scores = _scores_of(scorer, encoded, labels, options) / options.temperature
+    return [
+        text_hypothesis(ids[ids != PADDING], row, options.end)
+        for ids, row in zip(labels, scores, strict=True)
+    ]
+
+
+def _scores_of(
+    scorer: Scorer,
+    encoded: Any,
+    labels: Int64[np.ndarray, "batch position"],
+    options: DecodingOptions,
+) -> Float[np.ndarray, "batch position_and_end symbol"]:
+    if options.loop == "scores":
+        return scorer.scores(encoded)
+    if options.loop == "refine":
+        return scorer.refine(encoded, labels)
+    if options.drafts:
+        return scorer.verify(encoded, labels)
+    return teacher_forcing_scores(scorer.begin(encoded), labels, options.end)
 
 
 def _refined(
@@ -125,6 +169,12 @@ class TextDecoder:
         width = max(self.beam_width, beam_width)
         texts = self._texts(encoded, count, width, None, margin)
         return [Candidates(found) for found in texts]
+
+    def given(
+        self, encoded: Any, labels: Int64[np.ndarray, "batch position"]
+    ) -> list[Hypothesis]:
+        """How probable given texts are, see `given_texts`."""
+        return given_texts(self.scorer, encoded, labels, self.options)
 
     def with_temperature(self, temperature: float) -> TextDecoder:
         """The same with another temperature."""

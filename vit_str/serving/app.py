@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict
 from pathlib import Path
@@ -31,7 +31,7 @@ from vit_str.reading.pages.pictures import PageOptions
 from vit_str.runtime import Search
 from vit_str.runtime.readings import json_line
 from vit_str.serving.documents import FORMATS, DocumentFormat
-from vit_str.serving.forms import read_form
+from vit_str.serving.forms import read_check, read_form
 from vit_str.serving.guard import Guard
 from vit_str.serving.limits import (
     Bodies,
@@ -40,9 +40,12 @@ from vit_str.serving.limits import (
     client_of,
 )
 from vit_str.serving.schemas import (
+    CHECKED,
     DOCUMENTS,
     ERRORS,
     PICTURES,
+    CheckQuery,
+    CheckRecord,
     DocumentQuery,
     PageQuery,
     PageRecord,
@@ -114,6 +117,7 @@ def create_app(
         "/v1/read": service.crops,
         "/v1/page": service.pages,
         "/v1/document": service.pages,
+        "/v1/check": service.pages,
     }
     app.add_middleware(
         Guard,
@@ -218,6 +222,41 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
             return await _while_wanted(
                 request, work(body), end, service.limits.deadline
             )
+
+    _add_checking(app, service, answer)
+
+
+def _add_checking(
+    app: FastAPI,
+    service: ReadingService,
+    answer: Callable[[Request, Any], Coroutine[Any, Any, Response]],
+) -> None:
+    @app.post(
+        "/v1/check",
+        operation_id="check_text",
+        summary="Check a text that something else wrote against a picture, word by word",
+        openapi_extra=CHECKED,
+        responses={200: {"model": CheckRecord}, **ERRORS},
+    )
+    async def check(
+        request: Request, query: Annotated[CheckQuery, Query()]
+    ) -> Response:
+        async def work(body: bytearray) -> Response:
+            client = client_of(request.scope)
+            kind = request.headers.get("content-type", "")
+            if not kind.lower().startswith("multipart/"):
+                raise Refusal(422, "send a form: a picture in 'files', words in 'text'")
+            form = read_check, kind, bytes(body), query.format or None
+            upload, given = await service.forms.do(client, *form)
+            with refused():
+                search = Search(language=query.language or None)
+            options = PageOfUpload(query.page, search, query.picture)
+            record = await service.check_page(
+                upload, options, given, client, query.html
+            )
+            return Response(json_line(record), media_type="application/json")
+
+        return await answer(request, work)
 
 
 class _Document(NamedTuple):

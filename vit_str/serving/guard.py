@@ -36,7 +36,7 @@ LOG = logging.getLogger("vit_str.serving")
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """Environment variable: where processes that serve together keep their numbers."""
 _SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
-_PATHS = {"/v1/read", "/v1/page", "/v1/document", "/v1/model"}
+_PATHS = {"/v1/read", "/v1/page", "/v1/document", "/v1/check", "/v1/model"}
 _PATHS |= {"/health", "/ready", "/metrics"}
 _NO_KEY = "the key is missing or wrong; send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"
 _STOPPING = "the server stops; send this again, to another one"

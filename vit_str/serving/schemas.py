@@ -9,6 +9,14 @@ _LANGUAGE = r"[a-z]{2,4}(\*[0-9]{1,4})?"
 _LANGUAGES = re.compile(rf"{_LANGUAGE}(\+{_LANGUAGE})*")
 
 
+def of_codes(language: str) -> str:
+    """Codes, never a file; the + between them is a space in the query of a URL."""
+    codes = language.replace(" ", "+")
+    if codes and not _LANGUAGES.fullmatch(codes):
+        raise ValueError("give codes such as en, en+fr or en*8+de, or none")
+    return codes
+
+
 class SearchQuery(BaseModel):
     """Which readings a request asks for, see `Search`; nothing and 0 stand for its defaults."""
 
@@ -29,14 +37,7 @@ class SearchQuery(BaseModel):
         "letters: en, en+fr, ru, or none; as the model was trained if empty",
     )
 
-    @field_validator("language")
-    @classmethod
-    def _of_codes(cls, language: str) -> str:
-        """Codes, never a file; the + between them is a space in the query of a URL."""
-        codes = language.replace(" ", "+")
-        if codes and not _LANGUAGES.fullmatch(codes):
-            raise ValueError("give codes such as en, en+fr or en*8+de, or none")
-        return codes
+    _of_codes = field_validator("language")(of_codes)
 
 
 class ReadQuery(SearchQuery):
@@ -67,6 +68,28 @@ class DocumentQuery(SearchQuery):
     pages: str = Field(
         "1-", max_length=200, description="which pages, such as 3-5 or 1,7-"
     )
+
+
+class CheckQuery(BaseModel):
+    """What a request to check a text asks for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    page: int = Field(1, ge=1, le=1000, description="of a file with several pages")
+    format: Literal["", "text", "markdown", "html", "hocr", "jsonl"] = Field(
+        "", description="of the text; as it looks if empty"
+    )
+    language: str = Field(
+        "",
+        max_length=200,
+        description="whose letters to expect: en, en+fr, ru, or none",
+    )
+    picture: bool = Field(False, description="give the page as a picture too")
+    html: bool = Field(
+        False, description="give a page of HTML that shows the text beside the picture"
+    )
+
+    _of_codes = field_validator("language")(of_codes)
 
 
 class Error(BaseModel):
@@ -179,6 +202,45 @@ class DocumentRecord(BaseModel):
     pages: list[DocumentPageRecord]
 
 
+class CheckedWord(BaseModel):
+    """A word of the text, or one that it lacks; boxes are left, top, right, bottom, in pixels."""
+
+    text: str
+    verdict: Literal["confirmed", "doubtful", "contradicted", "absent", "missing"]
+    probability: float = Field(description="that the page says so")
+    page: int | None
+    boxes: list[list[float]]
+    found: str | None = Field(description="what is read there")
+    likelihood: float | None = Field(description="of the text, given the pixels")
+    found_likelihood: float | None = Field(description="of what is read there")
+    read_by: list[str] = Field(description="readers that agree: line, words")
+    typography: bool = Field(
+        description="whether only quotes, dashes and the like differ"
+    )
+    start: int | None = Field(description="first character in the text")
+    end: int | None
+
+
+class CheckRecord(BaseModel):
+    """A text, word by word."""
+
+    path: str
+    page: int
+    width: int | None = None
+    height: int | None = None
+    right: bool | None = Field(
+        None, description="nothing contradicted, absent or missing"
+    )
+    expected_errors: float | None = None
+    interval: list[float] | None = Field(
+        None, description="of 95 % of numbers of errors"
+    )
+    words: list[CheckedWord]
+    picture: str | None = None
+    html: str | None = None
+    error: str | None
+
+
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": Error, "description": description}
     for status, description in {
@@ -222,6 +284,27 @@ PICTURES: dict[str, Any] = {
             "multipart/form-data": {"schema": _FORM},
             "image/*": {"schema": _FILE},
             "application/octet-stream": {"schema": _FILE},
+        },
+    }
+}
+
+CHECKED: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["files", "text"],
+                    "properties": {
+                        "files": {"type": "array", "items": _FILE, "maxItems": 1},
+                        "text": {
+                            "type": "string",
+                            "description": "what the picture should say",
+                        },
+                    },
+                }
+            }
         },
     }
 }

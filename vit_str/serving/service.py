@@ -24,6 +24,7 @@ from vit_str.reading.pages.document_pages import (
     document_pages,
     unread_page,
 )
+from vit_str.reading.pages.previews import data_url
 from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.alphabets import ALPHABETS, LATIN, NOT_LATIN, script_of_language
 from vit_str.runtime.engine import open_engine
@@ -50,11 +51,12 @@ from vit_str.serving.limits import (
     Limits,
     Refusal,
 )
-from vit_str.serving.previews import data_url
 
 if TYPE_CHECKING:
+    from vit_str.reading.checking.texts import GivenText
     from vit_str.reading.pages.detection import LineDetector
-    from vit_str.reading.pages.reader import PageReaders
+    from vit_str.reading.pages.page import Page
+    from vit_str.reading.pages.reader import PageReader, PageReaders
     from vit_str.runtime.interface import Engine
 
 _TOGETHER = 32
@@ -66,6 +68,7 @@ _DECODERS_OF_ONE = 3  # of them, that a client may have at the same time
 _LARGE_DECODERS = 1
 _DRAWERS = 2  # processes that draw pages of PDF files, or decode large ones
 _FORMS = 2  # threads that take forms apart
+_MOST_CHECKED = 20_000  # words of a text
 _OTHERS = 4  # engines with weights of other scripts that are kept
 _KNOWN_SEARCHES = 16  # whose lexicons and masks are kept
 # Of the deadline, that a page may be read for while other clients wait
@@ -107,6 +110,7 @@ class PageOfUpload(NamedTuple):
     search: Search = Search()
     picture: bool = False  # give the page as a picture too
     structure: bool = False  # and its headings, paragraphs and tables
+    all_words: bool = False  # and those that are doubtful
 
 
 class PageFound(NamedTuple):
@@ -115,6 +119,8 @@ class PageFound(NamedTuple):
     page: DocumentPage
     picture: Image.Image | None = None
     pages: int | None = None  # of the file, where somebody has counted them
+    read: Page | None = None  # the same, as it was read
+    reader: PageReader | None = None  # that has read it
 
 
 class _Turn(NamedTuple):
@@ -302,6 +308,35 @@ class ReadingService:
         self._require_pages()
         with self.pages.places(client, 1):
             return await self._read_page(upload, wanted, client, _record_of(wanted))
+
+    async def check_page(
+        self,
+        upload: Upload,
+        wanted: PageOfUpload,
+        given: GivenText,
+        client: str,
+        html: bool = False,
+    ) -> dict[str, Any]:
+        """What is said of a text that one page of an upload should say, see `Checked.rows`.
+
+        Args:
+            upload: the file.
+            wanted: which page of it.
+            given: the text.
+            client: who asks.
+            html: give a page too that shows the text beside the picture.
+
+        Raises:
+            Refusal: the server reads no pages, or the text has too many words.
+        """
+        self._require_pages()
+        if len(given.words) > _MOST_CHECKED:
+            raise Refusal(422, f"a text may hold {_MOST_CHECKED:,} words; send fewer")
+        make = _check_of(wanted, given, html)
+        with self.pages.places(client, 1):
+            return await self._read_page(
+                upload, wanted._replace(all_words=True), client, make
+            )
 
     async def stream_document(
         self,
@@ -502,7 +537,7 @@ class ReadingService:
         over: Event,
         make: Callable[[PageFound], Made],
     ) -> Made:
-        from vit_str.reading.pages.reader import PageReader
+        from vit_str.reading.pages.reader import MINIMUM_CONFIDENCE, PageReader
 
         search = wanted.search
         picture = picture or self._picture(upload, wanted.number, over)
@@ -517,12 +552,14 @@ class ReadingService:
         others = [
             partial(self._page_readers, other, search, check) for other in chosen.others
         ]
-        page_reader = PageReader(reader, detector, own.lines, others=others)
+        least = 0.0 if wanted.all_words else MINIMUM_CONFIDENCE
+        page_reader = PageReader(reader, detector, own.lines, least, others)
         with self._share.going_on(), self._page_time.measured():
             page = page_reader.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
         (found,) = document_pages(upload.name, {wanted.number: page})
-        return make(PageFound(found, picture, picture.info.get("pages")))
+        count = picture.info.get("pages")
+        return make(PageFound(found, picture, count, page, page_reader))
 
     def _check_time(self) -> None:
         """Refuse a page at once that could not be read in time."""
@@ -593,6 +630,42 @@ def _record_of(wanted: PageOfUpload) -> Callable[[PageFound], dict[str, Any]]:
             row["pages"] = found.pages
         if wanted.picture and found.picture is not None:
             row["picture"] = data_url(found.picture)
+        return row
+
+    return record
+
+
+def _check_of(
+    wanted: PageOfUpload, given: GivenText, html: bool
+) -> Callable[[PageFound], dict[str, Any]]:
+    """What makes the record of a text of a page."""
+
+    def record(found: PageFound) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "path": found.page.name,
+            "page": wanted.number,
+            "error": found.page.error,
+            "words": [],
+        }
+        if found.picture is None or found.read is None or found.reader is None:
+            return row
+        from vit_str.reading.checking.checker import PageChecker
+        from vit_str.reading.checking.html import html_of
+
+        checked = PageChecker(found.reader).compare(found.picture, found.read, given)
+        row |= {
+            "width": found.read.width,
+            "height": found.read.height,
+            "right": checked.is_right,
+            "expected_errors": checked.expected_errors,
+            "interval": list(checked.interval),
+            "words": checked.rows(),
+        }
+        if wanted.picture:
+            row["picture"] = data_url(found.picture)
+        if html:
+            pictures = {1: data_url(found.picture)}
+            row["html"] = html_of(checked, pictures, found.page.name)
         return row
 
     return record

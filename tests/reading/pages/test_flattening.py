@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.evaluation.metrics import edit_distance
 from vit_str.reading.pages.flattening import Bend, Middle, bend_of
 from vit_str.reading.pages.markdown import markdown
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reading.pages.reader import load_page
 from vit_str.reading.pages.text_boxes import text_boxes
 from vit_str.runtime.boxes import Box
+from vit_str.runtime.distances import edit_distance
 from vit_str.runtime.readings import Character
 
 WIDTH, HEIGHT = 1200, 700

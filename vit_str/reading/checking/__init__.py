@@ -1,0 +1,1 @@
+"""Is a text what a picture says? Word by word, with places and probabilities."""

@@ -1,0 +1,122 @@
+"""What the readers say of a text at a place -> the probability that it is what the page says.
+
+The pixels decide: both readers give the exact probability of the text and of what was read there,
+without any prior over words, so that a misspelling is confirmed where it is printed. How these four
+numbers become one probability, and from where on a word is confirmed or contradicted, was fitted by
+``benchmarks/checking.py --fit`` on pages that its measures do not use.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+from vit_str.reading.checking.checked import Verdict
+from vit_str.reading.checking.spelling import is_same
+
+LEAST = -30.0
+"""Logarithm that stands for all smaller probabilities."""
+SURE = 0.98
+"""Confidence per character from which on what is read as in the text is not looked at again."""
+
+CONFIRMED = 0.5
+"""Probability from which on a word is confirmed."""
+CONTRADICTED = 0.1
+"""Probability below which it is contradicted."""
+_ABSENT = 0.03
+"""Probability that a word stands on the page that was not read there."""
+_SAME = (6.0, 6.0, 0.0, 0.0)
+_OTHER = (-1.0, 0.4, 0.4, 0.1, 0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What readers say of a text at a place.
+
+    Attributes:
+        text: that is asked for.
+        found: that was read.
+        confidence: geometric mean of the characters of ``found``.
+        line: logarithms of the probabilities of both texts by the reader of lines; None if it was
+            not asked, or cannot write them.
+        words: the same by the reader of words.
+    """
+
+    text: str
+    found: str
+    confidence: float
+    line: tuple[float, float] | None = None
+    words: tuple[float, float] | None = None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the text is what was read, but for typography."""
+        return is_same(self.text, self.found)
+
+    @property
+    def features(self) -> list[float]:
+        """Numbers that decide: of what was read, or of what was not."""
+        line = self.line or self.words or (LEAST, 0.0)
+        words = self.words or line
+        own = [max(LEAST, line[0]), max(LEAST, words[0])]
+        if self.is_same:
+            doubt = log(max(1e-6, 1 - self.confidence))
+            asked = self.line or self.words
+            return [-doubt / 10, *(own if asked else (0.0, 0.0))]
+        ahead = [clipped(line[0] - line[1]), clipped(words[0] - words[1])]
+        return [*ahead, *own]
+
+    @property
+    def probability(self) -> float:
+        """That the page says the text."""
+        intercept, *weights = _SAME if self.is_same else _OTHER
+        value = sum(w * f for w, f in zip(weights, self.features, strict=True))
+        return logistic(intercept + value)
+
+    @property
+    def likelihood(self) -> float | None:
+        """Of the text, by the surer reader."""
+        return self._surer(0)
+
+    @property
+    def found_likelihood(self) -> float | None:
+        """Of what was read, by the surer reader."""
+        return self._surer(1)
+
+    @property
+    def read_by(self) -> tuple[str, ...]:
+        """The readers that find the text as probable as what was read."""
+        sides = {"line": self.line, "words": self.words}
+        return tuple(
+            name for name, pair in sides.items() if pair and pair[0] >= pair[1]
+        )
+
+    def _surer(self, place: int) -> float | None:
+        known = [pair[place] for pair in (self.line, self.words) if pair]
+        return exp(max(known)) if known else None
+
+
+def verdict_of(probability: float) -> Verdict:
+    """The verdict on a word that has a place."""
+    if probability >= CONFIRMED:
+        return "confirmed"
+    return "contradicted" if probability < CONTRADICTED else "doubtful"
+
+
+def absent_probability() -> float:
+    """That a word stands on a page where it was not read."""
+    return _ABSENT
+
+
+def together(evidence: Sequence[Evidence]) -> float:
+    """The probability of a word that is cut into parts."""
+    return min(each.probability for each in evidence)
+
+
+def clipped(value: float) -> float:
+    """A difference of logarithms within limits."""
+    return min(-LEAST, max(LEAST, value))
+
+
+def logistic(value: float) -> float:
+    """The logistic function."""
+    return 1 / (1 + exp(-max(-60.0, min(60.0, value))))
