@@ -31,10 +31,10 @@ from measuring import (
 from old_print import reads_as_line
 from peers import Tesseract
 
-from vit_str.runtime.distances import edit_distance
 from vit_str.evaluation.statistics import bootstrap_interval, percent
 from vit_str.reading.pages.reader import load_page
 from vit_str.runtime import Search, load
+from vit_str.runtime.distances import edit_distance
 
 _ONE_KIND = {
     '"': "“”„‟″",

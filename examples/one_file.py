@@ -55,7 +55,7 @@ def manual_words() -> tuple[list[str], list[str]]:
 
 
 @cache
-def font_of(size: int) -> ImageFont.FreeTypeFont:
+def font_of(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     """The one font that comes with Pillow."""
     return ImageFont.load_default(size)
 
