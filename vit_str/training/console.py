@@ -73,8 +73,10 @@ class RunProgress(ProgressBar):
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if trainer.sanity_checking or not self._enabled:
             return
-        charset: Charset = pl_module.charset  # type: ignore[assignment]
-        is_more = bool(set(charset.characters) - {*PRINTABLE_ASCII, " "})
+        # A model that arranges pages reads nothing
+        charset: Charset | None = getattr(pl_module, "charset", None)
+        characters = charset.characters if charset else ""
+        is_more = bool(set(characters) - {*PRINTABLE_ASCII, " "})
         shown = _SHOWN_OF_MORE if is_more else _SHOWN
         values = [
             f"{name} {value:.3f}"
