@@ -24,8 +24,8 @@ CONTRADICTED = 0.1
 """Probability below which it is contradicted."""
 _ABSENT = 0.004
 """Probability that a word stands on the page that was not read there."""
-# Intercept and weights of `Evidence.features`, fitted on 38 pages: of 15,946 words that were read as
-# in the text 9 were wrong, of 552 that were not 7 were right
+# Intercept and weights of `Evidence.features`, fitted on 38 pages: of 15,946 words that were
+# read as in the text 9 were wrong, of 552 that were not 7 were right
 _SAME = (7.479, 0.0, 0.0, 0.0)
 _OTHER = (10.942, 0.217, 0.562, 0.218, 0.541)
 
