@@ -9,10 +9,34 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import checking
 
-WORDS = (
-    "The report of Schneider was published on 14.03.2021 and shows 12,580.50 of profit "
-    "in Robertson where people came together 17.25 and nobody knew what happened then"
-).split()
+WORDS = [
+    "The",
+    "report",
+    "of",
+    "Schneider",
+    "was",
+    "published",
+    "on",
+    "14.03.2021",
+    "and",
+    "shows",
+    "12,580.50",
+    "of",
+    "profit",
+    "in",
+    "Robertson",
+    "where",
+    "people",
+    "came",
+    "together",
+    "17.25",
+    "and",
+    "nobody",
+    "knew",
+    "what",
+    "happened",
+    "then",
+]
 
 
 @pytest.fixture

@@ -18,10 +18,11 @@ LEAST = -30.0
 SURE = 0.98
 """Confidence per character from which on what is read as in the text is not looked at again."""
 
-CONFIRMED = 0.5
-"""Probability from which on a word is confirmed."""
-CONTRADICTED = 0.1
-"""Probability below which it is contradicted."""
+CONFIRMED = 0.98
+"""Probability from which on a word is confirmed; on the pages of the fit 3 in 10,000 words that
+were right had less."""
+CONTRADICTED = 0.9
+"""Probability below which it is contradicted; 2 in 10,000 had less."""
 _ABSENT = 0.004
 """Probability that a word stands on the page that was not read there."""
 # Intercept and weights of `Evidence.features`, fitted on 38 pages: of 15,946 words that were
