@@ -344,11 +344,22 @@ def _numbered(source: str) -> str:
         "</span><span", "</span> <span"
     )  # as a flexible box parts them
 
-    def numbered(found: re.Match[str]) -> str:
-        count = iter(range(1, 1000))
-        return re.sub(r"<li>", lambda _: f"<li>{next(count)}. ", found[0])
+    counts: list[int | None] = []  # of the lists that are open; None for bullets
 
-    return re.sub(r"<ol\b.*?</ol>", numbered, source, flags=re.DOTALL)
+    def numbered(found: re.Match[str]) -> str:
+        end, tag = found[1], found[2]
+        if tag == "li":
+            if end or counts[-1] is None:
+                return found[0]
+            counts[-1] += 1
+            return f"{found[0]}{counts[-1]}. "
+        if end:
+            counts.pop()
+        else:
+            counts.append(0 if tag == "ol" else None)
+        return found[0]
+
+    return re.sub(r"<(/?)(ol|ul|li)\b[^>]*>", numbered, source)
 
 
 def misspelled(source: str, random: np.random.Generator) -> tuple[str, dict[str, str]]:
@@ -813,8 +824,6 @@ def calibration_error(
 
 def fitted(results: Sequence[Any]) -> str:
     """Weights of what decides, and what share of absent words are on the page."""
-    from sklearn.linear_model import LogisticRegression
-
     rows: dict[bool, list[tuple[list[float], bool]]] = {True: [], False: []}
     absent = []
     for page in results:
@@ -835,11 +844,27 @@ def fitted(results: Sequence[Any]) -> str:
         if len(set(right.tolist())) < 2:
             lines.append(f"same {is_same}: {len(own)} words, {(~right).sum()} wrong")
             continue
-        model = LogisticRegression(C=1.0).fit(values, right)
-        weights = [*model.intercept_, *model.coef_[0]]
+        weights = _weights(values, right)
         shown = ", ".join(f"{each:.3f}" for each in weights)
         lines.append(f"same {is_same}: ({shown}) of {len(own)}, {(~right).sum()} wrong")
     return "\n".join(lines)
+
+
+def _weights(values: np.ndarray, right: np.ndarray) -> list[float]:
+    """Intercept and weights of a logistic regression; what would count against a text is 0."""
+    from sklearn.linear_model import LogisticRegression
+
+    kept = list(range(values.shape[1]))
+    while kept:
+        model = LogisticRegression(C=1.0).fit(values[:, kept], right)
+        against = int(model.coef_[0].argmin())
+        if model.coef_[0][against] >= 0:
+            weights = np.zeros(values.shape[1])
+            weights[kept] = model.coef_[0]
+            return [float(model.intercept_[0]), *weights.tolist()]
+        kept.pop(against)
+    share = right.mean()
+    return [float(np.log(share / (1 - share))), *[0.0] * values.shape[1]]
 
 
 if __name__ == "__main__":

@@ -18,14 +18,17 @@ LEAST = -30.0
 SURE = 0.98
 """Confidence per character from which on what is read as in the text is not looked at again."""
 
-CONFIRMED = 0.5
-"""Probability from which on a word is confirmed."""
-CONTRADICTED = 0.1
-"""Probability below which it is contradicted."""
-_ABSENT = 0.03
+CONFIRMED = 0.98
+"""Probability from which on a word is confirmed; on the pages of the fit 3 in 10,000 words that
+were right had less."""
+CONTRADICTED = 0.9
+"""Probability below which it is contradicted; 2 in 10,000 had less."""
+_ABSENT = 0.004
 """Probability that a word stands on the page that was not read there."""
-_SAME = (6.0, 6.0, 0.0, 0.0)
-_OTHER = (-1.0, 0.4, 0.4, 0.1, 0.1)
+# Intercept and weights of `Evidence.features`, fitted on 38 pages: of 15,946 words that were
+# read as in the text 9 were wrong, of 552 that were not 7 were right
+_SAME = (7.479, 0.0, 0.0, 0.0)
+_OTHER = (10.942, 0.217, 0.562, 0.218, 0.541)
 
 
 @dataclass(frozen=True, slots=True)
