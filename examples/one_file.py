@@ -8,13 +8,17 @@ library that does it properly; with the same weights, attention, blocks and loss
 library's (tests/examples/test_one_file.py). What is claimed in the posts is tried in
 docs/claims.md.
 
-A step takes 0.08 seconds of a CPU core (AMD EPYC), so that 6,000 steps are eight to ten minutes.
-Its first steps print, on one thread:
+A step takes 0.08 seconds of a CPU core (AMD EPYC), so that 6,000 steps are eight minutes. It
+prints, on one thread:
 
     step   300  loss 2.063 a symbol, 1.667 a token    27 s of CPU
     step   900  loss 0.885 a symbol, 0.870 a token    71 s of CPU
     step  1500  loss 0.347 a symbol, 0.484 a token   116 s of CPU
-    step  2100  loss 0.075 a symbol, 0.222 a token   160 s of CPU
+    step  3000  loss 0.150 a symbol, 0.249 a token   235 s of CPU
+    step  6000  loss 0.001 a symbol, 0.078 a token   465 s of CPU
+    192 of 205 words read right that it was not trained on
+
+which is 93.7 % [89.5, 96.3] of them, in the one font that it knows.
 """
 
 import argparse
