@@ -444,6 +444,8 @@ class PageReader:
             words = with_bullets(image, words)
         quarters = [line.quarters for line in lines]
         words, alone = with_check_boxes(words, check_boxes, quadrilaterals, quarters)
+        if not _is_print(lines):  # photographs are full of squares
+            alone = []
         for box in alone:
             words.append([box])
             turned.append(upright(turn_points(np.array(box.polygon), -direction)))
