@@ -140,7 +140,10 @@ def test_examples_of_the_documents_run(name, code, monkeypatch, tmp_path):
         pytest.importorskip(library)
     (tmp_path / "data").symlink_to(ROOT / "data")
     (tmp_path / "crops").symlink_to(ROOT / "data" / "samples")
-    for each in ("street.jpg", "a.png", "b.png"):
+    if "docling" in code:
+        pytest.importorskip("docling")
+    (tmp_path / "answer.md").write_text("Museum\n")
+    for each in ("street.jpg", "a.png", "b.png", "page.png"):
         shutil.copy(ROOT / "data/samples/images/word-01.png", tmp_path / each)
     if "scan.pdf" in code:
         page = Image.open(ROOT / "data/samples/images/word-01.png").convert("RGB")
