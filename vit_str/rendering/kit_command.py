@@ -57,8 +57,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the kit; returns the exit code."""
+    for configuration in options.configurations:
+        if not configuration.is_file():
+            console.warn(f"{configuration}: no such file; check the path", "kit")
+            raise SystemExit(2)
     from vit_str.synthesis.kit import write_kit
+    from vit_str.training.process import prepare_process
 
+    prepare_process()
     folders = [*_folders("fonts", options), *_folders("pictures", options)]
     materials = [
         _materials(configuration, folders) for configuration in options.configurations
