@@ -23,8 +23,8 @@ from structure_scores import Heading, Structure
 
 from vit_str.datasets.page_records import read_pages
 from vit_str.models.arranger import RELATIONS, PageArranger
-from vit_str.reading.pages.arrange.decoding import RELATIONS as DECODED
-from vit_str.reading.pages.arrange.decoding import Arranged, Scores, arranged
+from vit_str.pages.arrange.decoding import RELATIONS as DECODED
+from vit_str.pages.arrange.decoding import Arranged, Scores, arranged
 from vit_str.torch_runtime.arranger_file import load_arranger
 from vit_str.training.pages.examples import Example, batch_of, example_of
 

@@ -26,7 +26,7 @@ from vit_str.console import positive
 from vit_str.datasets import LabeledWord, Rules, open_words
 from vit_str.datasets.augmentation import PIPELINES, Augmentation
 from vit_str.datasets.source import Skipped
-from vit_str.runtime.preprocessing import Preprocessing
+from vit_str.images.preprocessing import Preprocessing
 
 _PREPROCESSING = Preprocessing()
 

@@ -30,7 +30,7 @@ from printed_languages import (
     printed,
 )
 
-from vit_str.reading.pages.geometry import homography, project
+from vit_str.pages.find.geometry import homography, project
 
 BENDS = (0.0, 0.01, 0.03, 0.06)
 """How far the middle of a page is from where it would lie flat, over its height."""

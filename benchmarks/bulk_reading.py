@@ -35,7 +35,7 @@ from measuring import (
 )
 
 from vit_str.console import positive
-from vit_str.reading.options import find_inputs
+from vit_str.words.options import find_inputs
 
 _BATCHES = {"one by one": 1, "batches of 32": 32}
 

@@ -686,7 +686,8 @@ def differing(words: Sequence[str], read: Sequence[str]) -> list[bool]:
 
 def box_overlaps(sheet: Sheet, page: Any) -> list[float]:
     """Intersection over union with the boxes in the PDF file, of words that it has once."""
-    from vit_str.reading.pages.pictures import PageOptions, page_of_text, pictures_in
+    from vit_str.pages.pictures import PageOptions, pictures_in
+    from vit_str.pages.read.own_text import page_of_text
 
     options = PageOptions(resolution=DPI, text_layer=True)
     printed = page_of_text(next(pictures_in(str(sheet.pdf), options)))

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.reading.pages.reader import load_page
-from vit_str.runtime.distances import edit_distance
+from vit_str.characters.distances import edit_distance
+from vit_str.pages.reader import load_page
 
 SENTENCES = (
     "The keeper of the lighthouse wrote down every ship: 14 in May, 27 in June, and "

@@ -29,14 +29,14 @@ from torch import Tensor, nn
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.monitor.summary import attention_summary
 from vit_str.analysis.statistics import mean_over
+from vit_str.characters.charset import CHARSETS, Charset
 from vit_str.console import positive
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.models.auxiliary import TokenClassifier
 from vit_str.reports.panels import legend, panels
 from vit_str.reports.style import COLORS, ready_to_draw, styled
 from vit_str.reports.tables import write_frame
-from vit_str.runtime.charset import CHARSETS, Charset
-from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import RenderedBatch, Renderer

@@ -29,13 +29,13 @@ from variant_report import percent, points
 
 from vit_str.datasets import open_words
 from vit_str.datasets.folder import FolderReader
+from vit_str.engines.weights_contents import resolve
 from vit_str.evaluation.statistics import paired_difference, wilson_interval
 from vit_str.evaluation.words.reading import read_words
 from vit_str.evaluation.words.results import ReadWords, together
 from vit_str.models import PermutedDecoder
-from vit_str.runtime import Reader
-from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import load_weights
+from vit_str.words.reader import Reader
 
 _BATCH = 32
 _TIMED = 256

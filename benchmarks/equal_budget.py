@@ -41,7 +41,7 @@ from vit_str.console import positive
 from vit_str.datasets import open_words
 from vit_str.evaluation.words.reading import read_words
 from vit_str.evaluation.words.results import ReadWords
-from vit_str.runtime import load
+from vit_str.words.reader import load
 
 Runs = Mapping[str, list[VariantRun]]
 

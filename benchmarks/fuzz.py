@@ -47,27 +47,27 @@ from safetensors.torch import load_file, save_file
 from torch import full_like
 
 import vit_str
+from vit_str.characters.charset import Charset, charset_of
 from vit_str.console import one_line
 from vit_str.datasets import READERS, LabeledWord, Rules, Skipped, open_words
 from vit_str.datasets.lmdb import LmdbWriter
 from vit_str.datasets.source import Layout
+from vit_str.decoding.constraints import Pattern
+from vit_str.decoding.prior import prior_of
+from vit_str.decoding.readings import error_row, json_line
+from vit_str.engines.weights_contents import BUNDLED
 from vit_str.files import write_atomically
+from vit_str.images.image_decoding import DecodedImage, decode, decode_batches
+from vit_str.images.limited_process import ProcessLimits
+from vit_str.images.loading import UnreadableImage
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.reading.pages.flattening import Middle, bend_of
-from vit_str.reading.pages.output import hocr
-from vit_str.reading.pages.page import Page
-from vit_str.reading.pages.pictures import PageOptions, pictures_in
-from vit_str.reading.pages.results import ENDINGS, PageFolder
-from vit_str.reading.pages.text_boxes import text_boxes
-from vit_str.runtime.charset import Charset, charset_of
-from vit_str.runtime.constraints import Pattern
-from vit_str.runtime.image_decoding import DecodedImage, decode, decode_batches
-from vit_str.runtime.images import UnreadableImage
-from vit_str.runtime.limited_process import ProcessLimits
-from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.prior import prior_of
-from vit_str.runtime.readings import error_row, json_line
-from vit_str.runtime.weights_contents import BUNDLED
+from vit_str.pages.find.flattening import Middle, bend_of
+from vit_str.pages.find.text_boxes import text_boxes
+from vit_str.pages.page import Page
+from vit_str.pages.pictures import PageOptions, pictures_in
+from vit_str.pages.write.hocr import hocr
+from vit_str.pages.write.results import ENDINGS, PageFolder
 from vit_str.synthesis.word_lists import count_words
 from vit_str.torch_runtime.weights_file import save_weights
 

@@ -28,14 +28,13 @@ from measuring import add_json, described_parser, table, write_json
 from PIL import Image
 from torch import Tensor
 
+from vit_str.characters.charset import CHARSETS, PRINTABLE_ASCII, Charset
 from vit_str.console import positive
 from vit_str.datasets import open_words
 from vit_str.evaluation.metrics import Scores
 from vit_str.evaluation.statistics import wilson_interval
 from vit_str.evaluation.words.reading import read_words
 from vit_str.reports.sheets import Captioned, sheet
-from vit_str.runtime import Reader, load
-from vit_str.runtime.charset import CHARSETS, PRINTABLE_ASCII, Charset
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
@@ -45,6 +44,7 @@ from vit_str.synthesis.machine_faces import DOTS, OPTICAL, SEVEN, WHEELS, kind_o
 from vit_str.synthesis.machine_text import share_of_machines
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import Renderer
+from vit_str.words.reader import Reader, load
 
 _BATCH = 256
 _SHEET_WORDS = 96

@@ -31,10 +31,11 @@ from measuring import (
 from old_print import reads_as_line
 from peers import Tesseract
 
+from vit_str.characters.distances import edit_distance
+from vit_str.decoding.search import Search
 from vit_str.evaluation.statistics import bootstrap_interval, percent
-from vit_str.reading.pages.reader import load_page
-from vit_str.runtime import Search, load
-from vit_str.runtime.distances import edit_distance
+from vit_str.pages.reader import load_page
+from vit_str.words.reader import load
 
 _ONE_KIND = {
     '"': "“”„‟″",

@@ -14,7 +14,7 @@ import torch
 
 from vit_str import configuration
 from vit_str.console import aligned, positive
-from vit_str.runtime.machine import processor
+from vit_str.machine import processor
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -32,9 +32,9 @@ from measuring import (
 )
 from peers import RapidOCR, Tesseract
 
+from vit_str.characters.distances import edit_distance
 from vit_str.evaluation.statistics import bootstrap_interval, percent
-from vit_str.runtime import load
-from vit_str.runtime.distances import edit_distance
+from vit_str.words.reader import load
 
 _E_ABOVE = "\N{COMBINING LATIN SMALL LETTER E}"
 _DOTS_ABOVE = "\N{COMBINING DIAERESIS}"

@@ -9,7 +9,7 @@ from shapely import Polygon, STRtree, union_all
 
 from vit_str.evaluation.pages.labels import Label
 from vit_str.evaluation.pages.scores import parts_of, plain
-from vit_str.reading.pages.page import Word
+from vit_str.pages.page import Word
 
 KINDS = (
     "read",

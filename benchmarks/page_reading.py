@@ -29,7 +29,7 @@ from page_losses import KINDS, losses
 
 from vit_str.evaluation.pages.labels import labeled_pictures, read_labels
 from vit_str.evaluation.pages.scores import score_page, summary
-from vit_str.reading.pages.page import Page, Word
+from vit_str.pages.page import Page, Word
 
 Found = list[tuple[str, list[tuple[float, float]]]]
 """Texts and their four corners."""
@@ -99,7 +99,7 @@ def is_installed(name: str) -> bool:
 
 def ours(options: argparse.Namespace) -> Callable[[str], Answers]:
     """Words of at least the usual confidence; and all of them, if they are asked for."""
-    from vit_str.reading.pages.reader import load_page
+    from vit_str.pages.reader import load_page
 
     reader = load_page(options.model)
     limits = {

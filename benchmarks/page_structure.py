@@ -272,8 +272,8 @@ System = Callable[[Document], str | None]
 
 def systems() -> Mapping[str, System]:
     """What is installed."""
-    from vit_str.reading.pages.markdown import markdown
-    from vit_str.reading.pages.reader import load_page
+    from vit_str.pages.reader import load_page
+    from vit_str.pages.write.markdown import markdown
 
     pages: dict[str, Any] = {}
 
@@ -309,8 +309,9 @@ def systems() -> Mapping[str, System]:
 
 def from_text_layer(document: Document) -> str | None:
     """Markdown of the text that the printed file holds."""
-    from vit_str.reading.pages.markdown import markdown
-    from vit_str.reading.pages.pictures import PageOptions, page_of_text, pictures_in
+    from vit_str.pages.pictures import PageOptions, pictures_in
+    from vit_str.pages.read.own_text import page_of_text
+    from vit_str.pages.write.markdown import markdown
 
     if document.state != "digital":
         return None

@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from vit_str.characters.charset import PADDING
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.blocks import DecoderBlock, EncoderBlock, FeedForward
-from vit_str.runtime.charset import PADDING
 
 
 class PlainDecoder(TransformerDecoder):

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from page_structure import Printed, drawn, print_by_chromium, with_light_and_noise
 
-from vit_str.runtime.distances import edit_distance
+from vit_str.characters.distances import edit_distance
 
 TEXTS = Path(__file__).with_name("languages")
 TESSERACT = {
@@ -126,7 +126,7 @@ Read = Callable[[Path, str], str]
 
 def installed_systems() -> Mapping[str, Read]:
     """What reads."""
-    from vit_str.reading.pages.reader import load_page
+    from vit_str.pages.reader import load_page
 
     reader = load_page()
     systems: dict[str, Read] = {"vit-str": lambda page, _: reader.read(page).text}

@@ -42,14 +42,16 @@ from peers import Peer, RapidOCR, Tesseract, first_output
 
 from vit_str.console import positive
 from vit_str.datasets.folder import FolderReader
+from vit_str.decoding.readings import Reading
+from vit_str.decoding.search import Search
+from vit_str.engines.weights_contents import resolve
 from vit_str.evaluation.metrics import word_accuracy
-from vit_str.reading.options import find_inputs
-from vit_str.runtime import Reader, Reading, Search, load
-from vit_str.runtime.image_decoding import decode
-from vit_str.runtime.images import UnreadableImage, load_image
-from vit_str.runtime.weights_contents import resolve
+from vit_str.images.image_decoding import decode
+from vit_str.images.loading import UnreadableImage, load_image
 from vit_str.torch_runtime.devices import fastest_dtype
 from vit_str.torch_runtime.weights_file import load_weights
+from vit_str.words.options import find_inputs
+from vit_str.words.reader import Reader, load
 
 _TORCH = "torch"
 _BACKENDS = "onnx-int8", "onnx", _TORCH

@@ -30,13 +30,13 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from vit_str.characters.charset import charset_of
 from vit_str.console import Progress, positive
 from vit_str.datasets.folder import FolderReader
+from vit_str.images.loading import UnreadableImage, load_image
+from vit_str.images.preprocessing import TALL, Preprocessing
 from vit_str.rendering.command import strengths
 from vit_str.rendering.dataset import BATCH
-from vit_str.runtime.charset import charset_of
-from vit_str.runtime.images import UnreadableImage, load_image
-from vit_str.runtime.preprocessing import TALL, Preprocessing
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon

@@ -33,8 +33,8 @@ from measuring import (
 from renderers import Drawn, Peer, VitStr
 from rendering_sheet import sheet
 
+from vit_str.characters.charset import Charset
 from vit_str.console import positive
-from vit_str.runtime.charset import Charset
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon

@@ -28,8 +28,8 @@ from measuring import (
     write_json,
 )
 
+from vit_str.characters.charset import Charset
 from vit_str.console import positive
-from vit_str.runtime.charset import Charset
 from vit_str.synthesis import renderer as rendering
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.layout import Typesetter

@@ -22,14 +22,15 @@ import numpy as np
 from measuring import described_parser, pin, print_machine, table, write_json
 from variant_report import percent, points
 
+from vit_str.characters.charset import PADDING
 from vit_str.console import Progress, positive, probability
+from vit_str.decoding.readings import Reading
 from vit_str.evaluation.metrics import right_words
 from vit_str.evaluation.statistics import paired_difference, wilson_interval
-from vit_str.runtime import Reader, Reading, load
-from vit_str.runtime.charset import PADDING
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
+from vit_str.words.reader import Reader, load
 
 _SEEDS = 4_000_001, 4_000_002, 4_000_003
 _DRAWN_AT_ONCE = 32

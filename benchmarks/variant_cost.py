@@ -20,8 +20,8 @@ from torch.optim import AdamW
 from torch.utils.flop_counter import FlopCounterMode
 
 from vit_str.datasets.folder import FolderReader
-from vit_str.runtime import Reader, load
 from vit_str.torch_runtime.engine import generate
+from vit_str.words.reader import Reader, load
 
 _WORDS = 256
 _TRAINED = 64

@@ -15,8 +15,8 @@ import torch
 from make_graphs import main as make_graphs
 
 from vit_str import console
-from vit_str.runtime.graph_files import takes_ranges
-from vit_str.runtime.weights_contents import BUNDLED, load_header
+from vit_str.engines.graph_files import takes_ranges
+from vit_str.engines.weights_contents import BUNDLED, load_header
 from vit_str.torch_runtime.ranges import measure_ranges, rendered_words
 from vit_str.torch_runtime.weights_file import (
     load_weights,

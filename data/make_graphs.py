@@ -11,13 +11,13 @@ import torch
 from onnx import ModelProto, TensorProto, numpy_helper
 
 from vit_str import console
+from vit_str.engines.graph_files import GRAPHS, INT8, STATIC, description_digest
+from vit_str.engines.initializers import QUANTIZED, SCALE
+from vit_str.engines.weights_contents import bundled_names, resolve
 from vit_str.export.folder import describe_graphs, identify, quantized, write_files
 from vit_str.export.graphs import export_graphs
 from vit_str.export.static import external_shapes, static_graphs
 from vit_str.models import Recognizer, describe
-from vit_str.runtime.graph_files import GRAPHS, INT8, STATIC, description_digest
-from vit_str.runtime.initializers import QUANTIZED, SCALE
-from vit_str.runtime.weights_contents import bundled_names, resolve
 from vit_str.torch_runtime.engine import interface_of
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from vit_str.runtime.charset import Charset
+from vit_str.characters.charset import Charset
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer

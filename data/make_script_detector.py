@@ -1,4 +1,4 @@
-"""Write ``vit_str/runtime/scripts.safetensors``: what tells scripts apart in drafts.
+"""Write ``vit_str/scripts/scripts.safetensors``: what tells scripts apart in drafts.
 
     python data/make_script_detector.py [--fonts FOLDER ...] [--hangul FOLDER] [--words 16000]
 
@@ -25,14 +25,14 @@ from safetensors.numpy import save
 from torch import Tensor, nn
 
 from vit_str import console
-from vit_str.runtime import Reader, load
-from vit_str.runtime.charset import CHARSETS, PRINTABLE_ASCII, Charset
-from vit_str.runtime.script_detector import BUNDLED_DETECTOR, FIRST, OTHERS, UNREAD
-from vit_str.runtime.weights_choice import OTHER_PAIRS
-from vit_str.runtime.weights_contents import BUNDLED, resolve, stored_checksum
+from vit_str.characters.charset import CHARSETS, PRINTABLE_ASCII, Charset
+from vit_str.engines.weights_contents import BUNDLED, resolve, stored_checksum
+from vit_str.scripts.registry import OTHER_PAIRS
+from vit_str.scripts.script_detector import BUNDLED_DETECTOR, FIRST, OTHERS, UNREAD
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
+from vit_str.words.reader import Reader, load
 
 LATIN = (
     "en*16+de*2+fr*2+es*2+it*2+pt*2+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca"

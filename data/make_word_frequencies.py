@@ -1,4 +1,4 @@
-"""Write ``vit_str/runtime/words.safetensors``: how frequent words are, by language.
+"""Write ``vit_str/decoding/words.safetensors``: how frequent words are, by language.
 
     python data/make_word_frequencies.py
 
@@ -18,7 +18,7 @@ import numpy as np
 from safetensors.numpy import save
 from wordfreq import get_frequency_dict
 
-from vit_str.runtime.prior import without_accents
+from vit_str.decoding.prior import without_accents
 from vit_str.synthesis.korean import KOREAN, korean_words, nouns
 from vit_str.synthesis.spellings import SERBIAN, in_serbian_cyrillic
 

@@ -9,10 +9,11 @@ from matplotlib.patches import FancyBboxPatch
 from PIL import Image
 
 import vit_str
+from vit_str.decoding.readings import Reading
+from vit_str.engines.weights_contents import load_contents, resolve
+from vit_str.images.image_decoding import decode
 from vit_str.reports.style import COLORS, HEAT, INK, MUTED, figure, styled
-from vit_str.runtime import Reader, Reading
-from vit_str.runtime.image_decoding import decode
-from vit_str.runtime.weights_contents import load_contents, resolve
+from vit_str.words.reader import Reader
 
 DOCS = Path(__file__).parent
 WORD = DOCS.parent / "data" / "samples" / "images" / "word-05.webp"

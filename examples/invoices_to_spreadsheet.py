@@ -13,7 +13,7 @@ from pathlib import Path
 from openpyxl import Workbook
 
 import vit_str
-from vit_str.reading.pages.printed_numbers import decimal_sign, number_in
+from vit_str.pages.read.printed_numbers import decimal_sign, number_in
 
 SUFFIXES = {".pdf", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"}
 Value = str | float

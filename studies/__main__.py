@@ -11,7 +11,7 @@ from studies import NAMES, Settings, describe
 from studies.page import write_page
 from studies.running import Result, load_result, run_studies
 from vit_str.console import drop_output, positive
-from vit_str.runtime.machine import cpu_count
+from vit_str.machine import cpu_count
 from vit_str.torch_runtime.devices import choose_device
 
 _DESCRIPTION = """\

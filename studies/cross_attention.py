@@ -10,10 +10,10 @@ from studies.drawing import COLORS, MUTED, draw_bars, panels
 from studies.reading import distinct, word_renderer
 from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
 from studies.training import Labels, Tokens
+from vit_str.characters.charset import PADDING, Charset
+from vit_str.engines.weights_contents import resolve
 from vit_str.evaluation.metrics import cer
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
-from vit_str.runtime.charset import PADDING, Charset
-from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 

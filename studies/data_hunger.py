@@ -11,7 +11,7 @@ from studies import reading
 from studies.drawing import draw_lines, log_ticks, panels
 from studies.reading import CONVOLUTION, SYSTEMS, VIT
 from studies.study import Findings, Row, Rows, Settings, Study, Table, Values, Verdict
-from vit_str.runtime.charset import CHARSETS, PADDING, Charset
+from vit_str.characters.charset import CHARSETS, PADDING, Charset
 from vit_str.synthesis.renderer import RenderedBatch
 
 STUDY = Study(

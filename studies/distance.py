@@ -14,9 +14,9 @@ from vit_str.analysis.geometry import TokenGrid, neighborhood, uniform_attention
 from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.analysis.subjects import Subject, load_subject
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import ConvolutionalEncoder
 from vit_str.reports.style import UNIFORM, WINDOW
-from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.synthesis.renderer import RenderedBatch
 
 STUDY = Study(

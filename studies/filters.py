@@ -16,10 +16,10 @@ from studies import reading
 from studies.drawing import COLORS, MUTED, draw_bars
 from studies.reading import CONVOLUTION, SMALL, SYSTEMS, VIT
 from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from vit_str.characters.charset import CHARSETS, Charset
+from vit_str.engines.weights_contents import resolve
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import VisionTransformer
-from vit_str.runtime.charset import CHARSETS, Charset
-from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.weights_contents import resolve
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.torch_runtime.weights_file import load_weights
 

@@ -14,9 +14,9 @@ from studies.study import Findings, Row, Rows, Settings, Study, Table, Verdict
 from studies.training import seeded
 from vit_str import models
 from vit_str.analysis.receptive_field.gradients import GradientFields
-from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
-from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.weights_contents import resolve
+from vit_str.characters.charset import PRINTABLE_ASCII, Charset
+from vit_str.engines.weights_contents import resolve
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.torch_runtime.weights_file import load_weights
 
 STUDY = Study(

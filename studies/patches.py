@@ -13,8 +13,8 @@ from studies.reading import word_renderer
 from studies.sequences import TextTransformer
 from studies.study import Findings, Rows, Settings, Study, Values, Verdict
 from studies.training import seeded
+from vit_str.characters.charset import PRINTABLE_ASCII, Charset
 from vit_str.models import VisionTransformer
-from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
 
 STUDY = Study(
     posts="V",

@@ -12,6 +12,8 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from studies.training import Labels, fit, seeded
+from vit_str.characters.charset import PADDING, Charset
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import (
     ConvolutionalEncoder,
     Encoder,
@@ -20,8 +22,6 @@ from vit_str.models import (
     VisionTransformer,
 )
 from vit_str.models.auxiliary import TokenClassifier
-from vit_str.runtime.charset import PADDING, Charset
-from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import RenderedBatch, Renderer

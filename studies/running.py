@@ -16,10 +16,10 @@ import torch
 from studies import describe, load_study
 from studies.study import Findings, Settings
 from vit_str.analysis.subjects import weights_hash
+from vit_str.engines.weights_contents import resolve
 from vit_str.files import write_atomically
 from vit_str.reports.style import figure, ready_to_draw, styled
 from vit_str.reports.tables import write_csv, write_json
-from vit_str.runtime.weights_contents import resolve
 
 RESULT = "result.json"
 TABLE = "table.csv"

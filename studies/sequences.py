@@ -13,11 +13,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from studies.training import Labels, Tokens, fit_warm, seeded
+from vit_str.characters.charset import PADDING
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.models.decoders.recurrent import RecurrentDecoder
 from vit_str.models.positions import FixedPositions, sinusoidal_positions
-from vit_str.runtime.charset import PADDING
 from vit_str.torch_runtime.engine import generate
 
 Texts = tuple[Tensor, Tensor]

@@ -21,11 +21,11 @@ from studies.reading import same_labels
 from studies.sequences import TextTransformer, Translator
 from studies.study import Findings, Row, Rows, Settings, Study, Values, Verdict
 from studies.training import Labels, Tokens, fit_warm, seeded
+from vit_str.decoding.beam_search import beam_search
+from vit_str.engines.labels import padded
 from vit_str.models import TransformerDecoder
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.reports.panels import legend
-from vit_str.runtime.beam_search import beam_search
-from vit_str.runtime.labels import padded
 from vit_str.torch_runtime.engine import TorchSteps
 
 STUDY = Study(

@@ -11,7 +11,7 @@ _NEEDED = (
     "vit_str/bundled/line.safetensors",
     "vit_str/bundled/cyrillic-greek.safetensors",
     "vit_str/bundled/cyrillic-greek-line.safetensors",
-    "vit_str/runtime/words.safetensors",
+    "vit_str/decoding/words.safetensors",
     "vit_str/synthesis/texts/korean.yaml",
     "vit_str/web/index.html",
     "vit_str/ocrmypdf.py",

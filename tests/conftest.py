@@ -13,14 +13,15 @@ from filelock import FileLock
 from jaxtyping import config
 from PIL import Image, ImageDraw, ImageFont
 
+from vit_str.characters.charset import Charset, charset_of
 from vit_str.cli import main
+from vit_str.images.preprocessing import Preprocessing
+from vit_str.machine import THREADS, cpu_count, use_threads
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.runtime import Reader, weights_choice
-from vit_str.runtime.charset import Charset, charset_of
-from vit_str.runtime.machine import THREADS, cpu_count, use_threads
-from vit_str.runtime.preprocessing import Preprocessing
+from vit_str.scripts import registry
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
+from vit_str.words.reader import Reader
 
 
 def pytest_configure() -> None:
@@ -189,7 +190,7 @@ def doubting_folder(tmp_path_factory) -> Path:
 @pytest.fixture
 def latin_alone(monkeypatch, tmp_path) -> None:
     """A package without weights of other scripts."""
-    monkeypatch.setattr(weights_choice, "BUNDLED", tmp_path / "nothing")
+    monkeypatch.setattr(registry, "BUNDLED", tmp_path / "nothing")
 
 
 @pytest.fixture

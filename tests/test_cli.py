@@ -12,8 +12,8 @@ import pytest
 import vit_str
 from vit_str import cli
 from vit_str.cli import main
-from vit_str.runtime.machine import install_hint
-from vit_str.runtime.weights_contents import BUNDLED
+from vit_str.engines.weights_contents import BUNDLED
+from vit_str.machine import install_hint
 
 ROOT = Path(__file__).parents[1]
 

@@ -25,8 +25,8 @@ from docling.models.factories import get_layout_factory, get_ocr_factory
 from docling_core.types.doc import BoundingBox, DocItemLabel
 from PIL import Image, ImageDraw, ImageFont
 
+from vit_str.characters.charset import charset_of
 from vit_str.docling import VitStrOcrModel, VitStrOcrOptions
-from vit_str.runtime.charset import charset_of
 
 # Of docling, about itself
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

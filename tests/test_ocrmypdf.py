@@ -20,7 +20,7 @@ from ocrmypdf import pluginspec
 from ocrmypdf.exceptions import BadArgsError
 
 from vit_str import ocrmypdf as plugin
-from vit_str.runtime.charset import charset_of
+from vit_str.characters.charset import charset_of
 
 LINES = "Museum station", "opens every day", "Coffee and tea"
 DPI = 150
@@ -182,7 +182,7 @@ def test_a_page_that_cannot_be_read_is_left_as_it_is(tmp_path):
 
 
 def test_a_page_that_is_too_large_stops_no_other(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("vit_str.runtime.images.MAX_PIXELS", 1000)
+    monkeypatch.setattr("vit_str.images.loading.MAX_PIXELS", 1000)
     Image.new("RGB", (40, 30), "white").save(tmp_path / "large.png")
     paths = [tmp_path / name for name in ("large.png", "page.hocr", "page.txt")]
     engine = plugin.VitStrEngine()

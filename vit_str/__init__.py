@@ -13,17 +13,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vit_str.reading.checking.checked import Checked
-    from vit_str.reading.checking.checker import check
-    from vit_str.reading.pages.document import (
+    from vit_str.decoding.readings import Reading
+    from vit_str.decoding.search import Search
+    from vit_str.images.loading import UnreadableImage
+    from vit_str.pages.document import (
         Document,
         DocumentPage,
         read_document,
         stream_pages,
     )
-    from vit_str.reading.pages.reader import PageReader, load_page
-    from vit_str.runtime import Reader, Reading, Search, load
-    from vit_str.runtime.images import UnreadableImage
+    from vit_str.pages.reader import PageReader, load_page
+    from vit_str.reading.checking.checked import Checked
+    from vit_str.reading.checking.checker import check
+    from vit_str.words.reader import Reader, load
 
     __version__: str
 
@@ -51,18 +53,18 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 _MODULES = {
     "Checked": "reading.checking.checked",
-    "Document": "reading.pages.document",
-    "DocumentPage": "reading.pages.document",
-    "PageReader": "reading.pages.reader",
-    "Reader": "runtime",
-    "Reading": "runtime",
-    "Search": "runtime",
-    "UnreadableImage": "runtime.images",
+    "Document": "pages.document",
+    "DocumentPage": "pages.document",
+    "PageReader": "pages.reader",
+    "Reader": "words.reader",
+    "Reading": "decoding.readings",
+    "Search": "decoding.search",
+    "UnreadableImage": "images.loading",
     "check": "reading.checking.checker",
-    "load": "runtime",
-    "load_page": "reading.pages.reader",
-    "read_document": "reading.pages.document",
-    "stream_pages": "reading.pages.document",
+    "load": "words.reader",
+    "load_page": "pages.reader",
+    "read_document": "pages.document",
+    "stream_pages": "pages.document",
 }
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from vit_str import console
 from vit_str.console import positive
-from vit_str.runtime.machine import threads_for_load, use_threads, wait_passively
+from vit_str.machine import threads_for_load, use_threads, wait_passively
 
 _EPILOG = """\
 exit codes: 0 success; 1 some image could not be read, or the output not written;
@@ -89,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _fail(name, "--completion needs shtab, run: pip install shtab", 2)
         if name is None or missing == "vit_str" or COMMANDS[name].extra is None:
             raise  # a mistake of ours, not a package that the base install leaves out
-        from vit_str.runtime.machine import install_hint
+        from vit_str.machine import install_hint
 
         hint = install_hint(COMMANDS[name].extra or "")
         return _fail(name, f"needs {error.name}, run: {hint}", 2)

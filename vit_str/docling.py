@@ -20,10 +20,10 @@ from docling_core.types.doc.base import BoundingBox, CoordOrigin
 from docling_core.types.doc.page import BoundingRectangle, TextCell
 from pydantic import Field
 
-from vit_str.reading.pages.page import Word
-from vit_str.reading.pages.reader import load_page
-from vit_str.runtime import Search
-from vit_str.runtime.prior import NO_LANGUAGE, known_languages
+from vit_str.decoding.prior import NO_LANGUAGE, known_languages
+from vit_str.decoding.search import Search
+from vit_str.pages.page import Word
+from vit_str.pages.reader import load_page
 
 
 class VitStrOcrOptions(OcrOptions):

@@ -14,16 +14,16 @@ from typing import Any
 
 import vit_str
 from vit_str.console import one_line
-from vit_str.files import write_atomically
-from vit_str.runtime import Reader, load
-from vit_str.runtime.machine import install_hint
-from vit_str.runtime.weights_contents import (
+from vit_str.engines.weights_contents import (
     PRETRAINED,
     Contents,
     load_contents,
     read_metadata,
     resolve,
 )
+from vit_str.files import write_atomically
+from vit_str.machine import install_hint
+from vit_str.words.reader import Reader, load
 
 _LIBRARY = "library_name: vit-str"  # by which a card of ours is known
 _CARD_NAME = "README.md"

@@ -20,18 +20,18 @@ from ocrmypdf.pluginspec import OcrEngine, OrientationConfidence
 from PIL import Image
 
 import vit_str
-from vit_str.reading.pages.detection import LineDetector, RapidDetector
-from vit_str.reading.pages.frame import text_quarters
-from vit_str.reading.pages.geometry import Quadrilateral, side_lengths
-from vit_str.reading.pages.output import hocr
-from vit_str.reading.pages.page import Page
-from vit_str.reading.pages.reader import PageReader, PageReaders, load_page
-from vit_str.reading.pages.text_layer import TextLayer
-from vit_str.runtime import Search
-from vit_str.runtime.images import UnreadableImage, load_image
-from vit_str.runtime.machine import THREADS, cpu_count, use_threads
-from vit_str.runtime.opened_once import OpenedOnce
-from vit_str.runtime.prior import NO_LANGUAGE, known_languages
+from vit_str.decoding.prior import NO_LANGUAGE, known_languages
+from vit_str.decoding.search import Search
+from vit_str.engines.opened_once import OpenedOnce
+from vit_str.images.loading import UnreadableImage, load_image
+from vit_str.machine import THREADS, cpu_count, use_threads
+from vit_str.pages.arrange.frame import text_quarters
+from vit_str.pages.find.detection import LineDetector, RapidDetector
+from vit_str.pages.find.geometry import Quadrilateral, side_lengths
+from vit_str.pages.page import Page
+from vit_str.pages.reader import PageReader, PageReaders, load_page
+from vit_str.pages.write.hocr import hocr
+from vit_str.pages.write.text_layer import TextLayer
 
 NAME = "vit-str"
 _MODEL = "--vit-str-model"

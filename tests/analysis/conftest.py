@@ -9,9 +9,9 @@ import torch
 from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.images import batches_of, load_images
 from vit_str.analysis.subjects import load_subject
+from vit_str.characters.charset import Charset
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.weights_file import save_weights
 
 

@@ -15,8 +15,8 @@ from vit_str.analysis.images import Batch, load_images
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.cli import main
 from vit_str.models.attention import record_attention
-from vit_str.runtime import Reader
 from vit_str.torch_runtime.weights_file import load_weights, save_weights
+from vit_str.words.reader import Reader
 
 Weights = Callable[..., Path]
 

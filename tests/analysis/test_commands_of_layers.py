@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from vit_str.characters.charset import Charset
 from vit_str.cli import main
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.weights_file import save_weights
 
 # Files of each, besides report.html and summary.json.

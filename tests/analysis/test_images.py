@@ -3,9 +3,9 @@ import torch
 
 from vit_str.analysis.images import load_images
 from vit_str.analysis.subjects import Subject
+from vit_str.characters.charset import Charset
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.preprocessing import Preprocessing
 
 
 @pytest.fixture(scope="module")

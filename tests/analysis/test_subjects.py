@@ -6,9 +6,9 @@ from vit_str.analysis import attention_distance
 from vit_str.analysis.images import batches_of, load_images
 from vit_str.analysis.probe import layer_outputs
 from vit_str.analysis.subjects import load_subject, load_subjects
+from vit_str.characters.charset import Charset
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import CtcDecoder, LineTransformer, Recognizer
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.weights_file import save_weights
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
+from vit_str.characters.charset import PRINTABLE_ASCII, Charset
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.machine_text import is_count, share_of_machines
 

@@ -17,7 +17,7 @@ from PIL import Image
 from vit_str.cli import main
 from vit_str.datasets import WRITERS, LabeledWord, Layout, Reason, Skipped, open_words
 from vit_str.datasets.lmdb import LmdbReader
-from vit_str.runtime.machine import install_hint
+from vit_str.machine import install_hint
 
 
 def make(path: Path, values: dict[bytes, bytes], **options: object) -> None:

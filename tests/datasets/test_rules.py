@@ -5,8 +5,8 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
+from vit_str.characters.charset import Charset
 from vit_str.datasets import LabeledWord, Reason, Rules, Skipped
-from vit_str.runtime.charset import Charset
 
 RULES = Rules(Charset("abc가"), maximum_length=4, least_size=6)
 

@@ -4,6 +4,7 @@ import random
 import pytest
 import torch
 
+from vit_str.characters.distances import edit_distance
 from vit_str.evaluation.metrics import (
     FULL,
     METRICS,
@@ -15,7 +16,6 @@ from vit_str.evaluation.metrics import (
     score,
     word_accuracy,
 )
-from vit_str.runtime.distances import edit_distance
 
 # Characters of one, two, three and four bytes, of both cases, combining, and outside the alphabet.
 ALPHABET = "abAB01-' éÉß한글漢😀e\u0301"

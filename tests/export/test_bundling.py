@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from vit_str.characters.charset import Charset
+from vit_str.engines.graph_files import INT8, STATIC
+from vit_str.images.preprocessing import Preprocessing
+from vit_str.machine import has_static_int8
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.graph_files import INT8, STATIC
-from vit_str.runtime.machine import has_static_int8
-from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.weights_file import save_weights
 
 ROOT = Path(__file__).parents[2]
@@ -19,15 +19,16 @@ ROOT = Path(__file__).parents[2]
 _PROGRAM = """
 import sys
 from pathlib import Path
-from vit_str.runtime import graph_files, weights_contents, weights_choice
+from vit_str.engines import graph_files, weights_contents
+from vit_str.scripts import registry
 package = Path(sys.argv.pop(1))
 graph_files.GRAPHS = package / "graphs"
-for module in (weights_contents, weights_choice):
+for module in (weights_contents, registry):
     module.BUNDLED = package
 sys.path.insert(0, sys.argv.pop(1))
 import bundle_weights
 bundle_weights.main()
-from vit_str.runtime import load
+from vit_str.words.reader import load
 from PIL import Image
 image = Image.new("RGB", (128, 32))
 for backend in ("onnx", "onnx-int8"):

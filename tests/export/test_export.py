@@ -15,7 +15,15 @@ import torch
 from PIL import Image
 
 import vit_str
+from vit_str import machine
+from vit_str.characters.charset import Charset
+from vit_str.decoding.search import Search
+from vit_str.engines.graph_files import GRAPHS, description_digest
+from vit_str.engines.onnx_engine import load_with_graphs
+from vit_str.engines.weights_contents import bundled_names, load_contents, resolve
 from vit_str.export.folder import write_exported
+from vit_str.images.preprocessing import Preprocessing
+from vit_str.machine import CPU_DTYPE
 from vit_str.models import (
     CtcDecoder,
     Decoder,
@@ -29,14 +37,8 @@ from vit_str.models import (
     TransformerDecoder,
     VisionTransformer,
 )
-from vit_str.runtime import Reader, Search, machine
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.graph_files import GRAPHS, description_digest
-from vit_str.runtime.machine import CPU_DTYPE
-from vit_str.runtime.onnx_engine import load_with_graphs
-from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.weights_contents import bundled_names, load_contents, resolve
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
+from vit_str.words.reader import Reader
 
 pytestmark = pytest.mark.usefixtures("without_shape_checks")
 MODELS: dict[str, Callable[[], Decoder]] = {

@@ -5,8 +5,11 @@ import onnxruntime
 import pytest
 import torch
 
+from vit_str.engines.initializers import initializer
 from vit_str.export.graphs import Encode, TransformerStep, Verify
 from vit_str.export.static import external_shapes, static_graphs
+from vit_str.images.preprocessing import Preprocessing
+from vit_str.machine import largest_int8_weight
 from vit_str.models import (
     CtcDecoder,
     LineTransformer,
@@ -14,9 +17,6 @@ from vit_str.models import (
     TransformerDecoder,
     VisionTransformer,
 )
-from vit_str.runtime.initializers import initializer
-from vit_str.runtime.machine import largest_int8_weight
-from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.ranges import measure_ranges
 
 DEEP_STEM = {"stem_widths": (8, 12), "stem_depths": (2, 1), "patch_size": (8, 16)}

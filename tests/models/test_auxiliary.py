@@ -1,7 +1,7 @@
 import torch
 
+from vit_str.characters.charset import PADDING
 from vit_str.models.auxiliary import UNKNOWN, TokenClassifier
-from vit_str.runtime.charset import PADDING
 
 
 def test_unknown_tokens_do_not_count():

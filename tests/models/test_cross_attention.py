@@ -2,11 +2,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from vit_str.characters.charset import PADDING
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.models.attention import record_attention
 from vit_str.models.cross_attention import cross_attention, looking_blocks
 from vit_str.models.interfaces import Decoder
-from vit_str.runtime.charset import PADDING
 
 SIZE = (32, 128)  # grids of 4 x 8 patches, 8 x 16 pixels each
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from vit_str.characters.charset import PADDING
+from vit_str.decoding.ctc import collapse
 from vit_str.models import CtcDecoder
 from vit_str.models.decoders.ctc import _ctc_in_one_piece, ctc_by_column, ctc_loss
-from vit_str.runtime.charset import PADDING
-from vit_str.runtime.ctc import collapse
 from vit_str.torch_runtime.engine import generate
 
 BLANK = 2

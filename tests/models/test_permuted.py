@@ -1,9 +1,9 @@
 import pytest
 import torch
 
+from vit_str.characters.charset import PADDING
 from vit_str.models import PermutedDecoder
 from vit_str.models.decoders.permuted import permutation_mask, sample_orders
-from vit_str.runtime.charset import PADDING
 from vit_str.torch_runtime.engine import generate
 
 

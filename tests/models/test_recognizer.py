@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from vit_str.characters.charset import PADDING, Charset
 from vit_str.models import (
     ColumnEncoder,
     ConvolutionalEncoder,
@@ -29,7 +30,6 @@ from vit_str.models.attention import (
     ScaledDotProductAttention,
     record_attention,
 )
-from vit_str.runtime.charset import PADDING, Charset
 from vit_str.torch_runtime.engine import Hypotheses, generate
 
 ENCODERS: dict[str, Callable[[], Encoder]] = {

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
+from vit_str.characters.charset import PADDING
 from vit_str.models import TransformerDecoder
-from vit_str.runtime.charset import PADDING
 from vit_str.torch_runtime.engine import generate
 
 

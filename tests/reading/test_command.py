@@ -13,8 +13,8 @@ import pytest
 
 from vit_str.cli import main
 from vit_str.console import one_line
-from vit_str.reading.options import find_inputs, listed
-from vit_str.runtime import Reader
+from vit_str.words.options import find_inputs, listed
+from vit_str.words.reader import Reader
 
 Run = Callable[..., tuple[int, str, str]]
 BAD = {

@@ -10,11 +10,11 @@ import pytest
 from fastapi import FastAPI
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.runtime import Reader, load
 from vit_str.serving import service
 from vit_str.serving.app import create_app
 from vit_str.serving.guard import Metrics
 from vit_str.serving.limits import Limits
+from vit_str.words.reader import Reader, load
 
 
 class Site:

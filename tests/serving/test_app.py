@@ -19,11 +19,12 @@ from PIL import Image
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from hostile_files import gif_of_frames, jpeg_of_scans, pdf_of_strokes
 
-from vit_str.runtime import Reader, Search, load
-from vit_str.runtime.charset import charset_of
-from vit_str.runtime.machine import install_hint
+from vit_str.characters.charset import charset_of
+from vit_str.decoding.search import Search
+from vit_str.machine import install_hint
 from vit_str.serving import app as app_module
 from vit_str.serving import service as service_module
+from vit_str.words.reader import Reader, load
 
 Site = Any  # of conftest.py
 Asked = asyncio.Future[httpx.Response]
@@ -564,8 +565,8 @@ class TestPage:
         monkeypatch.setattr(service_module, "_open_page_parts", lambda reader: parts)
 
     def test_record_is_that_of_a_page(self, site, tiny, word):
-        from vit_str.reading.pages.output import page_row
-        from vit_str.reading.pages.reader import PageReader
+        from vit_str.pages.reader import PageReader
+        from vit_str.pages.write.json_rows import page_row
 
         picture = word("Hallo", (300, 60))
         parts = service_module._open_page_parts(tiny)
@@ -651,7 +652,7 @@ class TestPage:
     def test_while_a_pdf_file_is_drawn_others_are_answered(
         self, site, word, monkeypatch
     ):
-        from vit_str.reading.pages import pictures
+        from vit_str.pages import pictures
 
         here, wait, drawn = site(), threading.Event(), pictures.pictures_in
 
@@ -836,7 +837,7 @@ class TestPage:
 
     def test_a_client_has_one_drawer(self, site, word, monkeypatch):
         """So that one with hard PDF files does not keep others from having theirs drawn."""
-        from vit_str.reading.pages import pictures
+        from vit_str.pages import pictures
 
         here, drawn, wait = site(pages=8), pictures.pictures_in, threading.Event()
         hard, drawing, most = word("a", form="PDF"), [], []

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.cli import main
-from vit_str.reading.pages.detection import detector_file
+from vit_str.pages.find.detection import detector_file
 
 mcp = pytest.importorskip("mcp")
 from vit_str.serving import assistant  # noqa: E402 - needs it

@@ -13,8 +13,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 import vit_str
-from vit_str.reading.pages import document as documents
-from vit_str.reading.pages.detection import detector_file
+from vit_str.pages import document as documents
+from vit_str.pages.find.detection import detector_file
 from vit_str.serving import service as service_module
 from vit_str.serving.limits import Refusal
 

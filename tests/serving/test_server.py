@@ -18,7 +18,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from vit_str.runtime.machine import install_hint
+from vit_str.machine import install_hint
 from vit_str.serving.server import (
     STARTING,
     BoundedConnection,

@@ -7,7 +7,7 @@ from studies import NAMES, describe, gates
 from studies.page import page_text, study_text, write_page
 from studies.running import load_result
 from vit_str.analysis.subjects import weights_hash
-from vit_str.runtime.weights_contents import resolve
+from vit_str.engines.weights_contents import resolve
 
 DOCS = Path(__file__).parents[2] / "docs"
 GONE = "of weights that are gone"

@@ -13,7 +13,7 @@ from studies.sequences import (
 )
 from studies.tokens import NextToken, Pointers
 from studies.training import seeded
-from vit_str.runtime.charset import PADDING, Charset
+from vit_str.characters.charset import PADDING, Charset
 from vit_str.torch_runtime.engine import generate
 
 REVERSE = SequenceTask(4, (2, 5), True)

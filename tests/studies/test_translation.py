@@ -5,7 +5,7 @@ import pytest
 from studies import translation
 from studies.training import seeded
 from studies.translation import SYMBOLS, date_in_words, dates, ids_of, in_words, numbers
-from vit_str.runtime.charset import PADDING
+from vit_str.characters.charset import PADDING
 
 VALUES = {
     **{word: number for number, word in enumerate(SYMBOLS[10:30])},

@@ -9,14 +9,14 @@ from studies import Table, distance, filters, first_layer, patches, reading
 from studies.data_hunger import FULL, QUICK, train, unseen_words
 from studies.filters import first_filters
 from vit_str.analysis.subjects import Subject
+from vit_str.characters.charset import Charset
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import (
     ConvolutionalEncoder,
     Recognizer,
     TransformerDecoder,
     VisionTransformer,
 )
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.synthesis.renderer import RenderedBatch
 
 DIGITS = Charset("0123456789")

@@ -3,7 +3,7 @@
 import pytest
 from filelock import FileLock
 
-from vit_str.runtime.charset import Charset
+from vit_str.characters.charset import Charset
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer

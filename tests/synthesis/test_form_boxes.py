@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
+from vit_str.characters.charset import PRINTABLE_ASCII, Charset
 from vit_str.synthesis.form_boxes import CROSSED, EMPTY, TICKED, with_form_boxes
 from vit_str.synthesis.glyphs import GlyphAtlas
 

@@ -12,8 +12,8 @@ import torch
 from PIL import Image, ImageDraw, ImageFont
 from safetensors import SafetensorError
 
+from vit_str.characters.charset import Charset
 from vit_str.files import default_cache, exclusive
-from vit_str.runtime.charset import Charset
 from vit_str.synthesis import glyphs, rasterize, rasterize_parallel
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.machine_faces import is_machine

@@ -9,7 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_str.runtime.charset import Charset
+from vit_str.characters.charset import Charset
 from vit_str.synthesis.kit import Kit, write_kit
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.materials import InstalledMaterials

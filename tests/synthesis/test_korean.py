@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from vit_str.runtime.charset import Charset, charset_of
+from vit_str.characters.charset import Charset, charset_of
 from vit_str.synthesis.hangul import is_syllable
 from vit_str.synthesis.korean import korean_wording, korean_words, nouns
 from vit_str.synthesis.lexicon import Lexicon

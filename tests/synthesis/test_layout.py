@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from vit_str.runtime.charset import PADDING
+from vit_str.characters.charset import PADDING
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.layout import Typesetter
 from vit_str.synthesis.random_numbers import Random, noise_bank

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.runtime.alphabets import ALPHABETS, ends_of_script, scripts_in
-from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
+from vit_str.characters.alphabets import ALPHABETS, ends_of_script, scripts_in
+from vit_str.characters.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.synthesis import word_lists
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.patterns import FIELDS, PATTERNS

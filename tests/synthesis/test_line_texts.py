@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from vit_str.runtime.alphabets import ends_of_script, scripts_in
-from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
+from vit_str.characters.alphabets import ends_of_script, scripts_in
+from vit_str.characters.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_texts import (
     GAP,

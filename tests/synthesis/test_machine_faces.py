@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from vit_str.runtime.charset import Charset
+from vit_str.characters.charset import Charset
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.machine_faces import (
     DOTS,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vit_str.runtime.charset import charset_of
+from vit_str.characters.charset import charset_of
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.machine_text import (
     is_count,

@@ -6,7 +6,7 @@ import shutil
 import pytest
 import torch
 
-from vit_str.runtime.charset import charset_of
+from vit_str.characters.charset import charset_of
 from vit_str.synthesis import old_print
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from vit_str.runtime.charset import Charset
+from vit_str.characters.charset import Charset
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.own_texts import (
     OwnStrings,

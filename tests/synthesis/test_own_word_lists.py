@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.runtime.charset import charset_of
+from vit_str.characters.charset import charset_of
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.word_lists import count_words
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from fontTools import subset
 
-from vit_str.runtime.charset import PADDING, charset_of
+from vit_str.characters.charset import PADDING, charset_of
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_texts import GAP, LineTexts

@@ -6,7 +6,7 @@ import pytest
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 
-from vit_str.runtime.charset import CHARSETS
+from vit_str.characters.charset import CHARSETS
 from vit_str.synthesis.rasterize import (
     HEIGHT,
     RasterFont,

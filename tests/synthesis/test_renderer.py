@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vit_str.runtime.charset import PADDING
+from vit_str.characters.charset import PADDING
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import RenderedBatch, Renderer

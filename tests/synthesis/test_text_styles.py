@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
+from vit_str.characters.charset import PRINTABLE_ASCII, Charset
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from vit_str.characters.charset import Charset, charset_of
 from vit_str.files import exclusive
-from vit_str.runtime.charset import Charset, charset_of
 from vit_str.synthesis import word_list_cache
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
@@ -167,7 +167,7 @@ def test_one_process_gathers_for_all(cache):
 
 def test_processes_that_start_together_draw_the_same(cache):
     program = (
-        "from vit_str.runtime.charset import Charset\n"
+        "from vit_str.characters.charset import Charset\n"
         "from vit_str.synthesis.lexicon import Lexicon\n"
         "print(Lexicon(Charset(), 'is').sample(20, 3))"
     )

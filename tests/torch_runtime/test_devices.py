@@ -3,7 +3,7 @@ import platform
 import pytest
 import torch
 
-from vit_str.runtime.machine import CPU_DTYPE, software
+from vit_str.machine import CPU_DTYPE, software
 from vit_str.torch_runtime.devices import choose_device, fastest_dtype
 
 
@@ -72,6 +72,6 @@ def test_software_has_what_matters_and_is_there(monkeypatch):
         "einops",
     } <= versions.keys()
     monkeypatch.setattr(
-        "vit_str.runtime.machine._PACKAGES", ("torch", "no-such-package-at-all")
+        "vit_str.machine._PACKAGES", ("torch", "no-such-package-at-all")
     )
     assert "no-such-package-at-all" not in software()

@@ -19,6 +19,7 @@ from torch._subclasses import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from vit_str.characters.charset import Charset
 from vit_str.models import (
     Decoder,
     ParallelDecoder,
@@ -27,7 +28,6 @@ from vit_str.models import (
     TransformerDecoder,
     VisionTransformer,
 )
-from vit_str.runtime.charset import Charset
 from vit_str.synthesis import random_numbers
 from vit_str.synthesis.degrade import degrade
 from vit_str.synthesis.glyphs import HEIGHT, GlyphAtlas

@@ -9,13 +9,15 @@ import pytest
 import torch
 
 import vit_str
+from vit_str import machine
 from vit_str.cli import main
-from vit_str.runtime import Search, machine, onnx_engine
-from vit_str.runtime.machine import CPU_DTYPE
-from vit_str.runtime.onnx_steps import OnnxSteps
-from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.ranges import PIXELS
-from vit_str.runtime.weights_contents import is_intact, load_header, resolve
+from vit_str.decoding.search import Search
+from vit_str.engines import onnx_engine
+from vit_str.engines.onnx_steps import OnnxSteps
+from vit_str.engines.ranges import PIXELS
+from vit_str.engines.weights_contents import is_intact, load_header, resolve
+from vit_str.images.preprocessing import Preprocessing
+from vit_str.machine import CPU_DTYPE
 from vit_str.synthesis import glyphs
 from vit_str.torch_runtime.ranges import measure_ranges, rendered_words
 from vit_str.torch_runtime.weights_file import load_weights, renew_weights, save_weights

@@ -11,11 +11,11 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save, save_file
 
-import vit_str.runtime.weights_contents
+import vit_str.engines.weights_contents
+from vit_str.characters.charset import Charset
+from vit_str.engines.weights_contents import BUNDLED, checksum, is_intact, resolve
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.weights_contents import BUNDLED, checksum, is_intact, resolve
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import load_weights, renew_weights, save_weights
 
@@ -340,7 +340,7 @@ def test_nothing_is_unpickled(weights_path, monkeypatch):
 
 
 def test_resolve(tmp_path, monkeypatch):
-    monkeypatch.setattr(vit_str.runtime.weights_contents, "BUNDLED", tmp_path)
+    monkeypatch.setattr(vit_str.engines.weights_contents, "BUNDLED", tmp_path)
     for name in ("tiny", "small"):
         (tmp_path / f"{name}.safetensors").touch()
     assert resolve("tiny") == tmp_path / "tiny.safetensors"

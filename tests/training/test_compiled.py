@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from vit_str import configuration
+from vit_str.characters.charset import PADDING
 from vit_str.models import (
     ColumnEncoder,
     ConvolutionalEncoder,
@@ -20,7 +21,6 @@ from vit_str.models import (
     VisionTransformer,
 )
 from vit_str.models.decoders import ctc
-from vit_str.runtime.charset import PADDING
 from vit_str.training.module import RecognizerTraining, has_recurrent_layers
 from vit_str.training.parts import build_parts
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from vit_str.runtime.charset import charset_of
-from vit_str.runtime.machine import THREADS
+from vit_str.characters.charset import charset_of
+from vit_str.machine import THREADS
 from vit_str.training import RecognizerTraining, cli, command_line, console, exports
 from vit_str.training.cli import main
 from vit_str.training.configuration import duration

@@ -8,6 +8,9 @@ import torch
 import torch.nn.functional as F
 import yaml
 
+from vit_str.characters.charset import Charset
+from vit_str.engines.weights_contents import resolve
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import (
     LineTransformer,
     Recognizer,
@@ -16,9 +19,6 @@ from vit_str.models import (
     build,
     describe,
 )
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 from vit_str.training.growth import Growth, growth_of, is_new
 from vit_str.training.initialization import start_from

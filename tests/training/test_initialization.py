@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from vit_str.characters.charset import Charset, charset_of
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.runtime.charset import Charset, charset_of
-from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 from vit_str.training.cli import main
 from vit_str.training.initialization import start_from

@@ -4,6 +4,8 @@ import pytest
 import torch
 from PIL import Image
 
+from vit_str.characters.charset import Charset, charset_of
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import (
     CtcDecoder,
     LineTransformer,
@@ -11,8 +13,6 @@ from vit_str.models import (
     TransformerDecoder,
     VisionTransformer,
 )
-from vit_str.runtime.charset import Charset, charset_of
-from vit_str.runtime.preprocessing import Preprocessing
 from vit_str.synthesis.old_print import OldPrint
 from vit_str.torch_runtime.weights_file import WeightsFile
 from vit_str.training import RenderedLines

@@ -14,13 +14,13 @@ from lightning.pytorch import Trainer
 from PIL import Image
 from safetensors.torch import load_file
 
+from vit_str.characters.charset import Charset
 from vit_str.datasets import WRITERS, Layout, Mixture, Rules, open_words
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import LabeledWord, Reason
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import load_image
-from vit_str.runtime.preprocessing import TALL, Preprocessing
-from vit_str.runtime.weights_contents import resolve
+from vit_str.engines.weights_contents import resolve
+from vit_str.images.loading import load_image
+from vit_str.images.preprocessing import TALL, Preprocessing
 from vit_str.torch_runtime.weights_file import load_weights
 from vit_str.training import OwnWords
 from vit_str.training.crops import CropBatch, Crops, CropSampler, HeldOut

@@ -12,18 +12,18 @@ import torch
 from PIL import Image, ImageDraw, ImageFont
 
 import vit_str
+from vit_str.characters.alphabets import ALPHABETS
+from vit_str.characters.charset import Charset
 from vit_str.cli import main
+from vit_str.decoding.search import Search
+from vit_str.engines.weights_contents import resolve
 from vit_str.export.web import RUNTIME_FILES, detector_files, write_page
+from vit_str.images.loading import load_image
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import PermutedDecoder, Recognizer, VisionTransformer
-from vit_str.reading.pages.output import page_row
-from vit_str.reading.pages.reader import load_page
-from vit_str.runtime import Search
-from vit_str.runtime.alphabets import ALPHABETS
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import load_image
-from vit_str.runtime.one_script import one_script
-from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.weights_contents import resolve
+from vit_str.pages.reader import load_page
+from vit_str.pages.write.json_rows import page_row
+from vit_str.scripts.one_script import one_script
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
 pytestmark = pytest.mark.usefixtures("without_shape_checks")

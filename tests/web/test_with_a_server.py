@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from vit_str.reading.pages.previews import data_url
+from vit_str.pages.write.previews import data_url
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
 DROP = """async ([name, bytes]) => {

@@ -10,8 +10,8 @@ from einops import rearrange
 from jaxtyping import Bool, Float, Float64
 from torch import Tensor
 
+from vit_str.decoding import boxes
 from vit_str.models.interfaces import Encoder
-from vit_str.runtime import boxes
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ from vit_str import console
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.load import is_library_name
 from vit_str.analysis.subjects import Subject
+from vit_str.characters.charset import Charset
 from vit_str.console import one_line
 from vit_str.datasets.folder import FolderReader
 from vit_str.files import find_files
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.images import SUFFIXES, ImageSource, UnreadableImage, load_image
-from vit_str.runtime.preprocessing import Preprocessing
+from vit_str.images.loading import SUFFIXES, ImageSource, UnreadableImage, load_image
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.torch_runtime.devices import choose_device
 
 RENDERED = "rendered"

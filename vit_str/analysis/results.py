@@ -22,9 +22,9 @@ from vit_str.analysis.images import (
 from vit_str.analysis.libraries.load import is_library_name, library_versions
 from vit_str.analysis.statistics import mean_over
 from vit_str.analysis.subjects import Subject, load_subjects
+from vit_str.machine import software
 from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_json
-from vit_str.runtime.machine import software
 
 
 class AnalysisRun:

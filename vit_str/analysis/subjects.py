@@ -16,11 +16,11 @@ from vit_str.analysis.libraries.load import (
     is_library_name,
     load_library_model,
 )
+from vit_str.characters.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.console import reason_of
+from vit_str.engines.weights_contents import resolve
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import Encoder, Recognizer, build, describe
-from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
-from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import load_weights
 
 UNTRAINED = "untrained:"

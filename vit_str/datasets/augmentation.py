@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 from PIL import Image
 
-from vit_str.runtime.machine import install_hint
+from vit_str.machine import install_hint
 
 WORKING_HEIGHT = 64
 """Height of a picture while it is changed, in pixels."""

@@ -260,7 +260,7 @@ def _show(options: argparse.Namespace) -> int:
 
 def _rules(options: argparse.Namespace) -> Rules:
     """What the options say a word has to be."""
-    from vit_str.runtime.charset import charset_of
+    from vit_str.characters.charset import charset_of
 
     charset = None if options.charset is None else charset_of(options.charset)
     return Rules(charset, options.maximum_length, options.least_size)

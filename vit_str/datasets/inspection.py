@@ -14,8 +14,8 @@ from PIL import Image
 from vit_str import console
 from vit_str.datasets.rules import Rules, SkipReport, judged
 from vit_str.datasets.source import LabeledWord, WordStream
-from vit_str.runtime.images import upright_size
-from vit_str.runtime.preprocessing import TALL
+from vit_str.images.loading import upright_size
+from vit_str.images.preprocessing import TALL
 
 _BAR = 40  # width of the histogram of lengths, in characters
 _LONGEST = 30  # the last length with a row in it
@@ -34,7 +34,7 @@ _SIZES = (
 @lru_cache(1)
 def bundled_characters() -> str:
     """The characters of the weights of the package."""
-    from vit_str.runtime.weights_contents import read_metadata, resolve
+    from vit_str.engines.weights_contents import read_metadata, resolve
 
     return read_metadata(resolve("tiny"))["charset"]
 

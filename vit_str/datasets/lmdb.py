@@ -18,7 +18,7 @@ from vit_str.datasets.source import (
     Skipped,
     WordSource,
 )
-from vit_str.runtime.machine import install_hint
+from vit_str.machine import install_hint
 
 _DATA = "data.mdb"
 _COUNT = b"num-samples"

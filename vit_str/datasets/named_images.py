@@ -55,7 +55,7 @@ class NamedImagesReader(WordSource):
     @cached_property
     def _names(self) -> list[str]:
         """Paths of the images, from the folder."""
-        from vit_str.runtime.images import SUFFIXES  # and numpy
+        from vit_str.images.loading import SUFFIXES  # and numpy
 
         paths = (
             os.path.relpath(path, self.path) for path in find_files(self.path, SUFFIXES)

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar
 
 from vit_str.console import one_line
 from vit_str.datasets.source import LabeledWord, Reason, Skipped, continued
-from vit_str.runtime.machine import cpu_count
+from vit_str.machine import cpu_count
 
 if TYPE_CHECKING:
     from PIL import Image
 
-    from vit_str.runtime.charset import Charset
+    from vit_str.characters.charset import Charset
 
 CHUNK = 256
 """Words that are judged together."""
@@ -75,7 +75,7 @@ class Rules:
 
         The label comes first: no image is decoded for one that cannot be used.
         """
-        from vit_str.runtime.images import UnreadableImage, load_image
+        from vit_str.images.loading import UnreadableImage, load_image
 
         skipped = self.label(word)
         if skipped:

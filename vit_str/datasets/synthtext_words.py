@@ -14,8 +14,8 @@ from PIL import Image
 from vit_str.console import reason_of
 from vit_str.datasets.source import Reason, Skipped
 from vit_str.files import leads_out
-from vit_str.runtime.images import UnreadableImage, load_image, open_header
-from vit_str.runtime.machine import install_hint
+from vit_str.images.loading import UnreadableImage, load_image, open_header
+from vit_str.machine import install_hint
 
 _NAMES = "imnames"
 _BOXES = "wordBB"

@@ -266,13 +266,13 @@ def _stem(member: tarfile.TarInfo) -> str:
 
 
 def _belongs_to_word(name: str) -> bool:
-    from vit_str.runtime.images import SUFFIXES
+    from vit_str.images.loading import SUFFIXES
 
     return name.lower().endswith((*SUFFIXES, ".txt", ".json")) and not is_list(name)
 
 
 def _is_too_large(member: tarfile.TarInfo) -> bool:
-    from vit_str.runtime.images import MAX_BYTES
+    from vit_str.images.loading import MAX_BYTES
 
     return member.size > MAX_BYTES
 

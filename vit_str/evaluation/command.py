@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from vit_str.reading.options import add_reader_arguments
+from vit_str.words.options import add_reader_arguments
 
 _DESCRIPTION = """\
 Read labeled images and compare: word accuracy under 36, 62, 94 and all

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from vit_str.characters.distances import edit_distance
 from vit_str.evaluation.statistics import (
     Interval,
     bootstrap_intervals,
     plain_values,
     wilson_interval,
 )
-from vit_str.runtime.distances import edit_distance
 
 _DIGITS = "0123456789"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

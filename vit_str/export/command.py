@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.runtime.machine import install_hint
+from vit_str.machine import install_hint
 
 if TYPE_CHECKING:
     from vit_str.torch_runtime.weights_file import WeightsFile
@@ -51,9 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Export the model; returns the exit code."""
+    from vit_str.engines.weights_contents import resolve
     from vit_str.export.folder import write_exported
-    from vit_str.runtime.weights_choice import choose_weights
-    from vit_str.runtime.weights_contents import resolve
+    from vit_str.scripts.registry import choose_weights
     from vit_str.torch_runtime.weights_file import load_weights
 
     if options.runtime and not options.web:
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _write_page(weights: "WeightsFile", options: argparse.Namespace) -> None:
     from vit_str.export.web import detector_files, write_page
-    from vit_str.reading.pages.detection import DETECTOR
+    from vit_str.pages.find.detection import DETECTOR
 
     runtime = Path(options.runtime) if options.runtime else None
     detector = detector_files()

@@ -12,11 +12,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from onnx import ModelProto
 
+from vit_str.engines.graph_files import DESCRIPTION, FORMAT, IDENTITY, VERSION
+from vit_str.engines.interface import Interface
+from vit_str.engines.weights_contents import CHECKSUM
 from vit_str.export.graphs import export_graphs
 from vit_str.files import folder_to_fill, write_atomically
-from vit_str.runtime.graph_files import DESCRIPTION, FORMAT, IDENTITY, VERSION
-from vit_str.runtime.interface import Interface
-from vit_str.runtime.weights_contents import CHECKSUM
 from vit_str.torch_runtime.engine import interface_of
 from vit_str.torch_runtime.weights_file import WeightsFile
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+from vit_str.decoding.prior import TABLE
+from vit_str.engines.weights_contents import resolve
 from vit_str.export.folder import write_exported
 from vit_str.files import folder_to_fill
-from vit_str.reading.pages.detection import detector_file
-from vit_str.runtime.prior import TABLE
-from vit_str.runtime.weights_choice import choose_weights, languages_of, lines_of
-from vit_str.runtime.weights_contents import resolve
+from vit_str.pages.find.detection import detector_file
+from vit_str.scripts.registry import choose_weights, languages_of, lines_of
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
 PAGE = Path(__file__).parents[1] / "web"

@@ -5,7 +5,7 @@ from einops import rearrange
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from vit_str.runtime.charset import PADDING
+from vit_str.characters.charset import PADDING
 
 UNKNOWN = -2
 """In the place of the character under a token that is not known."""

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from vit_str import console
 from vit_str.console import one_line, positive, probability, whole_number
+from vit_str.decoding.readings import error_row, json_line, reading_row
 from vit_str.files import write_atomically
-from vit_str.reading.options import (
+from vit_str.words.options import (
     STANDARD_INPUT,
     UNREAD_SCRIPT,
     Inputs,
@@ -23,10 +24,10 @@ from vit_str.reading.options import (
     leading_to_files,
     search_of,
 )
-from vit_str.runtime.readings import error_row, json_line, reading_row
 
 if TYPE_CHECKING:
-    from vit_str.runtime import Reader, Reading
+    from vit_str.decoding.readings import Reading
+    from vit_str.words.reader import Reader
 
 _EPILOG = """\
 The formats: text is path, tab, text, tab, confidence; jsonl is one object per line with path,
@@ -217,7 +218,7 @@ def _add_ray_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read the images that the command line names and print their text as it comes."""
     if options.page:
-        from vit_str.reading.pages.command import run_pages
+        from vit_str.pages.command import run_pages
 
         return run_pages(options)
     if options.engine == "ray":
@@ -249,7 +250,7 @@ def _read_all(
     groups: Iterator[Inputs],
     write: Callable[[str], object],
 ) -> int:
-    from vit_str.runtime.reader import load
+    from vit_str.words.reader import load
 
     reader = load(
         options.model,
@@ -310,7 +311,7 @@ def _read_group(
         pages: gets what looks like pages.
         scripts: counts texts in scripts that nothing reads, and other texts.
     """
-    from vit_str.runtime.images import UnreadableImage
+    from vit_str.images.loading import UnreadableImage
 
     if STANDARD_INPUT in paths and (sys.stdin is None or sys.stdin.isatty()):
         raise ValueError("- reads an image from standard input: pipe one into it")
@@ -345,7 +346,7 @@ def _looks_like_a_page(path: str, reading: "Reading") -> bool:
     is_file = os.path.isfile(path)  # what comes through a pipe cannot be opened again
     if reading.confidence >= _PAGE_CONFIDENCE or not is_file:
         return False
-    from vit_str.runtime.images import upright_size
+    from vit_str.images.loading import upright_size
 
     size = upright_size(path)
     if size is None:

@@ -166,8 +166,8 @@ def _plain(value: Any) -> Any:
 
 def _renderer(options: argparse.Namespace, difficulty: float = 1.0) -> "Renderer":
     """What to draw with; the difficulty is for options that do not name one."""
+    from vit_str.characters.charset import charset_of
     from vit_str.rendering.dataset import BATCH
-    from vit_str.runtime.charset import charset_of
     from vit_str.synthesis.lexicon import Lexicon
     from vit_str.synthesis.own_texts import OwnStrings, OwnTexts, Texts
     from vit_str.synthesis.renderer import Renderer

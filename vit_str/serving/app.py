@@ -26,10 +26,10 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from swagger_ui_bundle import swagger_ui_path
 
 import vit_str
-from vit_str.reading.pages.document_pages import unread_page
-from vit_str.reading.pages.pictures import PageOptions
-from vit_str.runtime import Search
-from vit_str.runtime.readings import json_line
+from vit_str.decoding.readings import json_line
+from vit_str.decoding.search import Search
+from vit_str.pages.pictures import PageOptions
+from vit_str.pages.write.document_pages import unread_page
 from vit_str.serving.documents import FORMATS, DocumentFormat
 from vit_str.serving.forms import read_check, read_form
 from vit_str.serving.guard import Guard

@@ -15,15 +15,16 @@ from pydantic import Field
 
 import vit_str
 from vit_str.console import one_line
-from vit_str.reading.pages.document import stream_pages
-from vit_str.reading.pages.document_pages import DocumentPage
-from vit_str.reading.pages.markdown import together
-from vit_str.reading.pages.pictures import PAGE_SUFFIXES
-from vit_str.reading.pages.reader import PageReader, load_page
-from vit_str.reading.pages.spreadsheets import tables_as_csv
-from vit_str.runtime import Reader, Search, load
-from vit_str.runtime.images import UnreadableImage, announced
+from vit_str.decoding.search import Search
+from vit_str.images.loading import UnreadableImage, announced
+from vit_str.pages.document import stream_pages
+from vit_str.pages.pictures import PAGE_SUFFIXES
+from vit_str.pages.reader import PageReader, load_page
+from vit_str.pages.write.document_pages import DocumentPage
+from vit_str.pages.write.markdown import together
+from vit_str.pages.write.spreadsheets import tables_as_csv
 from vit_str.serving.limits import Limits
+from vit_str.words.reader import Reader, load
 
 INSTRUCTIONS = (
     "Reads printed and photographed text on this machine, without a network. Paths are files in "

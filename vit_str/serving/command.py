@@ -7,8 +7,8 @@ from functools import partial
 from ipaddress import ip_network
 
 from vit_str.console import positive, whole_number
-from vit_str.reading.options import add_model_arguments
 from vit_str.serving.limits import Limits
+from vit_str.words.options import add_model_arguments
 
 _KEY = "VIT_STR_KEY"
 _NUMBERS = "PROMETHEUS_MULTIPROC_DIR"
@@ -156,7 +156,7 @@ def _check_numbers(folder: str | None) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until a signal comes."""
-    from vit_str.runtime.images import MAX_PIXELS
+    from vit_str.images.loading import MAX_PIXELS
     from vit_str.serving.server import Settings, serve
 
     if options.pixels > MAX_PIXELS:

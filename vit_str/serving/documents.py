@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from vit_str.reading.pages.document_pages import DocumentPage
-from vit_str.reading.pages.html_output import HTML_END, html_head, html_section
-from vit_str.reading.pages.spreadsheets import tables_as_csv
+from vit_str.pages.write.document_pages import DocumentPage
+from vit_str.pages.write.html import HTML_END, html_head, html_section
+from vit_str.pages.write.spreadsheets import tables_as_csv
 
 
 class DocumentFormat(NamedTuple):

@@ -25,14 +25,14 @@ from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from vit_str import console
-from vit_str.runtime.machine import THREADS, cpu_count
+from vit_str.machine import THREADS, cpu_count
 from vit_str.serving.guard import FOLDER, LOG, Metrics
 from vit_str.serving.limits import Limits, site_of
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from vit_str.runtime import Reader
+    from vit_str.words.reader import Reader
 
 KEY = "VIT_STR_KEY"
 """Environment variable: what requests have to carry."""
@@ -311,7 +311,7 @@ def _allow_open_files() -> None:
 
 
 def _load(settings: Settings) -> Reader:
-    from vit_str.runtime import load
+    from vit_str.words.reader import load
 
     return load(
         settings.model,

@@ -18,29 +18,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from PIL import Image
 
-from vit_str.reading.pages.detection import RapidDetector, detector_file
-from vit_str.reading.pages.document_pages import (
-    DocumentPage,
-    document_pages,
-    unread_page,
-)
-from vit_str.reading.pages.previews import data_url
-from vit_str.runtime import Reader, Reading, Search
-from vit_str.runtime.alphabets import ALPHABETS, LATIN, NOT_LATIN, script_of_language
-from vit_str.runtime.engine import open_engine
-from vit_str.runtime.image_decoding import DecodedImage, decode, decode_apart
-from vit_str.runtime.images import UnreadableImage, announced, is_costly
-from vit_str.runtime.limited_process import ProcessLimits
-from vit_str.runtime.machine import install_hint
-from vit_str.runtime.opened_once import OpenedOnce
-from vit_str.runtime.readings import error_row, reading_row
-from vit_str.runtime.script_detector import ScriptDetector
-from vit_str.runtime.weights_choice import (
+from vit_str.characters.alphabets import ALPHABETS, LATIN, NOT_LATIN, script_of_language
+from vit_str.decoding.readings import Reading, error_row, reading_row
+from vit_str.decoding.search import Search
+from vit_str.engines.engine import open_engine
+from vit_str.engines.opened_once import OpenedOnce
+from vit_str.images.image_decoding import DecodedImage, decode, decode_apart
+from vit_str.images.limited_process import ProcessLimits
+from vit_str.images.loading import UnreadableImage, announced, is_costly
+from vit_str.machine import install_hint
+from vit_str.pages.find.detection import RapidDetector, detector_file
+from vit_str.pages.write.document_pages import DocumentPage, document_pages, unread_page
+from vit_str.pages.write.previews import data_url
+from vit_str.scripts.registry import (
     WeightsChoice,
     choose_weights,
     languages_of,
     lines_of,
 )
+from vit_str.scripts.script_detector import ScriptDetector
 from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.guard import LOG, Metrics
 from vit_str.serving.lanes import Lane, MeanTime, Share, set_at_end
@@ -51,13 +47,14 @@ from vit_str.serving.limits import (
     Limits,
     Refusal,
 )
+from vit_str.words.reader import Reader
 
 if TYPE_CHECKING:
+    from vit_str.engines.interface import Engine
+    from vit_str.pages.find.detection import LineDetector
+    from vit_str.pages.page import Page
+    from vit_str.pages.reader import PageReader, PageReaders
     from vit_str.reading.checking.texts import GivenText
-    from vit_str.reading.pages.detection import LineDetector
-    from vit_str.reading.pages.page import Page
-    from vit_str.reading.pages.reader import PageReader, PageReaders
-    from vit_str.runtime.interface import Engine
 
 _TOGETHER = 32
 _PATIENCE = 0.005
@@ -510,7 +507,7 @@ class ReadingService:
         detector: ScriptDetector | None = None,
     ) -> PageReaders:
         """What reads pages with some weights, as long as a check lets it."""
-        from vit_str.reading.pages.reader import PageReaders
+        from vit_str.pages.reader import PageReaders
 
         def open_words(path: str | Path, **others: Any) -> Reader:
             engine = self._engine(path)
@@ -537,7 +534,7 @@ class ReadingService:
         over: Event,
         make: Callable[[PageFound], Made],
     ) -> Made:
-        from vit_str.reading.pages.reader import MINIMUM_CONFIDENCE, PageReader
+        from vit_str.pages.reader import MINIMUM_CONFIDENCE, PageReader
 
         search = wanted.search
         picture = picture or self._picture(upload, wanted.number, over)
@@ -599,7 +596,7 @@ class ReadingService:
 
     def _picture(self, upload: Upload, number: int, over: Event) -> Image.Image:
         """A page of a file."""
-        from vit_str.reading.pages.pictures import PageOptions, pictures_in
+        from vit_str.pages.pictures import PageOptions, pictures_in
 
         wanted = PageOptions(((number, number),))
         with (

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from vit_str.files import find_files
-from vit_str.runtime.machine import install_hint
+from vit_str.machine import install_hint
 
 SUFFIXES = (".ttf", ".otf", ".ttc", ".otc", ".woff")
 NO_FONTS = (

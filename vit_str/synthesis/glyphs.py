@@ -18,6 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from vit_str import console
+from vit_str.characters.charset import Charset
 from vit_str.files import (
     default_cache,
     exclusive,
@@ -25,7 +26,6 @@ from vit_str.files import (
     remove_partial,
     write_atomically,
 )
-from vit_str.runtime.charset import Charset
 from vit_str.synthesis.fonts import (
     NO_FONTS,
     Rejection,

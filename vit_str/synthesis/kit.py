@@ -19,9 +19,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from vit_str import console
+from vit_str.characters.charset import Charset
 from vit_str.files import write_atomically
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.machine import cpu_count
+from vit_str.machine import cpu_count
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ink_levels import INK_STEP
 from vit_str.synthesis.materials import InstalledMaterials, Pictures, key_of

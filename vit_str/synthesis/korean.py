@@ -13,7 +13,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
-from vit_str.runtime.charset import CHARSETS
+from vit_str.characters.charset import CHARSETS
 from vit_str.synthesis.hangul import inflected, is_syllable, with_particle
 from vit_str.synthesis.line_patterns import LINES
 from vit_str.synthesis.patterns import FIELDS, PATTERNS

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
-from vit_str.runtime.charset import PADDING
+from vit_str.characters.charset import PADDING
 from vit_str.synthesis import letter_rules, placement
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients, share_of

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
-from vit_str.runtime.charset import Charset
+from vit_str.characters.charset import Charset
 from vit_str.synthesis.lines import Lines
 from vit_str.synthesis.random_numbers import Random, Range
 

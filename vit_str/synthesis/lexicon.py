@@ -9,14 +9,14 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
-from vit_str.runtime.alphabets import (
+from vit_str.characters.alphabets import (
     HANGUL,
     LATIN,
     ends_of_script,
     script_of,
     script_of_text,
 )
-from vit_str.runtime.charset import Charset
+from vit_str.characters.charset import Charset
 from vit_str.synthesis.own_texts import refuse_right_to_left, tell_unwritable
 from vit_str.synthesis.patterns import PATTERNS
 from vit_str.synthesis.spellings import in_capitals

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from vit_str.runtime.charset import PADDING
+from vit_str.characters.charset import PADDING
 from vit_str.synthesis.fields import Mask
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.layout import Fonts, Typesetter

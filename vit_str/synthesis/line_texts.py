@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from itertools import accumulate, islice, product
 from pathlib import Path
 
-from vit_str.runtime.alphabets import (
+from vit_str.characters.alphabets import (
     HANGUL,
     LATIN,
     ends_of_script,
     script_of_text,
     scripts_in,
 )
-from vit_str.runtime.charset import Charset
+from vit_str.characters.charset import Charset
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_patterns import (
     BOOK_KINDS,

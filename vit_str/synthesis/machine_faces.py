@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 from PIL import Image, ImageDraw
 
-from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
+from vit_str.characters.charset import PRINTABLE_ASCII, Charset
 from vit_str.synthesis.ink_levels import in_levels
 from vit_str.synthesis.rasterize import HEIGHT, RasterFont, UnusableFont, rasterize
 

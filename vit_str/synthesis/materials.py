@@ -10,7 +10,7 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
-from vit_str.runtime.charset import Charset
+from vit_str.characters.charset import Charset
 from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.pictures import decoded, picture_tiles

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from vit_str import console
+from vit_str.characters.charset import Charset
 from vit_str.files import read_text
-from vit_str.runtime.charset import Charset
 
 _TRIES = 200  # for a string of a pattern that is short enough
 _MOST_NAMED = 5  # words that cannot be written

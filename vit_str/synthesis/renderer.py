@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
-from vit_str.runtime.charset import PADDING, Charset
+from vit_str.characters.charset import PADDING, Charset
 from vit_str.seeds import split_mix
 from vit_str.synthesis.degrade import degrade
 from vit_str.synthesis.displays import letters_seen

@@ -1,6 +1,6 @@
 """Characters as wide as high, such as syllables of Hangul, which need more pixels than letters."""
 
-from vit_str.runtime.alphabets import HANGUL, script_of
+from vit_str.characters.alphabets import HANGUL, script_of
 
 SQUARE = 2.5
 """Letters of Latin that one square character counts as: in width, and in columns to be read."""

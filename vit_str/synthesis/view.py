@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from vit_str.runtime.charset import PADDING
-from vit_str.runtime.preprocessing import TALL
+from vit_str.characters.charset import PADDING
+from vit_str.images.preprocessing import TALL
 from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.lines import Lines
 from vit_str.synthesis.placement import ink_rows

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from vit_str.runtime.charset import PADDING
+from vit_str.characters.charset import PADDING
 from vit_str.synthesis.lines import Lines
 from vit_str.synthesis.placement import ink_rows
 from vit_str.synthesis.view import View

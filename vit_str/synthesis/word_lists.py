@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TextIO
 from unicodedata import normalize
 
+from vit_str.characters.alphabets import HANGUL, script_of
 from vit_str.files import open_at_once
-from vit_str.runtime.alphabets import HANGUL, script_of
-from vit_str.runtime.machine import install_hint
+from vit_str.machine import install_hint
 from vit_str.synthesis.korean import KOREAN, korean_words
 from vit_str.synthesis.spellings import (
     OTHER_SPELLINGS,

@@ -1,6 +1,6 @@
 """Which wording a language has."""
 
-from vit_str.runtime.alphabets import HANGUL, language_codes, script_of_language
+from vit_str.characters.alphabets import HANGUL, language_codes, script_of_language
 from vit_str.synthesis.korean import korean_wording
 from vit_str.synthesis.word_list_cache import KeepWordLists, keep_word_lists
 from vit_str.synthesis.wording import LATIN_WORDING, Wording

@@ -5,7 +5,7 @@ from functools import cache
 
 import torch
 
-from vit_str.runtime.machine import CPU_DTYPE
+from vit_str.machine import CPU_DTYPE
 
 # Without these instructions of x86 processors bfloat16 is emulated, slower than float32.
 _BFLOAT16 = {

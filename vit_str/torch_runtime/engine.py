@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from vit_str.decoding.effort import DecodingOptions
+from vit_str.decoding.text_decoding import decode_texts
+from vit_str.engines.interface import Interface, Model, Steps
+from vit_str.engines.labels import padded
+from vit_str.machine import thread_count
 from vit_str.models import Decoder, PermutedDecoder, Recognizer
 from vit_str.models.blocks import DecoderBlock
 from vit_str.models.cross_attention import cross_attention
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder, DecodingState
-from vit_str.runtime.effort import DecodingOptions
-from vit_str.runtime.interface import Interface, Model, Steps
-from vit_str.runtime.labels import padded
-from vit_str.runtime.machine import thread_count
-from vit_str.runtime.text_decoding import decode_texts
 from vit_str.torch_runtime.devices import choose_device, fastest_dtype
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import torch
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor, nn
 
+from vit_str.characters.charset import Charset
+from vit_str.engines.ranges import PIXELS, input_of, output_of
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import CtcDecoder, Recognizer, TransformerDecoder
 from vit_str.models.attention import forward_hooks
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.ranges import PIXELS, input_of, output_of
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import Renderer
 

@@ -13,12 +13,9 @@ import torch
 from safetensors.torch import load_file, save
 from torch import Tensor
 
-from vit_str.files import write_atomically
-from vit_str.models import Recognizer, build, describe
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.preprocessing import Preprocessing
-from vit_str.runtime.ranges import Ranges, checked_ranges
-from vit_str.runtime.weights_contents import (
+from vit_str.characters.charset import Charset
+from vit_str.engines.ranges import Ranges, checked_ranges
+from vit_str.engines.weights_contents import (
     CHECKSUM,
     FORMAT,
     GOLDEN,
@@ -34,6 +31,9 @@ from vit_str.runtime.weights_contents import (
     load_contents,
     read_metadata,
 )
+from vit_str.files import write_atomically
+from vit_str.images.preprocessing import Preprocessing
+from vit_str.models import Recognizer, build, describe
 
 _LARGEST_NUMBER = 1 << 20  # in the description of a model
 _MOST_TOKENS = 1 << 13  # attention takes memory by their square

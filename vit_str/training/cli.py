@@ -10,7 +10,7 @@ from lightning.pytorch import LightningDataModule
 from lightning.pytorch.cli import LightningArgumentParser
 from safetensors import SafetensorError
 
-from vit_str.runtime.charset import CHARSETS, charset_of
+from vit_str.characters.charset import CHARSETS, charset_of
 from vit_str.training.callbacks import StopCleanly, StopIfDiverged
 from vit_str.training.checkpoints import (
     CannotStart,

@@ -10,7 +10,7 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 
 from vit_str import console
-from vit_str.runtime.machine import threads_for_load, use_threads
+from vit_str.machine import threads_for_load, use_threads
 from vit_str.training.console import report
 
 

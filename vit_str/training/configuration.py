@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from vit_str import configuration
+from vit_str.engines.weights_contents import resolve
 from vit_str.models import describe
-from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.devices import choose_device, fastest_dtype
 from vit_str.torch_runtime.weights_file import load_weights
 from vit_str.training.checkpoints import CannotStart

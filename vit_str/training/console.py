@@ -10,7 +10,7 @@ from lightning.pytorch.utilities import rank_zero_only
 from tqdm import tqdm
 
 from vit_str import console
-from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
+from vit_str.characters.charset import PRINTABLE_ASCII, Charset
 from vit_str.training.schedule import progress
 
 _REFRESH_SECONDS = 0.5  # between two looks of the bar

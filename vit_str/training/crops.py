@@ -13,7 +13,7 @@ from torch import Tensor
 
 from vit_str.datasets import LabeledWord, Mixture, Rules, Skipped, WordSource
 from vit_str.datasets.augmentation import Augmentation
-from vit_str.runtime.preprocessing import Preprocessing
+from vit_str.images.preprocessing import Preprocessing
 
 _DIGEST_BYTES = 8  # of the digest of an image
 _MOST_TRIES = 1000  # to draw a crop that can be used

@@ -13,10 +13,10 @@ from jaxtyping import UInt8
 from lightning.pytorch import LightningDataModule
 from torch import Tensor
 
+from vit_str.characters.charset import PRINTABLE_ASCII, Charset
 from vit_str.datasets.folder import FolderReader
-from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
-from vit_str.runtime.images import UnreadableImage, load_image
-from vit_str.runtime.preprocessing import TALL, Preprocessing
+from vit_str.images.loading import UnreadableImage, load_image
+from vit_str.images.preprocessing import TALL, Preprocessing
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.kit import Kit

@@ -14,11 +14,11 @@ from lightning.pytorch.loggers import CSVLogger
 from lightning.pytorch.utilities import rank_zero_only
 from PIL import Image
 
+from vit_str.engines.graph_files import takes_ranges
+from vit_str.engines.ranges import Ranges
 from vit_str.files import write_atomically
 from vit_str.models import Recognizer, describe
 from vit_str.reports.sheets import Captioned, sheet
-from vit_str.runtime.graph_files import takes_ranges
-from vit_str.runtime.ranges import Ranges
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.torch_runtime.ranges import measure_ranges
 from vit_str.torch_runtime.weights_file import save_weights

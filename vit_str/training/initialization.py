@@ -13,9 +13,9 @@ from jaxtyping import Float
 from lightning.pytorch import Callback, LightningModule, Trainer
 from torch import Tensor, nn
 
+from vit_str.characters.charset import Charset
+from vit_str.engines.weights_contents import resolve
 from vit_str.models import LineTransformer, Recognizer, VisionTransformer, describe
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 from vit_str.training.checkpoints import CannotStart
 from vit_str.training.console import report

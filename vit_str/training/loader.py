@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch.utils.data import DataLoader
 
+from vit_str.characters.charset import Charset
 from vit_str.datasets import Skipped, SkipReport
+from vit_str.machine import cpu_count
 from vit_str.models.auxiliary import UNKNOWN
-from vit_str.runtime.charset import Charset
-from vit_str.runtime.machine import cpu_count
 from vit_str.synthesis.renderer import RenderedBatch, join
 from vit_str.training.ahead import made_ahead
 from vit_str.training.console import report

@@ -11,18 +11,18 @@ from torch.nn.utils import clip_grad_norm_
 from torch.optim import AdamW, Optimizer
 from torch.optim.swa_utils import AveragedModel
 
+from vit_str.characters.charset import PADDING, PRINTABLE_ASCII, Charset
+from vit_str.decoding.effort import DOUBTFUL
 from vit_str.evaluation.metrics import (
     FULL,
     character_accuracy,
     one_minus_ned,
     word_accuracy,
 )
+from vit_str.images.preprocessing import TALL, Preprocessing
 from vit_str.models import Encoder, Recognizer
 from vit_str.models.auxiliary import TokenClassifier
 from vit_str.models.decoders.ctc import CtcHead, ctc_loss
-from vit_str.runtime.charset import PADDING, PRINTABLE_ASCII, Charset
-from vit_str.runtime.effort import DOUBTFUL
-from vit_str.runtime.preprocessing import TALL, Preprocessing
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.torch_runtime.engine import generate
 from vit_str.training.console import report

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from lightning.pytorch import LightningDataModule
 
+from vit_str.characters.charset import PRINTABLE_ASCII, Charset
 from vit_str.datasets import LabeledWord, Mixture, Rules, WordSource, open_words
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import Skipped
-from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
-from vit_str.runtime.preprocessing import TALL, Preprocessing
+from vit_str.images.preprocessing import TALL, Preprocessing
 from vit_str.seeds import shuffled
 from vit_str.torch_runtime.ranges import WORDS, Images, Labels
 from vit_str.training.console import report

@@ -6,7 +6,7 @@ import torch
 from lightning.pytorch import Trainer
 from torch import Tensor
 
-from vit_str.runtime.charset import Charset
+from vit_str.characters.charset import Charset
 from vit_str.training.checkpoints import CannotStart
 
 _OPTIMIZERS = "AdamW", "Muon"

@@ -1,5 +1,5 @@
 // Boxes of characters from where the decoder looked, or from the columns of CTC:
-// `vit_str/runtime/boxes.py` and `ctc.py`.
+// `vit_str/decoding/boxes.py` and `ctc.py`.
 
 const HEIGHT = 2.2; // of a character, in standard deviations of the attention to it
 const NARROWEST = 0.3; // that it reaches to either side, in the same

@@ -1,4 +1,4 @@
-// Finds lines of text with the detector of rapidocr: `vit_str/reading/pages/detection.py`, and what
+// Finds lines of text with the detector of rapidocr: `vit_str/pages/find/detection.py`, and what
 // rapidocr makes of the probabilities that the network gives (Liao et al. 2020).
 
 import * as ort from "../runtime/ort.wasm.bundle.min.mjs";

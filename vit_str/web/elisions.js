@@ -1,4 +1,4 @@
-// Articles without their vowel, as in `l'été`: `vit_str/reading/pages/elisions.py`.
+// Articles without their vowel, as in `l'été`: `vit_str/pages/read/elisions.py`.
 
 const CAPITAL =
   /^[^\p{L}\p{N}_]*([Iľ])(?=['’][aàâæeéèêëiîïoôœuùûyhAÀÂEÉÈÊOÔŒUÛH])(?!.[iI]l(?!\p{L}))/du;

@@ -1,4 +1,4 @@
-// Quadrilaterals around text, and the straight strips inside them: `vit_str/reading/pages/geometry.py`.
+// Quadrilaterals around text, and the straight strips inside them: `vit_str/pages/find/geometry.py`.
 // Their corners go round from where the text begins: the first side runs along it.
 
 import { roundHalfEven } from "./images.js";

@@ -1,4 +1,4 @@
-// Where the ink of words begins and ends in the strip of a line: `vit_str/reading/pages/ink.py`.
+// Where the ink of words begins and ends in the strip of a line: `vit_str/pages/find/ink.py`.
 
 import { grayed, roundHalfEven } from "./images.js";
 import { sum } from "./numbers.js";

@@ -1,4 +1,4 @@
-// Reading order, by recursive X-Y cut: `vit_str/reading/pages/layout.py`.
+// Reading order, by recursive X-Y cut: `vit_str/pages/arrange/layout.py`.
 
 import { boxAround } from "./geometry.js";
 import { median } from "./numbers.js";

@@ -1,4 +1,4 @@
-// Tables with level rules only: `vit_str/reading/pages/level_rules.py`. Rules or lines are their rows,
+// Tables with level rules only: `vit_str/pages/arrange/level_rules.py`. Rules or lines are their rows,
 // white is between their columns.
 
 import { least, median, most, pairwise } from "./numbers.js";

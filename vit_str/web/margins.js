@@ -1,4 +1,4 @@
-// Empty margins: a word in the midst of nothing is cut out. `vit_str/runtime/image_decoding.py`.
+// Empty margins: a word in the midst of nothing is cut out. `vit_str/images/image_decoding.py`.
 
 import { resize, turnLeft, widthOf } from "./images.js";
 

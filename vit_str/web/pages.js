@@ -1,4 +1,4 @@
-// Finds and reads the words of whole pictures inside the browser: `vit_str/reading/pages/reader.py`.
+// Finds and reads the words of whole pictures inside the browser: `vit_str/pages/reader.py`.
 
 import { BrowserReader, openGraph, openModel, openReader as openWords, rounded } from "./browser.js";
 import { Detector } from "./detection.js";

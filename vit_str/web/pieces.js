@@ -1,4 +1,4 @@
-// Words within the strips of their lines: `vit_str/reading/pages/pieces.py`.
+// Words within the strips of their lines: `vit_str/pages/read/pieces.py`.
 
 import { boxAround } from "./geometry.js";
 import { resize, roundHalfEven } from "./images.js";

@@ -1,4 +1,4 @@
-// How frequent words are: `vit_str/runtime/prior.py`.
+// How frequent words are: `vit_str/decoding/prior.py`.
 
 export const BEAMS = 6;
 export const MARGIN = 5;

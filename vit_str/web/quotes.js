@@ -1,4 +1,4 @@
-// Low quotation marks, which readers take for commas: `vit_str/reading/pages/quotes.py`.
+// Low quotation marks, which readers take for commas: `vit_str/pages/read/quotes.py`.
 
 import { boxAround } from "./geometry.js";
 

@@ -1,4 +1,4 @@
-// Reads pictures with one model: `vit_str/runtime/reader.py`.
+// Reads pictures with one model: `vit_str/words/reader.py`.
 
 import * as ort from "../runtime/ort.wasm.bundle.min.mjs";
 import { attentionMap, boxInFrame, characterBoxes, columnBoxes, mapInFrame } from "./boxes.js";

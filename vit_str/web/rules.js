@@ -1,4 +1,4 @@
-// Ruled lines of a picture: `vit_str/reading/pages/rules.py`, and what OpenCV makes of its pixels.
+// Ruled lines of a picture: `vit_str/pages/find/rules.py`, and what OpenCV makes of its pixels.
 
 import { grayed, resize, roundHalfEven } from "./images.js";
 import { least, most, sum } from "./numbers.js";

@@ -1,4 +1,4 @@
-// Writing a text step by step with a beam: `vit_str/runtime/beam_search.py` and `ctc.py` for one picture.
+// Writing a text step by step with a beam: `vit_str/decoding/beam_search.py` and `ctc.py` for one picture.
 
 /**
  * The most probable texts, the best first.

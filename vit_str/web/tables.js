@@ -1,4 +1,4 @@
-// Cells of tables: `vit_str/reading/pages/tables.py`. Boxes have left, top, right and bottom.
+// Cells of tables: `vit_str/pages/arrange/tables.py`. Boxes have left, top, right and bottom.
 
 import { median, pairwise } from "./numbers.js";
 

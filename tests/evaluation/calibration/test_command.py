@@ -8,8 +8,8 @@ import torch
 from safetensors.torch import load_file
 
 from vit_str import console
-from vit_str.runtime import Reader
 from vit_str.torch_runtime.weights_file import load_weights
+from vit_str.words.reader import Reader
 
 COUNT = 160
 TRUE_TEMPERATURE = 0.5

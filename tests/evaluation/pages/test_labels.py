@@ -3,9 +3,9 @@ import pytest
 from PIL import Image
 
 from vit_str.evaluation.pages.labels import Label, on_page, read_labels
-from vit_str.reading.pages.geometry import rectangle
-from vit_str.reading.pages.page import Page
-from vit_str.runtime import images
+from vit_str.images import loading
+from vit_str.pages.find.geometry import rectangle
+from vit_str.pages.page import Page
 
 
 def test_labels_are_read_with_commas_in_their_text(tmp_path):
@@ -37,12 +37,12 @@ def test_labels_that_are_none_are_one_line(tmp_path, content):
 def test_labels_of_a_huge_picture_that_is_read_at_half_its_size(
     orientation, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(images, "MAX_PIXELS", 50_000)
+    monkeypatch.setattr(loading, "MAX_PIXELS", 50_000)
     exif = Image.Exif()
     exif[0x0112] = orientation
     path = tmp_path / "huge.jpg"
     Image.new("RGB", (320, 160), "white").save(path, exif=exif)
-    read = next(images.load_pages(path))
+    read = next(loading.load_pages(path))
     assert sorted(read.size) == [80, 160]
     found = on_page([Label(rectangle(20, 40, 60, 80), "a")], path, Page(*read.size, ()))
     np.testing.assert_array_equal(found[0].polygon, rectangle(10, 20, 30, 40))

@@ -4,8 +4,8 @@ import pytest
 
 from vit_str.evaluation.pages.labels import Label
 from vit_str.evaluation.pages.scores import same_text, score_page, scores
-from vit_str.reading.pages.geometry import rectangle
-from vit_str.reading.pages.page import Page, Word
+from vit_str.pages.find.geometry import rectangle
+from vit_str.pages.page import Page, Word
 
 
 def _word(text: str, left: float, right: float) -> Word:

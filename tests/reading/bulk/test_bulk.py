@@ -16,7 +16,10 @@ import numpy as np
 import pytest
 import torch
 
+from vit_str.characters.charset import Charset, charset_of
 from vit_str.files import exclusive
+from vit_str.images.loading import UnreadableImage
+from vit_str.machine import THREADS, cpu_count, install_hint
 from vit_str.reading.bulk.archives import ImageRef
 from vit_str.reading.bulk.command import _weights
 from vit_str.reading.bulk.output import LOCK, OutputFolder
@@ -30,10 +33,7 @@ from vit_str.reading.bulk.workers import (
     noticing_interrupts,
     read_images,
 )
-from vit_str.runtime import Reader, load
-from vit_str.runtime.charset import Charset, charset_of
-from vit_str.runtime.images import UnreadableImage
-from vit_str.runtime.machine import THREADS, cpu_count, install_hint
+from vit_str.words.reader import Reader, load
 
 _TIMEOUT = 300  # seconds; a start of Ray takes a few, or many on a busy machine
 

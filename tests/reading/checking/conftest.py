@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from vit_str.pages.find.geometry import Quadrilateral, rectangle
+from vit_str.pages.reader import PageReader
 from vit_str.reading.checking.checker import PageChecker
-from vit_str.reading.pages.geometry import Quadrilateral, rectangle
-from vit_str.reading.pages.reader import PageReader
-from vit_str.runtime import load
+from vit_str.words.reader import load
 
 LINES = (
     "The annual report of the company",

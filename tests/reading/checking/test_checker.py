@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import vit_str
+from vit_str.pages.reader import PageReader
+from vit_str.pages.write.previews import data_url
 from vit_str.reading.checking.checked import Checked
 from vit_str.reading.checking.checker import PageChecker
 from vit_str.reading.checking.html import html_of
 from vit_str.reading.checking.texts import parse_text
-from vit_str.reading.pages.previews import data_url
-from vit_str.reading.pages.reader import PageReader
 
 TEXT = (
     "The annual report of the company was recieved on 14.03.2021 and shows a profit of "

@@ -2,10 +2,10 @@
 
 import pytest
 
+from vit_str.pages.page import Word
 from vit_str.reading.checking.alignment import align
 from vit_str.reading.checking.exchanges import with_exchanges
 from vit_str.reading.checking.places import PageWord
-from vit_str.reading.pages.page import Word
 
 NAMES = ["apples", "pears", "plums"]
 AMOUNTS = ["5,00", "6,00", "7,00"]

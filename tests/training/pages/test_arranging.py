@@ -10,7 +10,7 @@ import yaml
 
 from vit_str.datasets.page_records import ABOUT, PageRecord, write_shard
 from vit_str.models.arranger import RELATIONS, Arrangement
-from vit_str.reading.pages.arrange.features import feature_count
+from vit_str.pages.arrange.features import feature_count
 from vit_str.torch_runtime.arranger_file import load_arranger
 from vit_str.training.cli import main
 from vit_str.training.pages.data import PageBatches, parted

@@ -16,8 +16,8 @@ from vit_str.analysis.libraries.load import library_versions
 from vit_str.analysis.results import AnalysisRun
 from vit_str.analysis.statistics import PER_LAYER, mean_over
 from vit_str.analysis.subjects import UNTRAINED, Subject
+from vit_str.machine import software
 from vit_str.reports.tables import write_json
-from vit_str.runtime.machine import software
 
 Record = dict[str, Any]
 """One model, as it is in its file; see the documentation of the atlas for its fields."""

@@ -22,10 +22,10 @@ from vit_str.analysis.characters.localization import (
 from vit_str.analysis.geometry import TokenGrid, attention_maps
 from vit_str.analysis.images import Batch
 from vit_str.analysis.subjects import Subject
+from vit_str.decoding.boxes import character_boxes
 from vit_str.evaluation.words.confusions import align
 from vit_str.models import Recognizer
 from vit_str.models.cross_attention import cross_attention, looking_blocks
-from vit_str.runtime.boxes import character_boxes
 from vit_str.torch_runtime.engine import generate
 
 Attention = Float64[Tensor, "block head character row column"]

@@ -17,8 +17,8 @@ from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import ImageSet, batches_of, load_images, read_images
 from vit_str.analysis.libraries.load import encoder_of, library_of
 from vit_str.analysis.subjects import Subject
+from vit_str.images.loading import ImageSource
 from vit_str.models import Encoder, Recognizer
-from vit_str.runtime.images import ImageSource
 
 _OF_ENCODERS = ("grid", "special_tokens", "image_size")
 """What says where the tokens of a module lie, as `TokenGrid.of` takes it."""

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from vit_str.analysis.geometry import TokenGrid, Windows
 from vit_str.analysis.probe import Callback, Keys, Queries, ValueCallback, Values, probe
+from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import Encoder
-from vit_str.runtime.preprocessing import Preprocessing
 
 Forward = Callable[[Float[Tensor, "batch channel height width"]], Tensor]
 

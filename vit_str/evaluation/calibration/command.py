@@ -117,8 +117,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _measure(options: argparse.Namespace) -> int:
     """Write the weights with ranges."""
-    from vit_str.runtime.graph_files import takes_ranges
-    from vit_str.runtime.weights_contents import load_header
+    from vit_str.engines.graph_files import takes_ranges
+    from vit_str.engines.weights_contents import load_header
     from vit_str.torch_runtime.ranges import WORDS, measure_ranges, rendered_words
     from vit_str.torch_runtime.weights_file import load_weights, renew_weights
 
@@ -156,8 +156,8 @@ def _fit(options: argparse.Namespace) -> int:
     """Fit the temperature, print what it brings, and write the weights."""
     from vit_str.evaluation.calibration.temperature import FACTORS, fit_to_half
     from vit_str.evaluation.words.reading import open_sets, read_words
-    from vit_str.runtime import load
     from vit_str.torch_runtime.weights_file import load_weights
+    from vit_str.words.reader import load
 
     source, out = _checked_files(options.weights, options.out)
     file = load_weights(source)
@@ -233,7 +233,7 @@ def _rows(values: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 def _checked_files(weights: str, new: str) -> tuple[Path, Path]:
     """The weights file and the new one, checked before the words are read, which takes long."""
-    from vit_str.runtime.weights_contents import resolve
+    from vit_str.engines.weights_contents import resolve
 
     source = resolve(weights)
     out = Path(new)

@@ -10,9 +10,10 @@ from vit_str import console
 from vit_str.evaluation.pages.labels import labeled_pictures, on_page, read_labels
 from vit_str.evaluation.pages.scores import PageScore, compare, score_page, summary
 from vit_str.files import check_writable
-from vit_str.reading.pages.command import load_page_reader
-from vit_str.reading.pages.output import overlay
-from vit_str.reading.pages.reader import PageReader
+from vit_str.images.loading import UnreadableImage, load_pages
+from vit_str.pages.command import load_page_reader
+from vit_str.pages.reader import PageReader
+from vit_str.pages.write.overlay import overlay
 from vit_str.reports.sheets import (
     Captioned,
     check_picture,
@@ -20,7 +21,6 @@ from vit_str.reports.sheets import (
     sheet,
     write_picture,
 )
-from vit_str.runtime.images import UnreadableImage, load_pages
 
 _WORST = 12
 _COLUMNS = 3

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from vit_str.files import find_files, read_text
-from vit_str.reading.pages.page import Page
-from vit_str.runtime.images import SUFFIXES, upright_size
+from vit_str.images.loading import SUFFIXES, upright_size
+from vit_str.pages.page import Page
 
 _UNJUDGED = "###"
 

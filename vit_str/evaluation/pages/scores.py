@@ -19,7 +19,7 @@ from shapely.geometry.base import BaseGeometry
 
 from vit_str.evaluation.pages.labels import Label
 from vit_str.evaluation.statistics import bootstrap
-from vit_str.reading.pages.page import Page, Word
+from vit_str.pages.page import Page, Word
 
 _OVERLAP = 0.5  # intersection over union from which on a word is found
 OUTCOMES = ("read", "read wrong", "cut wrong", "not found")

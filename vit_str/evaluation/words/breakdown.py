@@ -12,8 +12,8 @@ from jaxtyping import Bool, Float
 from vit_str.evaluation.metrics import WORD_PROTOCOLS
 from vit_str.evaluation.statistics import Interval, wilson_interval
 from vit_str.evaluation.words.results import ReadWords
-from vit_str.runtime.images import ImageSize
-from vit_str.runtime.preprocessing import TALL
+from vit_str.images.loading import ImageSize
+from vit_str.images.preprocessing import TALL
 
 SHOWN = ("word_accuracy_36", "word_accuracy_94", "word_accuracy_full")
 """Metrics that are broken down."""

@@ -17,9 +17,9 @@ from vit_str.evaluation.words.mistakes import picture_sheet, surest_mistakes
 from vit_str.evaluation.words.reading import open_sets, read_words, remarks
 from vit_str.evaluation.words.report import Report
 from vit_str.files import check_writable, write_atomically
-from vit_str.reading.options import check_not_read, search_of
 from vit_str.reports.sheets import check_picture, write_picture
-from vit_str.runtime import Reader, load
+from vit_str.words.options import check_not_read, search_of
+from vit_str.words.reader import Reader, load
 
 
 def run(options: argparse.Namespace) -> int:

@@ -7,8 +7,8 @@ from pathlib import Path
 from vit_str.console import one_line
 from vit_str.datasets import LabeledWord, Skipped, WordSource, open_words
 from vit_str.evaluation.words.results import ReadWords
-from vit_str.runtime import Reader
-from vit_str.runtime.images import UnreadableImage, upright_size
+from vit_str.images.loading import UnreadableImage, upright_size
+from vit_str.words.reader import Reader
 
 
 def open_sets(paths: Iterable[str | Path]) -> dict[str, WordSource]:

@@ -15,7 +15,7 @@ from vit_str.evaluation.metrics import (
     score,
 )
 from vit_str.evaluation.words.calibration_error import Calibration, calibrate
-from vit_str.runtime.images import ImageSize
+from vit_str.images.loading import ImageSize
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,7 @@ from typing import Any, Protocol
 from onnx import TensorProto
 from torch import nn
 
-from vit_str.export.static.graph import MICROSOFT, Graph
-from vit_str.models.attention import MultiHeadAttention
-from vit_str.runtime.initializers import (
+from vit_str.engines.initializers import (
     BIAS,
     QUANTIZED_OUTPUTS,
     SCALE_OUTPUTS,
@@ -21,7 +19,9 @@ from vit_str.runtime.initializers import (
     TRANSPOSED,
     ZERO,
 )
-from vit_str.runtime.ranges import input_of, output_of
+from vit_str.engines.ranges import input_of, output_of
+from vit_str.export.static.graph import MICROSOFT, Graph
+from vit_str.models.attention import MultiHeadAttention
 
 Convolution = nn.Conv1d | nn.Conv2d
 

@@ -8,12 +8,12 @@ import math
 from onnx import ModelProto, TensorProto
 from torch import nn
 
+from vit_str.engines.ranges import input_of
 from vit_str.export.static.arithmetic import arithmetic_of, feed_forward, linear
 from vit_str.export.static.graph import MICROSOFT, Graph
 from vit_str.models import Recognizer, TransformerDecoder
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.blocks import DecoderBlock
-from vit_str.runtime.ranges import input_of
 
 
 def verify_graph(

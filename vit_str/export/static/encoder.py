@@ -3,6 +3,7 @@
 from onnx import ModelProto
 from torch import nn
 
+from vit_str.engines.ranges import PIXELS, input_of
 from vit_str.export.static.arithmetic import (
     Arithmetic,
     arithmetic_of,
@@ -21,7 +22,6 @@ from vit_str.models.convolutions import ResidualBlock
 from vit_str.models.decoders.ctc import CtcHead
 from vit_str.models.encoders.vit import FineRows
 from vit_str.models.positions import Positions
-from vit_str.runtime.ranges import PIXELS, input_of
 
 _CHANNELS_LAST = [0, 2, 3, 1]
 

@@ -6,9 +6,9 @@ from typing import Any
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 from torch import nn
 
+from vit_str.engines.initializers import JOIN
 from vit_str.export.graphs import OPSET
 from vit_str.models import Recognizer
-from vit_str.runtime.initializers import JOIN
 
 MICROSOFT = "com.microsoft"
 """The domain of operators that only onnxruntime has."""

@@ -3,12 +3,12 @@
 from onnx import ModelProto
 from torch import nn
 
+from vit_str.engines.ranges import PIXELS, input_of
 from vit_str.export.static.arithmetic import arithmetic_of, linear
 from vit_str.export.static.encoder import EncoderLayers
 from vit_str.export.static.graph import Graph
 from vit_str.models import CtcDecoder, LineTransformer, Recognizer
 from vit_str.models.blocks import EncoderBlock
-from vit_str.runtime.ranges import PIXELS, input_of
 
 
 def line_graph(

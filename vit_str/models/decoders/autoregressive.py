@@ -7,8 +7,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
+from vit_str.characters.charset import PADDING
 from vit_str.models.interfaces import Decoder
-from vit_str.runtime.charset import PADDING
 
 Rows = Bool[Tensor, " batch"] | Int64[Tensor, " row"]
 

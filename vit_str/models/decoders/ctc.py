@@ -9,8 +9,8 @@ from einops import rearrange
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor, nn
 
+from vit_str.characters.charset import PADDING
 from vit_str.models.interfaces import Decoder
-from vit_str.runtime.charset import PADDING
 
 _MOST_COLUMNS = 64
 """Up to which a GPU goes column by column: a few small kernels for each."""

@@ -4,8 +4,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
+from vit_str.characters.charset import PADDING
 from vit_str.models.interfaces import Decoder
-from vit_str.runtime.charset import PADDING
 
 
 class ParallelDecoder(Decoder):

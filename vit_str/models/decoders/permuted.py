@@ -5,12 +5,12 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor, nn
 
+from vit_str.characters.charset import PADDING
 from vit_str.models.attention import KeysValues, KeyValueCache
 from vit_str.models.blocks import DecoderBlock
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.models.decoders.transformer import CachedState
 from vit_str.models.positions import LearnedPositions
-from vit_str.runtime.charset import PADDING
 
 _DECODINGS = ("autoregressive", "parallel")
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from vit_str.console import reason_of
 from vit_str.datasets.tar import members
-from vit_str.runtime.images import SUFFIXES
+from vit_str.images.loading import SUFFIXES
 
 ARCHIVES = (".tar", ".parquet", ".pq")
 _COMPRESSED = (

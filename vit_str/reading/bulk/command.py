@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from vit_str import console
 from vit_str.files import exclusive
-from vit_str.reading.options import find_inputs, listed, report
-from vit_str.runtime.machine import install_hint
+from vit_str.machine import install_hint
+from vit_str.words.options import find_inputs, listed, report
 
 if TYPE_CHECKING:
     from vit_str.reading.bulk.archives import ImageRef
@@ -30,10 +30,10 @@ def run_ray(options: argparse.Namespace) -> int:
         groups = listed(options.files_from)
         options.paths = [*options.paths, *chain.from_iterable(groups)]
     _check_ray(options)
+    from vit_str.images.loading import SUFFIXES
     from vit_str.reading.bulk.archives import ARCHIVES, list_images
     from vit_str.reading.bulk.output import LOCK, OutputFolder, utf8
     from vit_str.reading.bulk.workers import Job
-    from vit_str.runtime.images import SUFFIXES
 
     if not options.paths:
         raise ValueError(
@@ -71,9 +71,10 @@ def run_ray(options: argparse.Namespace) -> int:
 
 def _weights(options: argparse.Namespace) -> dict[str, bytes]:
     """The files that workers read with, by name; refuses what no worker could use."""
-    from vit_str.runtime import Search, load
-    from vit_str.runtime.weights_choice import choose_weights
-    from vit_str.runtime.weights_contents import resolve
+    from vit_str.decoding.search import Search
+    from vit_str.engines.weights_contents import resolve
+    from vit_str.scripts.registry import choose_weights
+    from vit_str.words.reader import load
 
     chosen = choose_weights(options.model, Search(language=options.language))
     path = resolve(chosen.first)

@@ -11,8 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from vit_str.decoding.readings import json_line
 from vit_str.files import write_atomically
-from vit_str.runtime.readings import json_line
 
 # Readers of whole folders, such as pandas, pass over what begins like these.
 _SETTINGS = "_reading.json"

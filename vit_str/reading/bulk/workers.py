@@ -16,13 +16,13 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from vit_str.console import reason_of
+from vit_str.decoding.readings import error_row, reading_row
+from vit_str.decoding.search import Search
+from vit_str.engines.engine import has_gpu
+from vit_str.images.loading import UnreadableImage
+from vit_str.machine import THREADS, cpu_count, thread_count, use_threads
 from vit_str.reading.bulk.archives import ImageRef, load_images
-from vit_str.runtime.engine import has_gpu
-from vit_str.runtime.images import UnreadableImage
-from vit_str.runtime.machine import THREADS, cpu_count, thread_count, use_threads
-from vit_str.runtime.reader import Reader, load
-from vit_str.runtime.readings import error_row, reading_row
-from vit_str.runtime.search import Search
+from vit_str.words.reader import Reader, load
 
 _MOST_DECODERS = 8  # threads that decode images for a GPU, where there are so many CPUs
 _OBJECT_STORE = 512 << 20  # bytes; results pass through it, images do not

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
-from vit_str.runtime.boxes import Box
+from vit_str.decoding.boxes import Box
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -13,7 +13,19 @@ from typing import Any
 
 from PIL import Image
 
+from vit_str.decoding.search import Search
 from vit_str.files import read_text
+from vit_str.images.image_decoding import Source, without_array
+from vit_str.images.loading import (
+    BinaryFile,
+    UnreadableImage,
+    file_bytes,
+    load_image,
+    source_name,
+)
+from vit_str.pages.page import Page
+from vit_str.pages.pictures import PageOptions, pictures_in
+from vit_str.pages.reader import MINIMUM_CONFIDENCE, PageReader, load_page
 from vit_str.reading.checking.alignment import Group, align
 from vit_str.reading.checking.checked import (
     Checked,
@@ -35,18 +47,6 @@ from vit_str.reading.checking.texts import (
     TextWord,
     format_of_name,
     parse_text,
-)
-from vit_str.reading.pages.page import Page
-from vit_str.reading.pages.pictures import PageOptions, pictures_in
-from vit_str.reading.pages.reader import MINIMUM_CONFIDENCE, PageReader, load_page
-from vit_str.runtime import Search
-from vit_str.runtime.image_decoding import Source, without_array
-from vit_str.runtime.images import (
-    BinaryFile,
-    UnreadableImage,
-    file_bytes,
-    load_image,
-    source_name,
 )
 
 _KEPT = 4  # pages that stay in memory; of longer files doubtful ones are drawn again

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from vit_str import console
 from vit_str.console import one_line, whole_number
+from vit_str.decoding.readings import json_line
 from vit_str.files import write_atomically
 from vit_str.reading.checking.texts import FORMATS, format_of_name, parse_text
-from vit_str.reading.options import STANDARD_INPUT, add_model_arguments, check_not_read
-from vit_str.runtime.readings import json_line
+from vit_str.words.options import STANDARD_INPUT, add_model_arguments, check_not_read
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -149,8 +149,8 @@ def _checked(
     options: argparse.Namespace, given: "GivenText", with_pictures: bool
 ) -> tuple["Checked", dict[int, str]]:
     """What was found, and the pages as URLs if they are wanted."""
-    from vit_str.reading.pages.pictures import PageOptions
-    from vit_str.reading.pages.previews import data_url
+    from vit_str.pages.pictures import PageOptions
+    from vit_str.pages.write.previews import data_url
 
     wanted = PageOptions.of(
         options.pages, resolution=options.dpi, password=options.password
@@ -168,8 +168,8 @@ def _checked(
 
 
 def _checker(options: argparse.Namespace) -> "PageChecker":
+    from vit_str.decoding.search import Search
     from vit_str.reading.checking.checker import PageChecker, load_checking_reader
-    from vit_str.runtime import Search
 
     search = Search(language=options.language) if options.language else None
     reader = load_checking_reader(

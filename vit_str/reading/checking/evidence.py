@@ -5,11 +5,11 @@ from difflib import SequenceMatcher
 from math import log
 from typing import TYPE_CHECKING
 
+from vit_str.pages.reader import PageReader, PageReaders
 from vit_str.reading.checking.judging import SURE, Evidence
 from vit_str.reading.checking.places import Place
 from vit_str.reading.checking.spelling import is_same, plain
-from vit_str.reading.pages.reader import PageReader, PageReaders
-from vit_str.runtime import Reader
+from vit_str.words.reader import Reader
 
 if TYPE_CHECKING:
     from PIL import Image

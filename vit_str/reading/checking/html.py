@@ -19,7 +19,7 @@ def html_of(checked: Checked, pictures: Mapping[int, str], title: str) -> str:
 
     Args:
         checked: what was found.
-        pictures: URLs of the pages by number, see `vit_str.reading.pages.previews.data_url`.
+        pictures: URLs of the pages by number, see `vit_str.pages.write.previews.data_url`.
         title: name of what was checked.
     """
     low, high = checked.interval

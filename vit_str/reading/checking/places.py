@@ -7,11 +7,11 @@ from itertools import accumulate, chain, pairwise
 import numpy as np
 from PIL import Image
 
+from vit_str.decoding.boxes import Box
+from vit_str.pages.find.geometry import Strip, side_lengths
+from vit_str.pages.page import Page, Word
 from vit_str.reading.checking.alignment import Group
 from vit_str.reading.checking.spelling import plain
-from vit_str.reading.pages.geometry import Strip, side_lengths
-from vit_str.reading.pages.page import Page, Word
-from vit_str.runtime.boxes import Box
 
 _ABOVE = 0.16  # over the height of a word, which pages give without what lies around the letters
 _BESIDE = 0.2  # the same

@@ -1,6 +1,6 @@
 """What differs between two words: letters and signs, or their typography only."""
 
-from vit_str.runtime.distances import edit_distance
+from vit_str.characters.distances import edit_distance
 
 _TWINS = {
     **dict.fromkeys("‘’‚‛′´`ʼʹ", "'"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from vit_str import console
 from vit_str.console import positive, probability
-from vit_str.runtime.machine import thread_count
+from vit_str.machine import thread_count
 
 _PROCESSES = 4  # more draw faster than most disks take
 

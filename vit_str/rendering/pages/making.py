@@ -22,7 +22,7 @@ from vit_str.synthesis.pages.truth import ROLES, Truth
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
-    from vit_str.reading.pages.reader import PageReader
+    from vit_str.pages.reader import PageReader
 
 _BOLD = 600  # weight of a font from which on strokes are wider
 _WIDER = 1.42  # by so much
@@ -135,7 +135,7 @@ def _are_checks(words: Sequence[str]) -> "Bool[np.ndarray, ' word']":
 @cache
 def _reader() -> "PageReader":
     """One that reads lines as a whole: words where they are, in a third of the time."""
-    from vit_str.reading.pages.reader import load_page
+    from vit_str.pages.reader import load_page
 
     return load_page("line")
 

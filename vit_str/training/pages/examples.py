@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from vit_str.datasets.page_records import BLOCK_FIELDS, PageRecord
-from vit_str.reading.pages.arrange.features import Shapes, Tokens, tokens_of
-from vit_str.reading.pages.arrange.pieces import (
+from vit_str.pages.arrange.features import Shapes, Tokens, tokens_of
+from vit_str.pages.arrange.pieces import (
     Words,
     around,
     grouped,

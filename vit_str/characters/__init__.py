@@ -1,0 +1,1 @@
+"""Characters that models write, the alphabets of scripts, and distances between texts."""

@@ -1,0 +1,1 @@
+"""Scores -> texts with confidences and boxes: beams, drafts, constraints, frequencies."""

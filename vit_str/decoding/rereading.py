@@ -1,0 +1,170 @@
+"""Doubtful images are read again: the frequency of words decides, then other views are read.
+
+With a prior over words, an image gives several texts, between which the prior decides. Where that
+leaves doubts, or contradicts what the image says first, other views are read too, round by round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vit_str.decoding.prior import prior_of
+from vit_str.decoding.test_time_augmentation import merge_views, other_views
+
+if TYPE_CHECKING:
+    from jaxtyping import Float, UInt8
+
+    from vit_str.characters.charset import Charset
+    from vit_str.decoding.effort import RereadingOptions
+    from vit_str.decoding.hypotheses import Candidates, Hypothesis
+    from vit_str.decoding.test_time_augmentation import TextPrior, View
+    from vit_str.decoding.text_decoding import TextDecoder
+
+    Pixels = UInt8[np.ndarray, "batch channel height width"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rereader:
+    """Reads doubtful images again.
+
+    Attributes:
+        options: which images, and how.
+        encode: images to what the decoder reads.
+        decoder: makes texts of that.
+        prior: what speaks for texts before an image is seen; None if nothing does.
+    """
+
+    options: RereadingOptions
+    encode: Callable[[Pixels], Any]
+    decoder: TextDecoder
+    prior: TextPrior | None = None
+
+    def reread(
+        self,
+        pixels: Pixels,
+        encoded: Any,
+        found: Sequence[Candidates],
+        rows: Sequence[int],
+    ) -> list[Candidates]:
+        """What was found, but for doubtful images what all of their views say.
+
+        Args:
+            pixels: images as the model gets them.
+            encoded: the same images.
+            found: what was read of each.
+            rows: those that count; the others stay as they are.
+        """
+        renewed = list(found)
+        doubtful = self.doubtful(found, rows)
+        for start in range(0, len(doubtful), self.options.together):
+            group = doubtful[start : start + self.options.together]
+            before = {row: found[row] for row in group}
+            for row, candidates in self._reread(pixels, encoded, before).items():
+                renewed[row] = candidates
+        return renewed
+
+    def doubtful(self, found: Sequence[Candidates], rows: Sequence[int]) -> list[int]:
+        """Those of some rows that are to be read again."""
+        least = self.options.doubtful
+        return [row for row in rows if found[row].best.probability < least]
+
+    def for_doubts_of(self, options: RereadingOptions) -> Rereader:
+        """The same for images that another model doubts.
+
+        Words decide between the texts of all of them, however sure this model is of one; without a
+        prior, and for other views, its own doubts count.
+
+        Args:
+            options: of the reader that doubts.
+        """
+        if self.prior is not None:
+            options = replace(options, doubtful=math.inf)
+        return replace(self, options=options)
+
+    def _reread(
+        self, pixels: Pixels, encoded: Any, before: Mapping[int, Candidates]
+    ) -> dict[int, Candidates]:
+        """What all views of some images say, by row, of what the images alone say."""
+        options = self.options
+        doubtful = list(before)
+        views = {row: [candidates] for row, candidates in before.items()}
+        merged: dict[int, Candidates] = {}
+        if self.prior:
+            selected = self.decoder.scorer.select(encoded, doubtful)
+            written = self._decode(selected, len(doubtful))
+            for row, candidates in zip(doubtful, written, strict=True):
+                views[row] = [candidates]
+                merged[row] = self._merge(views[row])
+            unsure = (
+                row for row in doubtful if self._is_unsure(before[row], merged[row])
+            )
+            doubtful = sorted(unsure)
+        for views_of_round in options.rounds:
+            if not doubtful:
+                break
+            others = self._read_views(pixels[doubtful], views_of_round)
+            for row, of_row in zip(doubtful, others, strict=True):
+                views[row] = [*views[row], *of_row]
+                merged[row] = self._merge(views[row])
+            least = options.doubtful_after_views
+            doubtful = [row for row in doubtful if merged[row].best.probability < least]
+        return merged
+
+    def _is_unsure(self, before: Candidates, after: Candidates) -> bool:
+        """Whether the prior leaves doubts, or has decided against what the image says first."""
+        is_contradicted = after.best.ids != before.best.ids
+        is_doubtful = after.best.probability < self.options.doubtful_after_prior
+        return is_contradicted or is_doubtful
+
+    def _read_views(
+        self,
+        pixels: Pixels,
+        views: Sequence[View],
+    ) -> list[list[Candidates]]:
+        """What each view of each image says, image by image."""
+        images = other_views(pixels, views)
+        written = self._decode(self.encode(images), len(images))
+        return [written[number :: len(pixels)] for number in range(len(pixels))]
+
+    def _decode(self, encoded: Any, count: int) -> list[Candidates]:
+        """The texts of one view: all between which the prior may have to decide."""
+        if self.prior is None:
+            return self.decoder.decode(encoded, count)
+        options = self.options
+        return self.decoder.decode_widely(encoded, count, options.beams, options.margin)
+
+    def _merge(self, views: Sequence[Candidates]) -> Candidates:
+        return merge_views(views, self.decoder.n_best, self.prior)
+
+
+def text_prior(
+    language: str | None,
+    trained_on: str | None,
+    charset: Charset,
+) -> TextPrior | None:
+    """What the frequency of words adds to the logarithm of the probability of each text.
+
+    Args:
+        language: see `prior_of`.
+        trained_on: see `prior_of`.
+        charset: of the model that writes the texts.
+
+    Raises:
+        ValueError: no such language.
+    """
+    words = prior_of(language, trained_on)
+    if words is None:
+        return None
+
+    def log_weights(
+        hypotheses: Sequence[Hypothesis],
+    ) -> Float[np.ndarray, " hypothesis"]:
+        texts = [charset.decode(hypothesis.ids) for hypothesis in hypotheses]
+        return words.log_weights(texts)
+
+    return log_weights

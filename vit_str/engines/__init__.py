@@ -1,0 +1,1 @@
+"""Pixels -> scores: weights files, graphs, and the libraries that compute them."""

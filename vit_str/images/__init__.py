@@ -1,0 +1,1 @@
+"""Image files -> pixels of a model, within limits of time and memory."""

@@ -1,0 +1,1 @@
+"""A picture -> lines of text, level and cut out, and ruled lines."""

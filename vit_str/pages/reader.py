@@ -1,0 +1,638 @@
+"""Whole pictures -> words: ``vit_str.load_page().read("receipt.jpg").text``."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from vit_str.decoding.readings import Reading, per_character
+from vit_str.decoding.search import Search
+from vit_str.engines.engine import open_engine
+from vit_str.engines.opened_once import OpenedOnce
+from vit_str.images.image_decoding import Source, without_array
+from vit_str.images.loading import (
+    BinaryFile,
+    file_bytes,
+    load_image,
+    load_pages,
+    source_name,
+)
+from vit_str.pages.arrange.grids import grids
+from vit_str.pages.arrange.layout import arranged
+from vit_str.pages.find.detection import LineDetector, RapidDetector, find_lines
+from vit_str.pages.find.geometry import (
+    Quadrilateral,
+    Strip,
+    corners_from,
+    leveling,
+    rectangle,
+    side_lengths,
+    turn_points,
+    upright,
+)
+from vit_str.pages.find.rules import find_rules
+from vit_str.pages.page import Page, Rule, Word
+from vit_str.pages.read.bullets import with_bullets
+from vit_str.pages.read.check_boxes import (
+    CheckBox,
+    erased,
+    find_check_boxes,
+    holds_letter,
+    is_in_line,
+    with_check_boxes,
+)
+from vit_str.pages.read.elisions import with_elisions
+from vit_str.pages.read.pieces import (
+    Piece,
+    Read,
+    joined,
+    whole,
+    words_of,
+    words_on_page,
+)
+from vit_str.pages.read.quotes import with_low_quotes
+from vit_str.pages.read.settling import MarkStyle, settled, with_apostrophes
+from vit_str.scripts.evidence import (
+    are_mostly_unknown,
+    is_surer,
+    sees_other_script,
+    surest,
+)
+from vit_str.scripts.one_script import with_one_script
+from vit_str.scripts.registry import choose_weights, lines_of
+from vit_str.scripts.script_detector import ScriptDetector
+from vit_str.scripts.thresholds import DOUBTFUL, SURE
+from vit_str.words.reader import Reader, reopening
+
+MINIMUM_CONFIDENCE = 0.8
+"""Geometric mean of the characters of a word: long words have more places to be wrong in."""
+_PRINT = 40  # words from which on a picture is one of print, not of signs
+_SENTENCE = 3  # words of a line of print from which on they are judged together
+_LONG = 1.5  # length over height from which the direction of a line shows in its shape
+# Pixels up to which a flat picture may be a crop of a line that fills it
+_CROP_HEIGHT = 300
+_LONG_S = 0.2
+"""Share of the letters s from which on print is that of books of before 1900, which have half."""
+_SPECK = 0.25
+"""Share of the height of such a picture up to which what is found is no line, but a speck."""
+_SAMPLE = 6  # lines that are read both ways up to find out how a page was turned
+_SURE = 0.95  # confidence from which on the other way up is not tried
+_DOUBTFUL = 0.98  # confidence below which a reader of words looks at a word too
+_HEADSTART = 1.1
+"""Times the confidence of the reader of words, which knows signs and accents better."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PageReaders:
+    """What reads a page: lines, and the words in them that the reader of lines doubts."""
+
+    lines: Reader
+    words: Reader | None  # None if lines are left as they are read
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that was read in one direction."""
+
+    quadrilateral: Quadrilateral
+    # Turns to the right that bring the first side of its upright box to where the text begins
+    quarters: int
+    words: tuple[Read, ...]  # with a text
+    readers: PageReaders  # that have read it
+
+    @property
+    def readings(self) -> list[Reading]:
+        """The readings of the words."""
+        return [reading for _, reading in self.words]
+
+    @property
+    def confidence(self) -> float:
+        """The geometric mean of the confidences of its characters."""
+        return per_character(self.readings)
+
+
+class PageReader:
+    """Finds the words of whole pictures and reads them.
+
+    Lines are read as a whole, which says where their words are. What a reader of lines doubts, a
+    reader of words reads too, and the more confident of both is kept. In pictures of 40 words and
+    more, which are print, it does so without other views of the words, unless its effort is
+    "careful": these take a quarter of the time, and help with perspective and blur. Print with the
+    long s, such as Fraktur, is left as the reader of lines reads it.
+
+    Args:
+        reader: reads words; or lines, which are then left as it reads them.
+        detector: finds lines; that of ``rapidocr`` if None.
+        lines: reads lines, if ``reader`` reads words; the weights of the package if None.
+        minimum_confidence: words are left out whose characters have a lower geometric mean; in
+            pictures of 40 words and more, unless the characters of their line have it.
+        others: open readers of other scripts; each is called where the longest lines of a picture
+            are doubtful. Every line then goes to the reader that is surer of it.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        detector: LineDetector | None = None,
+        lines: Reader | None = None,
+        minimum_confidence: float = MINIMUM_CONFIDENCE,
+        others: Sequence[Callable[[], PageReaders]] = (),
+    ) -> None:
+        self.reader = reader
+        self.detector = detector or RapidDetector()
+        if reader.reads_lines:
+            self.readers = PageReaders(reader, None)
+        else:
+            self.readers = PageReaders(lines or Reader(open_engine("line")), reader)
+        self.minimum_confidence = minimum_confidence
+        self.others = tuple(map(OpenedOnce, others))
+        self.reopen: Callable[[], PageReader] | None = None
+
+    def __reduce__(self) -> tuple[Callable[[], "PageReader"], tuple[()]]:
+        return reopening(self.reopen, "vit_str.load_page"), ()
+
+    @property
+    def lines(self) -> Reader:
+        """What reads lines."""
+        return self.readers.lines
+
+    def read(self, source: Source, *, boxes: bool = False) -> Page:
+        """The words of one picture.
+
+        Args:
+            source: a path, the bytes of a file, an open file, a Pillow image, an array or a tensor.
+            boxes: say where every character is.
+
+        Raises:
+            UnreadableImage: for a file that is no picture, damaged or too large.
+            ValueError: for an array of another shape or type than an image has.
+        """
+        path = source_name(source) if isinstance(source, str | os.PathLike) else None
+        image = _first_picture(path or source)
+        flat, found, bend = find_lines(self.detector, image)
+        page = self._read_found(flat, found, path, boxes)
+        return bend.restored(page, *image.size) if bend else page
+
+    def _read_found(
+        self,
+        image: Image.Image,
+        found: Sequence[Quadrilateral],
+        path: str | None,
+        boxes: bool,
+    ) -> Page:
+        """The words of a picture whose lines are found."""
+        is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
+        speck = _SPECK * image.height
+        if is_flat and all(max(side_lengths(line)) < speck for line in found):
+            # A crop of one upright line, of which no more than specks were found.
+            crop = [rectangle(0, 0, *image.size)]
+            lines, _ = self._read_first(image, crop, 0)
+            direction = 0
+        else:
+            lines, direction = self._read_lines(image, found)
+        lines, check_boxes = self._without_check_boxes(lines, image)
+        lines = [self._without_strikes(line) for line in lines]
+        lines = self._look_again(lines, boxes)
+        readings = chain.from_iterable(line.readings for line in lines)
+        unread = sum(reading.is_left_out for reading in readings)
+        lines = self._sure([self._in_one_script(line) for line in lines])
+        rules = find_rules(image)
+        blocks = self._arrange(lines, direction, rules, image, check_boxes)
+        return Page(image.width, image.height, blocks, path, rules, unread=unread)
+
+    def _read_lines(
+        self, image: Image.Image, found: Sequence[Quadrilateral]
+    ) -> tuple[list[_Line], int]:
+        """All lines, and the quarter turns to the right of the text on the page."""
+        lines, direction, readers = self._read_longest(image, found)
+        lines = [
+            each for each in lines if not _runs_across(each.quadrilateral, direction)
+        ]
+        done = {id(line.quadrilateral) for line in lines}
+        rest = [q for q in found if id(q) not in done]
+        along = [q for q in rest if not _runs_across(q, direction)]
+        others = [q for q in rest if _runs_across(q, direction)]
+        lines += self._read_by(readers, image, along, direction)
+        one_way = self._read_by(readers, image, others, (direction + 1) % 4)
+        other_way = self._read_by(readers, image, others, (direction + 3) % 4)
+        for pair in zip(one_way, other_way, strict=True):
+            lines.append(max(pair, key=lambda line: line.confidence))
+        return lines, direction
+
+    def _read_longest(
+        self, image: Image.Image, found: Sequence[Quadrilateral]
+    ) -> tuple[list[_Line], int, Sequence[PageReaders]]:
+        """The longest lines, the way up in which they are read more surely, and what reads them."""
+        longest = sorted(found, key=lambda q: -max(side_lengths(q)))[:_SAMPLE]
+        lengths = np.array([side_lengths(q) for q in longest]).reshape(-1, 2)
+        direction = int((lengths[:, 1] - lengths[:, 0]).sum() > 0)
+        lines, readers = self._read_first(image, longest, direction)
+        if _confidence(lines) < _SURE:
+            upside_down = self._read_by(readers, image, longest, direction + 2)
+            if _confidence(upside_down) > _confidence(lines):
+                lines = upside_down
+                direction += 2
+        is_asked_for = self.reader.language is not None
+        if not is_asked_for and all(line.readers is self.readers for line in lines):
+            readers = (self.readers,)
+        return lines, direction, readers
+
+    def _read_first(
+        self, image: Image.Image, found: Sequence[Quadrilateral], quarters: int
+    ) -> tuple[list[_Line], Sequence[PageReaders]]:
+        """Lines that tell of what script a page is, and what has read them.
+
+        Readers of other scripts do so where those of the page are in doubt, or where languages of
+        several scripts are asked for.
+        """
+        lines = self._in_direction(image, found, quarters, self.readers)
+        if not self.others or not self._may_be_of_other_script(lines):
+            return lines, (self.readers,)
+        others = [open_readers() for open_readers in self.others]
+        again = [self._in_direction(image, found, quarters, each) for each in others]
+        lines = _surest(lines, again)
+        seen = {id(line.readers) for line in lines}
+        # Where nobody says what to expect, readers that no line went to are done
+        is_asked_for = self.reader.language is not None
+        kept = [each for each in others if is_asked_for or id(each) in seen]
+        return lines, (self.readers, *kept)
+
+    def _may_be_of_other_script(self, lines: Sequence[_Line]) -> bool:
+        """Whether to read lines by other readers too: asked for, doubtful, or no words."""
+        if self.reader.language is not None or _confidence(lines) < DOUBTFUL:
+            return True
+        readings = [reading for line in lines for reading in line.readings]
+        return are_mostly_unknown(readings, self.readers.lines.known_words)
+
+    def _read_by(
+        self,
+        readers: Sequence[PageReaders],
+        image: Image.Image,
+        found: Sequence[Quadrilateral],
+        quarters: int,
+    ) -> list[_Line]:
+        """Lines as the surest of some readers reads each."""
+        first, *others = readers
+        lines = self._in_direction(image, found, quarters, first)
+        again = [self._in_direction(image, found, quarters, each) for each in others]
+        return _surest(lines, again)
+
+    def _in_direction(
+        self,
+        image: Image.Image,
+        found: Sequence[Quadrilateral],
+        quarters: int,
+        readers: PageReaders,
+    ) -> list[_Line]:
+        """Lines whose text is turned by some quarters to the right."""
+        corners = [corners_from(line, quarters) for line in found]
+        pieces = [whole(Strip(image, around)) for around in corners]
+        order = sorted(range(len(pieces)), key=lambda index: pieces[index].aspect)
+        images = [pieces[index].image for index in order]
+        read = readers.lines.read(images, boxes=True)
+        readings = dict(zip(order, read, strict=True))
+        lines = []
+        for index, quadrilateral in enumerate(found):
+            words = words_of(pieces[index], readings[index])
+            lines.append(_Line(quadrilateral, quarters, words, readers))
+        return lines
+
+    def _without_check_boxes(
+        self, lines: Sequence[_Line], image: Image.Image
+    ) -> tuple[list[_Line], list[CheckBox]]:
+        """Lines as they are read without the boxes to tick in them, and these boxes."""
+        if self.reader.is_constrained:  # to texts that may have no sign for them
+            return list(lines), []
+        words = list(chain.from_iterable(line.words for line in lines))
+        boxes = [
+            box
+            for box in find_check_boxes(image, [line.quadrilateral for line in lines])
+            if not holds_letter(words, box)
+        ]
+        if not boxes:
+            return list(lines), []
+        without = erased(image, boxes)
+        kept = []
+        for line in lines:
+            around = line.quadrilateral
+            if any(is_in_line(box, around) for box in boxes):
+                read = self._in_direction(
+                    without, [around], line.quarters, line.readers
+                )
+                kept += read
+            else:
+                kept.append(line)
+        return kept, boxes
+
+    @staticmethod
+    def _without_strikes(line: _Line) -> _Line:
+        """A line as it is read without strokes through its words, if it has some."""
+        strip = line.words[0][0].strip
+        cleaned = strip.without_strikes()
+        if cleaned is strip:
+            return line
+        piece = whole(cleaned)
+        [reading] = line.readers.lines.read([piece.image], boxes=True)
+        return replace(line, words=words_of(piece, reading))
+
+    def _look_again(self, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
+        """Lines whose doubtful words are as the surer of both of its readers reads them."""
+        renewed = list(lines)
+        if _is_old_print(lines) and not self.reader.is_constrained:
+            return renewed
+        is_print = _is_print(lines)
+        style = MarkStyle()  # nothing told, where not every mark is allowed
+        if not self.reader.is_constrained:
+            style = MarkStyle.of(chain.from_iterable(line.readings for line in lines))
+        for readers in dict.fromkeys(line.readers for line in lines):
+            reader = readers.words
+            if reader is None:
+                continue
+            if is_print and reader.effort != "careful":
+                reader = reader.without_views()
+            own = {n: line for n, line in enumerate(lines) if line.readers is readers}
+            again = self._words_again(reader, list(own.values()), style, boxes)
+            for place, line in zip(own, again, strict=True):
+                renewed[place] = line
+        return renewed
+
+    def _words_again(
+        self, reader: Reader, lines: Sequence[_Line], style: MarkStyle, boxes: bool
+    ) -> list[_Line]:
+        words = list(chain.from_iterable(line.words for line in lines))
+        doubtful = [piece for piece, reading in words if _is_doubtful(reader, reading)]
+        again = iter(_read_pieces(reader, doubtful, boxes))
+        renewed = []
+        for line in lines:
+            surest = []
+            for piece, reading in line.words:
+                if _is_doubtful(reader, reading):
+                    reading = _surer(reader, reading, next(again), style)
+                surest.append((piece, with_apostrophes(reading, style)))
+            renewed.append(replace(line, words=tuple(surest)))
+        return renewed
+
+    def _in_one_script(self, line: _Line) -> _Line:
+        """A line whose words have the letters of one script each."""
+        if self.reader.is_constrained:
+            return line
+        charset = line.readers.lines.charset
+        readings = with_one_script(line.readings, charset, self.reader.language)
+        pieces = (piece for piece, _ in line.words)
+        return replace(line, words=tuple(zip(pieces, readings, strict=True)))
+
+    def _sure(self, lines: Sequence[_Line]) -> list[_Line]:
+        """Lines with the words that are sure enough.
+
+        Where there are many words, three and more of a line are judged together: in print, short
+        words and marks are as right as their neighbors; photographs hold much that is no text.
+        Between two sure words a mark is text: often it is only unsure which dash it is.
+        """
+        is_print = _is_print(lines)
+        sure = []
+        for line in lines:
+            least = self.minimum_confidence
+            together = is_print and len(line.words) >= _SENTENCE
+            if together and line.confidence >= least:
+                least = 0.0
+            is_sure = [
+                bool(reading.text) and per_character([reading]) >= least
+                for reading in line.readings
+            ]
+            words = []
+            for place, (piece, reading) in enumerate(line.words):
+                if is_sure[place] or _is_mark_between(reading, is_sure, place):
+                    words.append((piece, reading))
+            sure.append(replace(line, words=tuple(words)))
+        return sure
+
+    def _arrange(
+        self,
+        lines: Sequence[_Line],
+        direction: int,
+        rules: Sequence[Rule],
+        image: Image.Image,
+        check_boxes: Sequence[CheckBox] = (),
+    ) -> tuple[tuple[tuple[Word, ...], ...], ...]:
+        """Words of the lines in reading order, with bullets before them, and boxes to tick."""
+        lines = [line for line in lines if line.words]
+        quadrilaterals = [line.quadrilateral for line in lines]
+        turned = [upright(turn_points(each, -direction)) for each in quadrilaterals]
+        level = leveling(turned)
+
+        def leveled(points: Any) -> Any:
+            return turn_points(np.array(points), -direction) @ level
+
+        def boxes_of(line: Sequence[Word]) -> list[np.ndarray]:
+            corners = leveled([word.polygon for word in line])
+            return list(np.concatenate([corners.min(1), corners.max(1)], 1))
+
+        words = [words_on_page(line.words) for line in lines]
+        if _is_print(lines):  # lists are in print, and photographs full of spots
+            words = with_bullets(image, words)
+        quarters = [line.quarters for line in lines]
+        words, alone = with_check_boxes(words, check_boxes, quadrilaterals, quarters)
+        if not _is_print(lines):  # photographs are full of squares
+            alone = []
+        for box in alone:
+            words.append([box])
+            turned.append(upright(turn_points(np.array(box.polygon), -direction)))
+        word_boxes = list(map(boxes_of, words))
+        sides = [tuple(box) for box in chain.from_iterable(word_boxes)]
+        blocks = arranged(
+            lines=words,
+            line_boxes=[_box_of(points @ level) for points in turned],
+            word_boxes=word_boxes,
+            grids=grids([leveled(rule) for rule in rules], max(image.size), sides),
+        )
+        return tuple(map(self._with_marks, blocks))
+
+    def _with_marks(
+        self, rows: Sequence[Sequence[Word]]
+    ) -> tuple[tuple[Word, ...], ...]:
+        """Rows of words, with quotation marks that readers have no signs for, and articles."""
+        words = list(chain.from_iterable(rows))
+        if not self.reader.is_constrained:  # to texts without such marks
+            words = with_elisions(with_low_quotes(words))
+        following = iter(words)
+        return tuple(tuple(islice(following, len(row))) for row in rows)
+
+
+def _first_picture(source: Any) -> Image.Image:
+    """The first picture of a file at full size, or what is one already; upright and in RGB."""
+    if isinstance(source, BinaryFile):
+        source = file_bytes(source, source_name(source))
+    if isinstance(source, str | bytes):
+        return next(load_pages(source))
+    return load_image(without_array(source))
+
+
+def _box_of(points: np.ndarray) -> np.ndarray:
+    """Left, top, right and bottom of some points."""
+    return np.concatenate([points.min(0), points.max(0)])
+
+
+def _is_print(lines: Sequence[_Line]) -> bool:
+    """Whether a picture holds as many words as a page of print, and is no photograph of signs."""
+    return sum(len(line.words) for line in lines) >= _PRINT
+
+
+def _is_old_print(lines: Sequence[_Line]) -> bool:
+    """Whether a picture is of the time of the long s, and may be Fraktur.
+
+    Readers of words have seen little of that, and are confident where they read it wrong: k as f,
+    S as G.
+    """
+    text = " ".join(reading.text for line in lines for reading in line.readings)
+    long = text.count("ſ")
+    return long > _LONG_S * (long + text.count("s"))
+
+
+def _surest(own: Sequence[_Line], others: Sequence[Sequence[_Line]]) -> list[_Line]:
+    """Each line as it is read, or as the surest reader of other scripts if one is surer."""
+    lines = []
+    for first, *seconds in zip(own, *others, strict=True):
+        charset = first.readers.lines.charset
+        believed: list[list[Reading] | None] = []
+        for second in seconds:
+            texts = first.readings, second.readings
+            is_better = sees_other_script(*texts, charset) or is_surer(*texts, charset)
+            believed.append(second.readings if is_better else None)
+        place = surest(first.readings, believed)
+        lines.append(first if place is None else seconds[place])
+    return lines
+
+
+def _is_doubtful(reader: Reader, reading: Reading) -> bool:
+    """Whether a reader of words looks at a word too; at all, if not every text is allowed."""
+    return reader.is_constrained or per_character([reading]) < _DOUBTFUL
+
+
+def _is_mark_between(reading: Reading, is_sure: Sequence[bool], place: int) -> bool:
+    """Whether a reading has no letters or digits, and stands between two sure words."""
+    if not reading.text or any(map(str.isalnum, reading.text)):
+        return False
+    return 0 < place < len(is_sure) - 1 and is_sure[place - 1] and is_sure[place + 1]
+
+
+def _surer(reader: Reader, line: Reading, word: Reading, style: MarkStyle) -> Reading:
+    """What is read more surely: a word as a part of its line, or by itself.
+
+    Neither is, where the word is in a script that no reader knows, and its line is not sure.
+    """
+    if reader.is_constrained or not line.text:
+        return word
+    if word.is_left_out and per_character([line]) < SURE:
+        return word
+    is_better = _HEADSTART * per_character([word]) > per_character([line])
+    return settled(word if is_better else line, line, word, style)
+
+
+def _read_pieces(reader: Reader, pieces: Sequence[Piece], boxes: bool) -> list[Reading]:
+    """Readings of words; what fills the reader is read again as two halves that overlap.
+
+    A piece that is no wider than high is not halved: what fills the reader there is no text.
+    """
+    found = reader.read([piece.image for piece in pieces], boxes=boxes)
+    readings = [piece.in_strip(each) for piece, each in zip(pieces, found, strict=True)]
+    full = []
+    for index, (piece, reading) in enumerate(zip(pieces, readings, strict=True)):
+        if len(reading.text) >= reader.maximum_length and piece.aspect > 1:
+            full.append(index)
+    if full:
+        halves = list(chain.from_iterable(pieces[index].halves() for index in full))
+        parts = iter(_read_pieces(reader, halves, boxes))
+        for index in full:
+            readings[index] = joined(next(parts), next(parts))
+    return readings
+
+
+def _confidence(lines: Sequence[_Line]) -> float:
+    return fmean(line.confidence for line in lines) if lines else 0.0
+
+
+def _runs_across(quadrilateral: Quadrilateral, direction: int) -> bool:
+    """Whether a line is clearly long in the direction in which the text of the page is not."""
+    width, height = side_lengths(quadrilateral)
+    along, across = (height, width) if direction % 2 else (width, height)
+    return across > _LONG * along
+
+
+def load_page(
+    name_or_path: str | Path = "tiny",
+    device: str = "auto",
+    *,
+    backend: str = "auto",
+    effort: str | None = None,
+    search: Search | None = None,
+    minimum_confidence: float = MINIMUM_CONFIDENCE,
+) -> PageReader:
+    """A page reader with the weights of the package or of a file, see ``vit_str.load``.
+
+    Those of the package are the ones that read the language of the search; without one, weights of
+    other scripts read the lines that those of Latin letters doubt.
+
+    A reader of words looks at what the bundled reader of lines doubts, and larger weights at what
+    it doubts itself; another reader of lines reads alone.
+
+    Args:
+        name_or_path: weights of words or of lines, see ``vit_str.load``.
+        device: see ``vit_str.load``.
+        backend: see ``vit_str.load``.
+        effort: ``fast`` reads every word once; ``careful`` reads doubtful words of print in other
+            views too; None only those of photographs.
+        search: which readings to look for; None for the most probable.
+        minimum_confidence: 0 to 1; words whose characters have a lower geometric mean are left out.
+
+    Raises:
+        ValueError: no such weights or device, no weights for a language, or ``rapidocr`` is not
+            installed.
+    """
+    chosen = choose_weights(name_or_path, search)
+
+    def open_words(path: str | Path) -> Reader:
+        return Reader(open_engine(path, device, backend), effort=effort, search=search)
+
+    def open_readers(
+        path: str | Path,
+        second: Path | None = None,
+        detector: ScriptDetector | None = None,
+    ) -> PageReaders:
+        engine = open_engine(path, device, backend)
+        reads_lines = bool(engine.model.preprocessing.width_step)
+        if reads_lines:
+            # They are what "fast" reads with
+            own_effort = None if effort == "fast" else effort
+            return PageReaders(Reader(engine, effort=own_effort, search=search), None)
+        lines = Reader(open_engine(lines_of(path), device, backend))
+        words = Reader(
+            engine,
+            effort=effort,
+            search=search,
+            detector=detector,
+            second=partial(open_words, second) if second else None,
+        )
+        return PageReaders(lines, words)
+
+    own = open_readers(chosen.first, chosen.second, chosen.detector())
+    others = [partial(open_readers, other) for other in chosen.others]
+    reader = PageReader(
+        own.words or own.lines, None, own.lines, minimum_confidence, others
+    )
+    reader.reopen = partial(
+        load_page,
+        name_or_path,
+        device,
+        backend=backend,
+        effort=effort,
+        search=search,
+        minimum_confidence=minimum_confidence,
+    )
+    return reader

@@ -1,0 +1,1 @@
+"""Pages -> documents and files: a module for each format."""

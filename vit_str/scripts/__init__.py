@@ -1,0 +1,1 @@
+"""Which weights read which script, and which images show another script than was read."""

@@ -1,0 +1,228 @@
+"""What a text tells of its script: whether another reader is asked, and which is believed.
+
+The limits are those of `vit_str.scripts.thresholds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from vit_str.characters.alphabets import (
+    HANGUL,
+    LATIN,
+    SAME_SHAPES,
+    script_of,
+)
+from vit_str.decoding.prior import WordPrior
+from vit_str.decoding.readings import Reading, per_character
+from vit_str.scripts.thresholds import (
+    CERTAIN,
+    DOUBTFUL,
+    HOPELESS,
+    LIKELY,
+    MOSTLY,
+    POSSIBLE,
+    SURE,
+    SURE_LINE,
+    UNKNOWN_PART,
+)
+
+if TYPE_CHECKING:
+    from vit_str.characters.charset import Charset
+
+
+def is_doubtful(reading: Reading) -> bool:
+    """Whether a reading may be of another script than its reader knows."""
+    return _sureness([reading]) < DOUBTFUL
+
+
+def may_be_of_other_script(
+    reading: Reading, words: WordPrior | None, probability: float | None
+) -> bool:
+    """Whether a reader of other scripts is to look at an image.
+
+    Letters of another script are read as others that look like them: surely or not, but mostly as
+    no word. Where a detector has seen the image, it has to find another script possible too; where
+    it finds one likely, a known word that is not certain is looked at as well. Of lines, which no
+    detector sees, a part may be of another script. Without lists of words, doubts tell.
+
+    Args:
+        reading: of the first reader.
+        words: of its languages; None if it has no lists of them.
+        probability: that the image is of the scripts of the other reader; None if nothing tells.
+    """
+    if words is None:
+        return is_doubtful(reading)
+    sureness = _sureness([reading])
+    if sureness <= HOPELESS or not any(map(str.isalpha, reading.text)):
+        return False
+    unknown = _share_of_unknown(reading.text.split(), words)
+    if probability is None:
+        is_partly_unknown = unknown >= UNKNOWN_PART and sureness < SURE_LINE
+        return is_partly_unknown or unknown > MOSTLY
+    if probability < POSSIBLE:
+        return False
+    if probability >= LIKELY and sureness < CERTAIN:
+        return True
+    return unknown > 0
+
+
+def sees_other_script(
+    own: Sequence[Reading], other: Sequence[Reading], known: Charset
+) -> bool:
+    """Whether a reader of other scripts is sure, and sees letters that look like none of the first.
+
+    Where these are no more than the letters with accents that the first reader sees, as in
+    ``росесіта`` for ``počecima``, it has to be surer than the first reader.
+
+    Args:
+        own: the words, or the whole, as the first reader reads it.
+        other: the same of the other reader.
+        known: the characters of the first reader.
+    """
+    letters = _own_letters(other, known)
+    telling = [each for each in letters if each not in SAME_SHAPES[LATIN]]
+    if not telling or _sureness(other) < SURE or not _tells_more(own, other, known):
+        return False
+    is_more = _weight(telling) > len(_accented(own))
+    return is_more or _sureness(other) > _sureness(own)
+
+
+def is_unread(reading: Reading, words: WordPrior | None) -> bool:
+    """Whether a reading is no text, but letters of a script that no reader here knows.
+
+    Args:
+        reading: of the first reader, which no other one has replaced.
+        words: of its languages; None without lists.
+    """
+    if not reading.may_be_unread:
+        return False
+    is_word = words is not None and words.holds(reading.text)
+    has_letters = any(map(str.isalpha, reading.text))
+    return has_letters and not is_word and _sureness([reading]) < SURE
+
+
+def are_mostly_unknown(readings: Sequence[Reading], words: WordPrior | None) -> bool:
+    """Whether the lists of languages hold less than half of the words that were read."""
+    texts = [reading.text for reading in readings]
+    return words is not None and _share_of_unknown(texts, words) > MOSTLY
+
+
+def _share_of_unknown(texts: Sequence[str], words: WordPrior) -> float:
+    """How many of some words no list holds, 0 to 1; those without letters do not count.
+
+    Single letters, which are words by chance, count if there is nothing else.
+    """
+    written = [text for text in texts if any(map(str.isalpha, text))]
+    longer = [text for text in written if sum(map(str.isalpha, text)) > 1]
+    counted = longer or written
+    known = sum(map(words.holds, counted))
+    return 1 - known / len(counted) if counted else 0.0
+
+
+def is_of_other_script(
+    own: Reading,
+    other: Reading,
+    known: Charset,
+    own_words: WordPrior | None,
+    other_words: WordPrior | None,
+) -> bool:
+    """Whether what another reader sees at one look is to be believed.
+
+    It has to be sure, and to see letters that the first reader does not know. Where they all look
+    like letters of the first, which writes ``KAPBEPE`` for ``карьере``, words decide. A text that
+    is no word, such as ``Взу`` for ``Bay``, needs a reader that is surer than the first.
+
+    Args:
+        own: what the first reader reads.
+        other: what the other one reads.
+        known: the characters of the first reader.
+        own_words: of the languages of the first reader; None without lists.
+        other_words: of the languages of the other reader; None without lists.
+    """
+    if _sureness([other]) < SURE or not has_own_letters([other], known):
+        return False
+    is_own_word = own_words is not None and own_words.holds(own.text)
+    is_other_word = other_words is not None and other_words.holds(other.text)
+    if sees_other_script([own], [other], known):
+        return is_other_word or _sureness([other]) > _sureness([own])
+    return is_other_word and not is_own_word
+
+
+def is_surer(own: Sequence[Reading], other: Sequence[Reading], known: Charset) -> bool:
+    """Whether a reader of other scripts is surer of a line, and reads letters that it alone knows.
+
+    Args:
+        own: the words, or the whole, as the first reader reads it.
+        other: the same of the other reader.
+        known: the characters of the first reader.
+    """
+    if not has_own_letters(other, known) or _sureness(other) <= _sureness(own):
+        return False
+    return _tells_more(own, other, known)
+
+
+def has_own_letters(readings: Sequence[Reading], known: Charset) -> bool:
+    """Whether there are letters in what was read that another reader does not know."""
+    return bool(_own_letters(readings, known))
+
+
+def surest(
+    own: Sequence[Reading], others: Sequence[Sequence[Reading] | None]
+) -> int | None:
+    """The place of the surest of several other readings; None if none is to be believed.
+
+    Args:
+        own: the words, or the whole, as the first reader reads it.
+        others: the same of other readers; None of those that are not believed.
+    """
+    believed = [place for place, other in enumerate(others) if other is not None]
+    return max(
+        believed, key=lambda place: _sureness(others[place] or own), default=None
+    )
+
+
+def _own_letters(readings: Sequence[Reading], known: Charset) -> list[str]:
+    """Letters in what was read that another reader does not know.
+
+    Not letters of Hangul alone and Chinese characters, which look like Latin letters and signs.
+    """
+    return [
+        letter
+        for letter in known.unknown(_text_of(readings))
+        if script_of(letter) is not None and not "\u3131" <= letter <= "\u318e"
+    ]
+
+
+def _weight(letters: Sequence[str]) -> int:
+    """How many letters these are as Latin ones: a syllable of Hangul is read as about two."""
+    return len(letters) + sum(script_of(letter) == HANGUL for letter in letters)
+
+
+def _tells_more(
+    own: Sequence[Reading], other: Sequence[Reading], known: Charset
+) -> bool:
+    """Whether at least as many letters tell of the other scripts as of the first reader's.
+
+    All readers know ASCII: letters with accents tell of the first, such as those of Vietnamese,
+    which the other one leaves out, and is sure.
+    """
+    return _weight(_own_letters(other, known)) >= len(_accented(own))
+
+
+def _accented(readings: Sequence[Reading]) -> list[str]:
+    """The letters that ASCII lacks, of which Latin alphabets have some each."""
+    letters = filter(str.isalpha, _text_of(readings))
+    return [letter for letter in letters if not letter.isascii()]
+
+
+def _text_of(readings: Sequence[Reading]) -> str:
+    return "".join(reading.text for reading in readings)
+
+
+def _sureness(readings: Sequence[Reading]) -> float:
+    """The geometric mean of the confidences of characters; that of nothing, if there are none."""
+    if len(readings) == 1 and not readings[0].text:
+        return readings[0].confidence
+    return per_character(readings)

@@ -1,0 +1,1 @@
+"""Images of words and lines -> text: ``vit_str.load().read("word.png").text``."""

@@ -1,0 +1,595 @@
+"""Images -> text: ``vit_str.load().read("word.png").text``."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import numpy as np
+
+from vit_str.decoding.constraints import constraint_of
+from vit_str.decoding.effort import FAST, decoding_options, rereading_options
+from vit_str.decoding.hypotheses import Candidates
+from vit_str.decoding.prior import WordPrior, prior_of
+from vit_str.decoding.readings import Reading, Readings, reading_of
+from vit_str.decoding.rereading import Rereader, text_prior
+from vit_str.decoding.search import Search
+from vit_str.decoding.text_decoding import TextDecoder
+from vit_str.engines.engine import open_engine, torch_engine
+from vit_str.engines.opened_once import OpenedOnce
+from vit_str.images.image_decoding import DecodedImage, Source, decode, decode_batches
+from vit_str.images.loading import UnreadableImage, source_name
+from vit_str.scripts.evidence import is_unread
+from vit_str.scripts.one_script import has_look_alikes, with_one_script
+from vit_str.scripts.other_scripts import OtherScripts
+from vit_str.scripts.registry import check_same_images, choose_weights
+from vit_str.words.batch_reading import BatchReader, SecondLook
+from vit_str.words.long_lines import read_with_parts
+
+if TYPE_CHECKING:
+    import torch
+    from jaxtyping import UInt8
+    from typing_extensions import TypeIs
+
+    from vit_str.engines.interface import Engine, Model
+    from vit_str.images.preprocessing import Preprocessing
+    from vit_str.scripts.script_detector import ScriptDetector
+    from vit_str.torch_runtime.weights_file import WeightsFile
+
+    Pixels = UInt8[np.ndarray, "batch channel height width"]
+
+Opened = TypeVar("Opened")
+
+_MOST_DECODERS = 4  # threads that decode images, if nobody says how many
+_ONE_IMAGE = (str, bytes, bytearray, memoryview)  # which are sequences too
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderDescription:
+    """What reads, and how.
+
+    Attributes:
+        characters: all that it reads.
+        maximum_length: most characters of a text.
+        image_size: height and width of the images that the model sees, in pixels.
+        grid: rows and columns of the tokens that the encoder makes of an image.
+        reads_lines: whether it reads lines of any width, not words.
+        has_boxes: whether it can say where characters are.
+        temperature: divides scores, so that confidences mean what they say.
+        backend: the library that computes: ``onnx`` or ``torch``.
+        device: where, as torch names devices.
+        number_format: in which it computes, such as ``float32`` or ``int8``.
+        threads: that compute.
+    """
+
+    characters: str
+    maximum_length: int
+    image_size: tuple[int, int]
+    grid: tuple[int, int]
+    reads_lines: bool
+    has_boxes: bool
+    temperature: float
+    backend: str
+    device: str
+    number_format: str
+    threads: int
+
+
+def load(
+    name_or_path: str | Path = "tiny",
+    device: str = "auto",
+    *,
+    effort: str | None = None,
+    backend: str = "auto",
+    search: Search | None = None,
+    threads: int | None = None,
+) -> Reader:
+    """A reader with the weights of the package (``tiny``), of a file, or of an exported folder.
+
+    Those of the package are the ones that read the language of the search, and larger ones for
+    what these doubt, see ``vit_str.scripts.registry.choose_weights``.
+
+    Args:
+        name_or_path: see ``vit_str.engines.weights_contents.resolve``.
+        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto`` for the fastest that is there.
+        effort: ``fast`` reads no image a second time, and decodes in parallel if the model can;
+            ``careful`` reads doubtful images again if the model asks for it, and decodes step by
+            step; None reads as the model was saved.
+        backend: ``onnx``, ``torch``, or ``auto`` for what is faster, see ``open_engine``.
+        search: which readings to look for; None for the most probable.
+        threads: that compute on a CPU; None for ``OMP_NUM_THREADS``, or one per CPU that may be
+            used. With torch they are those of the whole process.
+
+    Raises:
+        ValueError: no such weights, device or backend, no weights for a language, a file that
+            cannot be used, effort from a model that reads in one way only, a search that is not for
+            this model, or threads below 1.
+    """
+
+    def open_reader(path: str | Path, **others: Any) -> Reader:
+        engine = open_engine(path, device, backend, threads)
+        return Reader(engine, effort=effort, search=search, **others)
+
+    reader = choose_weights(name_or_path, search).open(open_reader)
+    reader.reopen = partial(
+        load,
+        name_or_path,
+        device,
+        effort=effort,
+        backend=backend,
+        search=search,
+        threads=threads,
+    )
+    return reader
+
+
+class Reader:
+    """Reads images with one model.
+
+    Several threads may use one reader. One of `load` can be pickled, as joblib and processes that
+    are spawned do: the other process opens the same weights.
+
+    Attributes:
+        reopen: opens the same reader again; None if it was made or changed by hand.
+        engine: what computes; another reader may use it too.
+        charset: the characters that it reads.
+        preprocessing: what images go through first.
+        provenance: where the weights come from.
+        image_size: height and width of the images that the model sees, in pixels.
+        maximum_length: most characters of a text.
+        has_boxes: whether it can say where characters are.
+        is_constrained: whether it reads only what a lexicon, pattern or alphabet allows.
+        reads_lines: whether it reads lines of any width, not words.
+        language: of the search, which letters that look alike follow.
+        effort: how much work a reading may take, see ``load``.
+
+    Args:
+        model: an engine; or weights, which are copied and run in torch.
+        device: of the weights, see ``load``.
+        dtype: number format of the weights; None for bfloat16 or float16 where the device computes
+            in it, else float32.
+        effort: see ``load``.
+        search: see ``load``.
+        others: open readers of other scripts, for images whose text is no word of the languages of
+            this one; each is called at the first of them.
+        detector: tells in which images the other readers may know the letters; None to ask them
+            about every text that is no word.
+        second: opens a reader of larger weights, for images whose text this one doubts; called at
+            the first of them. Without it, this one looks at them again itself.
+    """
+
+    def __init__(
+        self,
+        model: Engine | WeightsFile,
+        device: str | torch.device = "auto",
+        dtype: torch.dtype | None = None,
+        *,
+        effort: str | None = None,
+        search: Search | None = None,
+        others: Sequence[Callable[[], Reader]] = (),
+        detector: ScriptDetector | None = None,
+        second: Callable[[], Reader] | None = None,
+    ) -> None:
+        if hasattr(model, "recognizer") and not hasattr(model, "encode"):
+            model = torch_engine(model, device, dtype)
+        self.engine: Engine = model  # type: ignore[assignment]
+        self._model: Model = self.engine.model
+        interface = self._model.interface
+        self.charset = self._model.charset
+        self.preprocessing = self._model.preprocessing
+        self.provenance = self._model.provenance
+        self.reads_lines = self.preprocessing.width_step > 0
+        self.image_size = interface.image_size
+        self.maximum_length = interface.maximum_length
+        self.has_boxes = interface.has_boxes
+        search = search or Search()
+        self.is_constrained = search.is_constrained
+        self.language = search.language
+        self.effort = effort
+        self.reopen: Callable[[], Reader] | None = None
+        self._others = tuple(map(OpenedOnce, others))
+        self._has_scripts = has_look_alikes(self.charset)
+        self._batches = self._batch_reader(search, effort)
+        if self._asks_images:
+            self._batches = replace(self._batches, detector=detector)
+        if second is not None:
+            self._batches = replace(self._batches, second=self._second_look(second))
+
+    def __copy__(self) -> Reader:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.reopen = None  # what is copied is changed then
+        return other
+
+    def __reduce__(self) -> tuple[Callable[[], Reader], tuple[()]]:
+        return reopening(self.reopen, "vit_str.load"), ()
+
+    def _batch_reader(self, search: Search, effort: str | None) -> BatchReader:
+        """What reads as a search and an effort ask for."""
+        decoder = TextDecoder(
+            scorer=self.engine,
+            options=decoding_options(self._model, effort),
+            n_best=search.n_best,
+            beam_width=search.beam_width,
+            constraint=constraint_of(
+                self.charset,
+                self.maximum_length,
+                search.lexicon,
+                search.pattern,
+                search.alphabet,
+            ),
+        )
+        rereading = rereading_options(self._model, effort)
+        prior = None
+        if search.language or (rereading.doubtful and not search.is_constrained):
+            trained_on = self.provenance.get("language")
+            prior = text_prior(search.language, trained_on, self.charset)
+        rereader = Rereader(rereading, self.encode, decoder, prior)
+        return BatchReader(self.engine, self.encode, decoder, rereader)
+
+    def _second_look(self, open_reader: Callable[[], Reader]) -> SecondLook:
+        """What reads doubtful images with another reader, which is opened at the first."""
+
+        def open_batches(first: Preprocessing = self.preprocessing) -> BatchReader:
+            reader = open_reader()
+            check_same_images(first, reader.preprocessing)
+            return reader._batches
+
+        return SecondLook(OpenedOnce(open_batches))
+
+    @overload
+    def read(  # type: ignore[overload-overlap]  # a str, a sequence too, is one image
+        self, source: Source, batch_size: int = 32, *, boxes: bool = False
+    ) -> Reading: ...
+
+    @overload
+    def read(
+        self,
+        source: Sequence[Source],
+        batch_size: int = 32,
+        *,
+        boxes: bool = False,
+    ) -> Readings: ...
+
+    def read(
+        self,
+        source: Source | Sequence[Source],
+        batch_size: int = 32,
+        *,
+        boxes: bool = False,
+    ) -> Reading | Readings:
+        """Read one image, or a sequence of images into a list of readings in the same order.
+
+        Args:
+            source: an image, or a list or other sequence of images.
+            batch_size: images that the model reads at once.
+            boxes: find out where every character is too, with one more pass of the decoder.
+
+        Returns:
+            Text, confidence (0 to 1), and characters, whose boxes are in pixels of the image; of
+            several images a list, which ``to_frame`` makes a table of pandas.
+
+        Raises:
+            UnreadableImage: for the first image that cannot be read; ``stream`` skips it instead.
+            ValueError: an array that is no image, a batch size below 1, or boxes from a model
+                whose decoder has no cross-attention.
+        """
+        if isinstance(source, Iterator) and not hasattr(source, "read"):
+            raise ValueError(
+                "read takes an image or a list of images; give others to stream"
+            )
+        if not _are_images(source):
+            decoded = decode(source, self.preprocessing)
+            return self._read_decoded([(source, decoded)], boxes)[0]
+        readings = Readings()
+        for _, reading in self.stream(source, batch_size, boxes=boxes):
+            if isinstance(reading, UnreadableImage):
+                raise reading
+            readings.append(reading)
+        return readings
+
+    def stream(
+        self,
+        sources: Iterable[Source],
+        batch_size: int = 32,
+        workers: int | None = None,
+        *,
+        boxes: bool = False,
+    ) -> Iterator[tuple[Source, Reading | UnreadableImage]]:
+        """Read any number of images, in order, in memory that does not grow with their number.
+
+        Args:
+            sources: images; what cannot be read is handed out as ``UnreadableImage``.
+            batch_size: images that the model reads at once.
+            workers: threads that decode images ahead of the model; None for as many as compute,
+                up to 4.
+            boxes: see ``read``.
+
+        Raises:
+            ValueError: an array that is no image, a batch size or workers below 1, or boxes from
+                a model that does not say where characters are.
+        """
+        if boxes:
+            self.require_boxes()  # before anything is read
+        if batch_size < 1 or (workers is not None and workers < 1):
+            raise ValueError(
+                f"batch_size and workers must be 1 or more, found {batch_size} and "
+                f"{workers}"
+            )
+        if workers is None:
+            workers = min(_MOST_DECODERS, self.engine.threads)
+        return self._stream(sources, batch_size, workers, boxes)
+
+    def _stream(
+        self, sources: Iterable[Source], batch_size: int, workers: int, boxes: bool
+    ) -> Iterator[tuple[Source, Reading | UnreadableImage]]:
+        batches = decode_batches(sources, self.preprocessing, batch_size, workers)
+        with closing(batches):
+            for batch in batches:
+                decoded = []
+                for source, image in batch:
+                    if isinstance(image, DecodedImage):
+                        decoded.append((source, image))
+                readings = iter(self._read_decoded(decoded, boxes) if decoded else ())
+                for source, image in batch:
+                    if isinstance(image, DecodedImage):
+                        yield source, next(readings)
+                    else:
+                        yield source, image
+
+    def verify(
+        self,
+        images: Sequence[Source],
+        texts: Sequence[Sequence[str]],
+        batch_size: int = 32,
+    ) -> list[list[Reading]]:
+        """How probable given texts are for each of some images, as readings of these texts.
+
+        The probabilities are exact, in one call of the decoder for a batch. The pixels alone
+        decide: no image is read again, and the frequency of words does not count.
+
+        Args:
+            images: to look at.
+            texts: for each image, the texts that it may say; characters that only look like those
+                of the charset are taken for them, see ``Charset.fold``.
+            batch_size: images that the model looks at once.
+
+        Returns:
+            For each image, a reading of each text with its confidence, 0 to 1.
+
+        Raises:
+            UnreadableImage: for the first image that cannot be read.
+            ValueError: for a text that the model cannot write: with characters that the charset
+                lacks, or as long as ``maximum_length``.
+        """
+        labels = [[self._label(text) for text in those] for those in texts]
+        found: list[list[Reading]] = []
+        for start in range(0, len(images), batch_size):
+            decoded = [
+                decode(image, self.preprocessing)
+                for image in images[start : start + batch_size]
+            ]
+            judged = self._batches.verify(decoded, labels[start : start + batch_size])
+            for hypotheses in judged:
+                candidates = (Candidates([each]) for each in hypotheses)
+                found.append([reading_of(each, self.charset) for each in candidates])
+        return found
+
+    def can_write(self, text: str) -> bool:
+        """Whether it is a text that the model may write, see `verify`."""
+        fits = self.reads_lines or len(text) < self.maximum_length
+        return fits and not self.charset.unknown(self.charset.fold(text))
+
+    def _label(self, text: str) -> list[int]:
+        """The ids of a text that the model may write."""
+        if not self.reads_lines and len(text) >= self.maximum_length:
+            raise ValueError(
+                f"{text!r} is no text of this model, which writes fewer than "
+                f"{self.maximum_length} characters; use weights of lines"
+            )
+        return self.charset.encode(self.charset.fold(text))
+
+    def describe(self) -> ReaderDescription:
+        """What reads, and how."""
+        return ReaderDescription(
+            characters=self.charset.characters,
+            maximum_length=self.maximum_length,
+            image_size=self.image_size,
+            grid=self._model.interface.grid,
+            reads_lines=self.reads_lines,
+            has_boxes=self.has_boxes,
+            temperature=self._model.temperature,
+            backend=self.engine.backend,
+            device=self.engine.device,
+            number_format=self.engine.number_format,
+            threads=self.engine.threads,
+        )
+
+    def with_temperature(self, temperature: float) -> Reader:
+        """The same reader with another temperature, which computes with the same engine.
+
+        Larger weights for what it doubts keep their own.
+
+        Args:
+            temperature: divides scores before they become probabilities.
+
+        Raises:
+            ValueError: a temperature that is not above 0.
+        """
+        other = copy.copy(self)
+        other._model = self._model.with_temperature(temperature)
+        other._batches = self._batches.with_temperature(temperature)
+        return other
+
+    def without_views(self) -> Reader:
+        """The same reader, which reads no other views of doubtful images; with the same engine.
+
+        The frequency of words still decides between the texts that an image leaves.
+        """
+        return self.with_rereading(rounds=())
+
+    def with_rereading(self, **changes: Any) -> Reader:
+        """The same reader, which reads doubtful images again in another way; with the same engine.
+
+        Args:
+            changes: attributes of ``vit_str.decoding.effort.RereadingOptions`` by name.
+
+        Raises:
+            TypeError: there is no such attribute.
+        """
+        other = copy.copy(self)
+        other._batches = self._batches.with_rereading(**changes)
+        return other
+
+    def at_one_look(self) -> Reader:
+        """The same reader, which reads no image again; with the same engine."""
+        other = copy.copy(self)
+        other._batches = self._batches.at_one_look()
+        return other
+
+    def open_others(self) -> None:
+        """Open the other readers now, if there are any, that are else opened at the first doubt."""
+        for open_other in self._others:
+            open_other()
+        self._batches.open_second()
+
+    def require_boxes(self, attention: bool = False) -> None:
+        """Refuse boxes, or attention, from a model that does not say where characters are.
+
+        Raises:
+            ValueError: for a model without cross-attention, or one of CTC for attention.
+        """
+        interface = self._model.interface
+        if not (interface.has_cross_attention if attention else interface.has_boxes):
+            raise ValueError(
+                f"{interface.decoder} has no cross-attention, which tells where a "
+                f"character is: no {'attention' if attention else 'boxes'}, use a "
+                "model with a Transformer decoder"
+            )
+
+    def pixels(self, source: Source) -> UInt8[np.ndarray, "channel height width"]:
+        """One image as the model gets it, before normalization."""
+        return decode(source, self.preprocessing).pixels
+
+    def encode(self, pixels: Pixels) -> Any:
+        """What the encoder makes of images on the size of the model, as the engine keeps it."""
+        return self.engine.encode(self.preprocessing.normalize_array(pixels))
+
+    def read_pixels(self, pixels: Pixels, *, boxes: bool = False) -> list[Reading]:
+        """Read images that are on the size of the model already, for example rendered ones."""
+        _, _, height, width = pixels.shape
+        window = (0, 0, width, height)
+        size = (height, width)
+        images = [DecodedImage(image, size, window) for image in np.asarray(pixels)]
+        return self.read_decoded(images, boxes=boxes)
+
+    def read_decoded(
+        self,
+        images: Sequence[DecodedImage],
+        *,
+        boxes: bool = False,
+        attention: bool = False,
+    ) -> list[Reading]:
+        """Read images of `decode` together.
+
+        A tall image was turned by a quarter. Its line may as well run the other way: it is read
+        upside down too, and what was read more surely is kept. Doubtful images are read again, or
+        by larger weights if there are such.
+        """
+        if boxes or attention:
+            self.require_boxes(attention)
+        can_join = self.has_boxes and not self.is_constrained
+        if can_join and any(image.parts for image in images):
+            read = partial(self._read_whole, attention=attention)
+            readings = read_with_parts(read, images, boxes)
+        else:
+            readings = self._read_whole(images, boxes=boxes, attention=attention)
+        readings = self._with_one_script(readings)
+        readings = self._with_other_scripts(images, readings, boxes, attention)
+        return list(map(self._without_unread, readings))
+
+    def _without_unread(self, reading: Reading) -> Reading:
+        """A reading; without its text if that is in a script that no reader here knows."""
+        is_asked_for = self.is_constrained or self.language is not None
+        if is_asked_for or not is_unread(reading, self.known_words):
+            return reading
+        return replace(reading, text="", characters=(), alternatives=())
+
+    def _with_one_script(self, readings: list[Reading]) -> list[Reading]:
+        """Readings whose words have the letters of one script, unless only some may be read."""
+        if self.is_constrained or not self._has_scripts:
+            return readings
+
+        def in_one(reading: Reading) -> Reading:
+            (found,) = with_one_script([reading], self.charset, self.language)
+            return replace(found, alternatives=tuple(map(in_one, found.alternatives)))
+
+        return list(map(in_one, readings))
+
+    def _with_other_scripts(
+        self,
+        images: Sequence[DecodedImage],
+        readings: list[Reading],
+        boxes: bool,
+        attention: bool,
+    ) -> list[Reading]:
+        """Readings; those of readers of other scripts where images are of these."""
+        if not self._others:
+            return readings
+        scripts = OtherScripts(self, self._others, boxes, attention)
+        if self.language:
+            return scripts.of_languages(images, readings, self.language)
+        return scripts.where_seen(images, readings) if self._asks_images else readings
+
+    @property
+    def _asks_images(self) -> bool:
+        """Whether images tell which reader is meant: nobody says, and they may be read twice."""
+        return not self.language and self.effort != FAST
+
+    @cached_property
+    def known_words(self) -> WordPrior | None:
+        """The words of the languages that the weights were trained on; None without lists."""
+        return prior_of(None, self.provenance.get("language"))
+
+    def _read_whole(
+        self, images: Sequence[DecodedImage], *, boxes: bool, attention: bool
+    ) -> list[Reading]:
+        """Read images of `decode`, each as a whole."""
+        return self._batches.read(images, boxes, attention)
+
+    def _read_decoded(
+        self, batch: Sequence[tuple[Source, DecodedImage]], boxes: bool
+    ) -> list[Reading]:
+        """Readings with the paths of their images."""
+        readings = self.read_decoded([image for _, image in batch], boxes=boxes)
+        for place, (source, _) in enumerate(batch):
+            if isinstance(source, str | os.PathLike):
+                path = source_name(source)
+                readings[place] = replace(readings[place], path=path)
+        return readings
+
+
+def reopening(reopen: Callable[[], Opened] | None, name: str) -> Callable[[], Opened]:
+    """What a pickle holds of a reader.
+
+    Args:
+        reopen: opens the same reader again.
+        name: of what opens readers that can be pickled.
+
+    Raises:
+        TypeError: nothing does.
+    """
+    if reopen is None:
+        raise TypeError(f"only readers of {name} can be pickled, as it returns them")
+    return reopen
+
+
+def _are_images(source: Source | Sequence[Source]) -> TypeIs[Sequence[Source]]:
+    """Whether it is a sequence of images, not one."""
+    return isinstance(source, Sequence) and not isinstance(source, _ONE_IMAGE)
