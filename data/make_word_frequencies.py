@@ -22,7 +22,7 @@ from vit_str.decoding.prior import without_accents
 from vit_str.synthesis.korean import KOREAN, korean_words, nouns
 from vit_str.synthesis.spellings import SERBIAN, in_serbian_cyrillic
 
-OUT = Path(__file__).parents[1] / "vit_str" / "runtime" / "words.safetensors"
+OUT = Path(__file__).parents[1] / "vit_str" / "decoding" / "words.safetensors"
 STEPS = 25  # of the Zipf frequency, from 0 to 10
 BILLION = 1e9  # Zipf frequencies are logarithms of occurrences in so many words
 LANGUAGES = (

@@ -373,7 +373,7 @@ def train(words: list[str], steps: int, chance: random.Random) -> Recognizer:
     return model
 
 
-# 8. Reading, greedily. The library: vit_str/runtime/ (beams, drafts, word frequencies, 8 bits)
+# 8. Reading, greedily. The library: vit_str/decoding/ (beams, drafts, word frequencies)
 
 
 class Reading(NamedTuple):

@@ -1,4 +1,4 @@
-"""Read the text in cropped word images with a Vision Transformer.
+"""Read the text in images of words, and on whole pages, with a Vision Transformer.
 
     >>> import vit_str
     >>> vit_str.load().read("word.png").text  # doctest: +SKIP

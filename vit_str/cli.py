@@ -1,8 +1,8 @@
 """The command line: ``vit-str COMMAND``, with every command in the table `COMMANDS`.
 
-Every room owns its command: a module with ``add_arguments(parser)`` and ``run(options)``,
-which returns the exit code. It is imported when its command is asked for, so that help and mistakes
-are answered at once, and a command needs only its own libraries.
+Most commands are a module of a room, with ``add_arguments(parser)`` and ``run(options)``, which
+returns the exit code. It is imported when its command is asked for, so that help and mistakes are
+answered at once, and a command needs only its own libraries.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What reading asks of what computes: a model, an engine that runs it, and texts that it writes."""
+"""What decoding asks of what computes: a model, an engine that runs it, and steps of its texts."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class WeightsFile:
     preprocessing: Preprocessing  # what images go through before they come to it
     # Where the weights come from: command, data, date, scores; free form
     provenance: dict[str, Any]
-    # What makes confidences mean what they say, see `generate` in engine.py
+    # What makes confidences mean what they say, see `vit_str.evaluation.calibration`
     temperature: float = 1.0
     # Of the numbers inside the model, for an encoder in 8 bits, see `measure_ranges`; may be none
     ranges: Ranges = field(default_factory=dict)
