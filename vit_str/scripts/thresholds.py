@@ -1,12 +1,5 @@
 """From which confidence and evidence on readers of other scripts are asked and believed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
 DOUBTFUL = 0.9
 """Confidence of the characters, as a geometric mean, below which other weights read an image too:
 letters of another script are read as a few wrong ones among likely ones."""

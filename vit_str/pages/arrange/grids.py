@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import count, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,9 +9,6 @@ from vit_str.decoding.boxes import Box
 from vit_str.pages.arrange.level_rules import level_grids
 from vit_str.pages.arrange.tables import Grid, Sides
 from vit_str.pages.page import Rule
-
-if TYPE_CHECKING:
-    pass
 
 _NEAR = 1 / 120  # over the longer side of the page: rules so near to each other meet
 _FEWEST_CELLS = 4
