@@ -1,4 +1,4 @@
-// Tables between ruled lines of a level page: the second half of `vit_str/pages/find/rules.py`.
+// Tables between ruled lines of a level page: `vit_str/pages/arrange/grids.py`.
 
 import { boxAround } from "./geometry.js";
 import { levelGrids } from "./level_rules.js";

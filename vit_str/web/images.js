@@ -1,4 +1,4 @@
-// Picture files as pixels of the model: `Preprocessing` of `vit_str/images/loading.py`, resized as Pillow
+// Picture files as pixels of the model: `Preprocessing` of `vit_str/images/preprocessing.py`, resized as Pillow
 // resizes, since the smoothing of a canvas is another.
 
 const MOST_PIXELS = 60e6;

@@ -1,4 +1,4 @@
-// One word has one script: `vit_str/scripts/one_script.py` and `alphabets.py`.
+// One word has one script: `vit_str/scripts/one_script.py` and `vit_str/characters/alphabets.py`.
 
 const LATIN = "Latin";
 // One letter a column, as print shows it in each script; a dot where a script has none.
