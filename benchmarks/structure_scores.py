@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from itertools import chain, product
@@ -16,17 +16,36 @@ from scipy.optimize import linear_sum_assignment
 Table = list[list[str]]
 """Rows of the texts of cells."""
 
-# Classes of what is above and below the text of a page
-_RUNNING = frozenset(("head", "foot"))
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4"))
-_BLOCKS = frozenset(
-    ("p", "li", "td", "th", "figcaption", "span", "div", "br", *_HEADINGS)
+# Classes, elements and roles of what is above, below and beside the text of a page
+_RUNNING_CLASSES = frozenset(("head", "foot"))
+_RUNNING = frozenset(("header", "footer", "complementary"))
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_CELLS = frozenset(("td", "th", "cell", "columnheader", "rowheader"))
+_TABLES = frozenset(("table", "presentation"))  # real ones, and those for layout
+_VOID = frozenset(("br", "hr", "img", "input", "meta", "wbr"))
+_UNSEEN = frozenset(("style", "title"))
+_PARTS = frozenset(("li", "p", "td", "th", *_HEADINGS))  # whose text is theirs alone
+# Within words
+_INLINE = frozenset(
+    ("a", "abbr", "b", "code", "em", "i", "small", "strong", "sub", "sup", "u", "wbr")
 )
-_ALIKE = 0.8  # share of characters that a heading may be known by
+_ITEM = re.compile(
+    r"[-*+] |(?=\d+[.)] )"
+)  # of Markdown, without numbers: they are text
+_TASK = re.compile(r"- \[[ x]\] ")
+_NESTING = 4  # spaces before an item that is in another one
+_ALIKE = 0.8  # share of characters that a heading or an item may be known by
 
 
 class Heading(NamedTuple):
     """A heading; level 1 is the highest of its page."""
+
+    text: str
+    level: int
+
+
+class Item(NamedTuple):
+    """An item of a list with its number; level 1 is in no other item."""
 
     text: str
     level: int
@@ -40,12 +59,14 @@ class Structure:
         text: all words in their order, with what runs above and below the text.
         body: all words without that.
         headings: of any level, in their order.
+        items: of lists, in their order.
         tables: in their order.
     """
 
     text: list[str] = field(default_factory=list)
     body: list[str] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
 
 
@@ -55,15 +76,24 @@ def words_of(text: str) -> list[str]:
     return [word for word in words if any(map(str.isalnum, word))]
 
 
+class _Element(NamedTuple):
+    tag: str
+    role: str  # of ARIA, or the tag
+    is_running: bool
+    heading_level: int  # 0 if it is none
+
+
 class _Parser(HTMLParser):
-    """Reads HTML without nested tables or lists, in which every element is closed."""
+    """Reads HTML in which every element is closed, with tables in tables for layout only."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found = Structure()
-        self._open: list[tuple[str, str]] = []
+        self._open: list[_Element] = []
         self._words: list[str] = []
         self._numbers: list[int | None] = []
+        # Of items that are open, their numbers among all
+        self._items: list[int] = []
         self._heading: list[str] | None = None
         self._cell: list[str] | None = None
         # For each column, the rows that cells above still cover
@@ -75,48 +105,59 @@ class _Parser(HTMLParser):
         tag: str,
         attributes: list[tuple[str, str | None]],
     ) -> None:
-        if tag in _BLOCKS:
+        if tag not in _INLINE:
             self._end_words()
-        if tag == "br":
+        if tag in _VOID:
             return
-        self._open.append((tag, dict(attributes).get("class") or ""))
+        named = {name: value or "" for name, value in attributes}
+        element = _element(tag, named)
+        is_layout = self._is_layout()
+        self._open.append(element)
         if tag in ("ul", "ol"):
-            self._numbers.append(0 if tag == "ol" else None)
-        elif tag == "li" and self._numbers[-1] is not None:
-            self._numbers[-1] += 1
-            self._add(f"{self._numbers[-1]}.")
-        elif tag in _HEADINGS:
+            start = int(named.get("start") or 1)
+            self._numbers.append(start - 1 if tag == "ol" else None)
+        elif tag == "li":
+            self._begin_item()
+        elif element.heading_level:
             self._heading = []
-        elif tag == "table":
+        elif element.role == "table":
             self.found.tables.append([])
             self._spans = []
-        elif tag == "tr":
+        elif is_layout:
+            return
+        elif element.role in ("tr", "row"):
             self.found.tables[-1].append([])
-        elif tag in ("td", "th"):
+        elif element.role in _CELLS:
             self._cell = []
-            named = dict(attributes)
             self._rows = int(named.get("rowspan") or 1)
             self._columns = int(named.get("colspan") or 1)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in _BLOCKS:
+        if tag not in _INLINE:
             self._end_words()
-        while self._open and self._open.pop()[0] != tag:
-            pass
+        element = _element(tag, {})
+        while self._open:
+            element = self._open.pop()
+            if element.tag == tag:
+                break
         if tag in ("ul", "ol"):
             self._numbers.pop()
-        elif tag in _HEADINGS and self._heading is not None:
-            heading = Heading(" ".join(self._heading), int(tag.removeprefix("h")))
+        elif tag == "li":
+            self._items.pop()
+        elif element.heading_level and self._heading is not None:
+            heading = Heading(" ".join(self._heading), element.heading_level)
             self.found.headings.append(heading)
             self._heading = None
-        elif tag in ("td", "th") and self._cell is not None:
+        elif self._is_layout():
+            return
+        elif element.role in _CELLS and self._cell is not None:
             self._end_cell(" ".join(self._cell))
             self._cell = None
-        elif tag == "tr":
+        elif element.role in ("tr", "row"):
             self._add_covered()
 
     def handle_data(self, data: str) -> None:
-        if self._open and self._open[-1][0] == "style":
+        if self._open and self._open[-1].tag in _UNSEEN:
             return
         # Text beside a mark without white space between them is one word.
         begins_a_word = data[:1].isspace()
@@ -128,6 +169,19 @@ class _Parser(HTMLParser):
             self._words += data.split()
         if data[-1:].isspace() and self._words:
             self._words[-1] += "\0"
+
+    def _is_layout(self) -> bool:
+        """Whether the innermost open table has no cells, but places what is in it."""
+        roles = (each.role for each in reversed(self._open))
+        innermost = next((role for role in roles if role in _TABLES), "presentation")
+        return innermost == "presentation"
+
+    def _begin_item(self) -> None:
+        self._items.append(len(self.found.items))
+        self.found.items.append(Item("", len(self._items)))
+        if self._numbers[-1] is not None:
+            self._numbers[-1] += 1
+            self._add(f"{self._numbers[-1]}.")
 
     def _end_words(self) -> None:
         if self._words:
@@ -153,12 +207,35 @@ class _Parser(HTMLParser):
     def _add(self, text: str) -> None:
         words = words_of(text)
         self.found.text += words
-        if not any(_RUNNING.intersection(css.split()) for _, css in self._open):
+        if not any(element.is_running for element in self._open):
             self.found.body += words
         if self._heading is not None:
             self._heading.append(text)
         if self._cell is not None:
             self._cell.append(text)
+        if self._is_text_of_item():
+            before = self.found.items[self._items[-1]]
+            self.found.items[self._items[-1]] = before._replace(
+                text=f"{before.text} {text}".strip()
+            )
+
+    def _is_text_of_item(self) -> bool:
+        """Whether what is open is an item, and no paragraph or cell in it."""
+        blocks = (each.tag for each in reversed(self._open) if each.tag in _PARTS)
+        return next(blocks, "") == "li"
+
+
+def _element(tag: str, attributes: Mapping[str, str]) -> _Element:
+    """What a tag and its attributes say."""
+    role = attributes.get("role") or tag
+    level = 0
+    if tag in _HEADINGS:
+        level = int(tag.removeprefix("h"))
+    elif role == "heading":
+        level = int(attributes["aria-level"])
+    classes = attributes.get("class", "").split()
+    is_running = role in _RUNNING or bool(_RUNNING_CLASSES.intersection(classes))
+    return _Element(tag, role, is_running, level)
 
 
 def structure_of_html(html: str) -> Structure:
@@ -179,7 +256,7 @@ def structure_of_markdown(markdown: str) -> Structure:
     found = Structure()
     table: Table | None = None
     for line in markdown.splitlines():
-        plain = line.strip()
+        plain = _TASK.sub("- ", line.strip())
         if not plain.startswith("|"):
             table = None
         if re.fullmatch(r"\|(:?-+:?\|)+|-{3,}", plain.replace(" ", "")):
@@ -195,6 +272,9 @@ def structure_of_markdown(markdown: str) -> Structure:
         marks, space, heading = plain.partition(" ")
         if space and re.fullmatch(r"#{1,6}", marks):
             found.headings.append(Heading(_unescaped(heading), len(marks)))
+        if mark := _ITEM.match(plain):
+            level = 1 + (len(line) - len(line.lstrip())) // _NESTING
+            found.items.append(Item(_unescaped(plain[mark.end() :]), level))
         found.text += words_of(_unescaped(plain))
     found.body = found.text
     return found
@@ -211,9 +291,12 @@ def word_errors(found: Sequence[str], truth: Sequence[str]) -> float:
 
 
 def heading_hits(
-    found: Sequence[Heading], truth: Sequence[Heading], *, of_one_level: bool = False
+    found: Sequence[Heading | Item],
+    truth: Sequence[Heading | Item],
+    *,
+    of_one_level: bool = False,
 ) -> tuple[int, int, int]:
-    """Headings that both have, that were found, and that there are.
+    """Headings, or items, that both have, that were found, and that there are.
 
     With ``of_one_level``, only those count that both have on the same level.
     """

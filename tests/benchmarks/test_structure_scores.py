@@ -36,6 +36,43 @@ def test_what_a_cell_covers_beside_and_below_it_is_empty():
     assert found.tables == [rows]
 
 
+ROLES = """<!DOCTYPE html><html lang="en"><head><title>No text</title><meta charset="utf-8"></head>
+<body><header><span>Harbour</span><span>7</span></header>
+<table role="presentation"><tr><td><p role="heading" aria-level="2">Tides</p></td>
+<td><div role="table">
+<div role="row"><div role="columnheader">Day</div><div role="columnheader">m</div></div>
+<div role="row"><div role="rowheader">1</div><div role="cell">2.4</div></div>
+</div></td></tr></table>
+<dl><div><dt>Berth</dt><dd>C 14</dd></div><div>Depth: 3 m</div></dl>
+<svg><text x="1">deep</text><text x="2">shallow</text></svg>
+<div role="doc-footnote"><sup>1</sup> At noon.</div><p role="complementary">COPY</p>
+<footer>Page <b>3</b></footer></body></html>"""
+
+
+def test_roles_say_what_elements_are():
+    found = scores.structure_of_html(ROLES)
+    assert found.headings == [("Tides", 1)]
+    assert found.tables == [[["Day", "m"], ["1", "2.4"]]]
+    body = "Tides Day m 1 2.4 Berth C 14 Depth: 3 m deep shallow 1 At noon."
+    assert " ".join(found.body) == body
+    assert " ".join(found.text) == f"Harbour 7 {body} COPY Page 3"
+
+
+def test_items_hold_their_lines_without_what_is_in_them():
+    inner = "<ul><li><i></i>on foot</li><li>by bus</li></ul>"
+    html = f'<ol start="4"><li>How far?{inner}</li><li>Why?<p>Two lines.</p></li></ol>'
+    found = scores.structure_of_html(html)
+    items = [("4. How far?", 1), ("on foot", 2), ("by bus", 2), ("5. Why?", 1)]
+    assert found.items == items
+    markdown = (
+        "4. How far?\n    - [ ] on foot\n    - [x] by bus\n5. Why?\n\nTwo lines.\n"
+    )
+    read = scores.structure_of_markdown(markdown)
+    assert read.items == items
+    assert read.text == found.text
+    assert scores.heading_hits(read.items[1:], found.items) == (3, 3, 4)
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_the_documents_hold_what_they_are_for(path):
     found = scores.structure_of_html(path.read_text("utf-8"))
