@@ -11,9 +11,11 @@ page numbers in plain text, without them in Markdown. FOLDER keeps pages and res
 stopped goes on, but what an older vit-str made is made anew. A system that is not installed is left
 out. ``--documents FOLDER`` takes other HTML, such as ``benchmarks/documents-unseen``, which no rule
 was made with, or ``benchmarks/documents-more``, with tables that are hard to copy, or
-``benchmarks/documents-fresh``, of other looks. ``--set-by libreoffice`` has Writer and Calc set
-twelve other documents, those of ``benchmarks/documents-office``, or the HTML that ``--documents``
-names.
+``benchmarks/documents-fresh``, of other looks. HTML that begins with ``<!DOCTYPE html>`` has looks
+and a size of its own and is printed once: half of ``benchmarks/documents-new``, 40 pages as 40
+people would make them, is as printed, a quarter scanned and a quarter photographed in software.
+``--set-by libreoffice`` has Writer and Calc set twelve other documents, those of
+``benchmarks/documents-office``, or the HTML that ``--documents`` names.
 """
 
 import argparse
@@ -45,16 +47,29 @@ STYLES = (
 )
 """Faces of the text, what they are like, and their sizes in points."""
 STATES = ("digital", "scan", "digital", "turned", "digital", "scan")
+OWN_STATES = ("digital", "scan", "digital", "photographed")
+"""Of pages with looks of their own."""
 DPI = 150
-_TESSERACT = {"de": "deu", "es": "spa", "fr": "fra", "it": "ita"}  # else English
+_PHOTOGRAPHED_DPI = 200
+# Names of languages; others are read as English
+_TESSERACT = {
+    "de": "deu",
+    "es": "spa",
+    "fr": "fra",
+    "it": "ita",
+    "pl": "pol",
+    "ru": "rus",
+}
 
 
 class Printed(NamedTuple):
     """A page to print."""
 
     html: str
-    style: tuple[str, str, float]  # see `STYLES`
+    style: tuple[str, str, float] | None  # see `STYLES`; None if the page has its own
     pdf: Path
+    state: str
+    seed: int
 
 
 class Document(NamedTuple):
@@ -138,30 +153,40 @@ def all_documents(
     folder: Path, documents: Path = DOCUMENTS, set_by: str = "chromium"
 ) -> Iterator[Document]:
     """The pages, made where they are missing."""
-    sources = sorted(documents.glob("*.html"))
-    pages = []
-    for source in sources:
-        for number, style in enumerate(STYLES, 1):
-            pdf = folder / f"{source.stem}-{number}.pdf"
-            pages.append(Printed(source.read_text("utf-8"), style, pdf))
+    pages = list(printed_pages(folder, documents))
     missing = [page for page in pages if not page.pdf.exists()]
     if missing:
         _, print_pages = TYPESETTERS[set_by]
         print_pages(missing)
-    for place, page in enumerate(pages):
-        number, style = divmod(place, len(STYLES))
-        state = STATES[(number + 2 * style + style // 2) % len(STATES)]
+    for page in pages:
         scan = page.pdf.with_suffix(".png")
         if not scan.exists():
-            scanned(page.pdf, state, seed=10 * number + style).save(
-                scan, dpi=(DPI, DPI)
-            )
+            scanned(page.pdf, page.state, page.seed).save(scan, dpi=(DPI, DPI))
             Image.open(scan).save(
                 scan.with_suffix(".scan.pdf"), resolution=DPI, quality=85
             )
         language = page.html.partition('lang="')[2][:2]
         truth = scores.structure_of_html(page.html)
-        yield Document(page.pdf.stem, state, language, truth, page.pdf, scan)
+        yield Document(page.pdf.stem, page.state, language, truth, page.pdf, scan)
+
+
+def printed_pages(folder: Path, documents: Path) -> Iterator[Printed]:
+    """What to print: each document in three styles, or once if it has its own."""
+    for number, source in enumerate(sorted(documents.glob("*.html"))):
+        html = source.read_text("utf-8")
+        if has_own_style(html):
+            state = OWN_STATES[number % len(OWN_STATES)]
+            yield Printed(html, None, folder / f"{source.stem}.pdf", state, number)
+            continue
+        for place, style in enumerate(STYLES):
+            pdf = folder / f"{source.stem}-{place + 1}.pdf"
+            state = STATES[(number + 2 * place + place // 2) % len(STATES)]
+            yield Printed(html, style, pdf, state, seed=10 * number + place)
+
+
+def has_own_style(html: str) -> bool:
+    """Whether a document is a whole one, and not what ``style.css`` is put before."""
+    return html.lower().startswith("<!doctype html>")
 
 
 def print_by_chromium(pages: Sequence[Printed]) -> None:
@@ -175,26 +200,39 @@ def print_by_chromium(pages: Sequence[Printed]) -> None:
         "--disable-gpu",
         "--no-pdf-header-footer",
     ]
-    for html, (face, kind, size), pdf in pages:
-        values = f":root {{ --face: '{face}', {kind}; --size: {size}pt }}"
-        page = pdf.with_suffix(".html")
-        page.write_text(
-            f'<!DOCTYPE html><meta charset="utf-8"><style>{values}{style}</style>{html}',
-            "utf-8",
-        )
-        target = f"--print-to-pdf={pdf.resolve()}"
+    for each in pages:
+        page = each.pdf.with_suffix(".html")
+        page.write_text(_whole_document(each, style), "utf-8")
+        target = f"--print-to-pdf={each.pdf.resolve()}"
         subprocess.run(
             [*command, target, page.resolve().as_uri()], check=True, capture_output=True
         )
 
 
+def _whole_document(page: Printed, style: str) -> str:
+    if page.style is None:
+        return page.html
+    face, kind, size = page.style
+    values = f":root {{ --face: '{face}', {kind}; --size: {size}pt }}"
+    return f'<!DOCTYPE html><meta charset="utf-8"><style>{values}{style}</style>{page.html}'
+
+
 def print_by_libreoffice(pages: Sequence[Printed]) -> None:
-    """Print HTML by Writer or Calc, each to a page of a PDF file."""
+    """Print HTML by Writer or Calc, each to a page of a PDF file.
+
+    Raises:
+        SystemExit: a page has looks of its own.
+    """
     office = program("LibreOffice", "soffice", "libreoffice")
     sources = []
-    for html, (face, _, size), pdf in pages:
-        ending, text = flat_document(html, face, size)
-        sources.append(pdf.with_suffix(ending))
+    for page in pages:
+        if page.style is None:
+            raise SystemExit(
+                f"{page.pdf.stem} has CSS of its own: use --set-by chromium"
+            )
+        face, _, size = page.style
+        ending, text = flat_document(page.html, face, size)
+        sources.append(page.pdf.with_suffix(ending))
         sources[-1].write_text(text, "utf-8")
     folder = pages[0].pdf.parent.resolve()
     # Beside an open LibreOffice
@@ -229,14 +267,24 @@ TYPESETTERS = {
 
 
 def scanned(pdf: Path, state: str, seed: int) -> Image.Image:
-    """A page as a picture: as drawn, or as a scanner sees it."""
+    """A page as a picture: as drawn, or as a scanner or a camera sees it."""
+    random = np.random.default_rng(seed)
+    if state == "photographed":
+        return _photographed(drawn(pdf, _PHOTOGRAPHED_DPI), random)
     image = drawn(pdf, DPI)
     if state == "digital":
         return image
-    random = np.random.default_rng(seed)
     image = with_light_and_noise(image, random.uniform(-1.5, 1.5), random)
     turn = random.choice([Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_270])
     return image.transpose(turn) if state == "turned" else image
+
+
+def _photographed(image: Image.Image, random: np.random.Generator) -> Image.Image:
+    """A gray page that lies flat on a table."""
+    from bent_pages import photograph
+
+    paper = np.asarray(image.convert("RGB"))
+    return photograph(paper, np.zeros(paper.shape[1]), random)
 
 
 def drawn(pdf: Path, dpi: int) -> Image.Image:
@@ -302,6 +350,8 @@ def systems() -> Mapping[str, System]:
                 )
     if shutil.which("tesseract"):
         found["Tesseract, text"] = tesseract
+    if find_spec("rapidocr"):
+        found["RapidOCR, text"] = rapidocr
     if find_spec("docling"):
         found["docling, Markdown"] = docling
     return found
@@ -367,6 +417,18 @@ def tesseract(document: Document) -> str:
     return subprocess.run(command, check=True, capture_output=True).stdout.decode()
 
 
+@cache
+def _rapidocr() -> Any:
+    from rapidocr import RapidOCR
+
+    return RapidOCR(params={"Global.log_level": "error"})
+
+
+def rapidocr(document: Document) -> str:
+    """The lines that RapidOCR reads with its default models, as it orders them."""
+    return "\n".join(_rapidocr()(str(document.scan)).txts or ())
+
+
 def docling(document: Document) -> str:
     """What docling makes with its default models, of the picture."""
     from docling.document_converter import DocumentConverter
@@ -410,6 +472,7 @@ def measured(found: str, document: Document) -> dict[str, Any]:
         "body errors": scores.word_errors(read.text, truth.body),
         "headings": scores.heading_hits(read.headings, truth.headings),
         "levels": scores.heading_hits(read.headings, truth.headings, of_one_level=True),
+        "items": scores.heading_hits(read.items, truth.items),
         "cells": scores.cell_hits(read.tables, truth.tables),
         "tables": scores.table_similarity(read.tables, truth.tables),
     }
@@ -417,14 +480,17 @@ def measured(found: str, document: Document) -> dict[str, Any]:
 
 def summary(results: Mapping[str, Any], documents: list[Document]) -> list[list[str]]:
     """A row for each system; errors of each state of pages."""
+    all_states = [*dict.fromkeys((*STATES, *OWN_STATES))]
+    all_states = [s for s in all_states if s in {each.state for each in documents}]
     rows = [
         [
             "system",
             "pages",
             "word errors",
-            *dict.fromkeys(STATES),
+            *all_states,
             "headings F1",
             "with levels",
+            "items F1",
             "cells F1",
             "TEDS",
         ]
@@ -436,8 +502,7 @@ def summary(results: Mapping[str, Any], documents: list[Document]) -> list[list[
         key = "body errors" if is_markdown else "text errors"
         values = list(pages.values())
         states = [
-            [page[key] for page in values if page["state"] == s]
-            for s in dict.fromkeys(STATES)
+            [page[key] for page in values if page["state"] == s] for s in all_states
         ]
         row = [
             name,
@@ -450,6 +515,7 @@ def summary(results: Mapping[str, Any], documents: list[Document]) -> list[list[
             row += [
                 f"{100 * scores.f1([page['headings'] for page in values]):.1f}",
                 f"{100 * scores.f1([page['levels'] for page in values]):.1f}",
+                f"{100 * scores.f1([page['items'] for page in values]):.1f}",
                 f"{100 * scores.f1([page['cells'] for page in values]):.1f}",
                 percent(tables),
             ]
@@ -458,17 +524,26 @@ def summary(results: Mapping[str, Any], documents: list[Document]) -> list[list[
 
 
 def by_document(pages: Mapping[str, Any]) -> list[list[str]]:
-    """A row for each page: errors of its words, headings and cells as found / right / there are.
+    """A row for each page: errors of its words; headings, items and cells as found / right / true.
 
     With levels, headings are right if their level is too.
     """
     rows = [
-        ["page", "state", "word errors", "headings", "with levels", "cells", "TEDS"]
+        [
+            "page",
+            "state",
+            "word errors",
+            "headings",
+            "with levels",
+            "items",
+            "cells",
+            "TEDS",
+        ]
     ]
     for name, page in pages.items():
         hits = [
             " / ".join(map(str, (page[key][1], page[key][0], page[key][2])))
-            for key in ("headings", "levels", "cells")
+            for key in ("headings", "levels", "items", "cells")
         ]
         rows.append(
             [
@@ -494,9 +569,9 @@ def write_pictures(folder: Path, results: Path, documents: list[Document]) -> No
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for document in documents:
-        Image.open(document.scan).resize((620, 877)).save(
-            folder / f"{document.name}.png"
-        )
+        picture = Image.open(document.scan)
+        picture.thumbnail((877, 877))
+        picture.save(folder / f"{document.name}.png")
         text = results / f"{document.name}.vit-str,-Markdown.txt"
         shown = escape(text.read_text("utf-8")) if text.exists() else ""
         rows.append(
