@@ -38,6 +38,13 @@ def test_a_whole_document_is_printed_once_and_others_in_every_style(tmp_path):
     assert [page.style for page in pages] == [*page_structure.STYLES, None]
 
 
+def test_half_of_the_new_pages_are_as_printed():
+    folder = Path(page_structure.__file__).with_name("documents-new")
+    states = [each.state for each in page_structure.printed_pages(Path(), folder)]
+    counts = {state: states.count(state) for state in states}
+    assert counts == {"digital": 20, "scan": 10, "photographed": 10}
+
+
 def test_libreoffice_refuses_a_page_with_css_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setattr(page_structure, "program", lambda *_: "soffice")
     page = page_structure.Printed("", None, tmp_path / "a-en.pdf", "scan", seed=0)
