@@ -29,10 +29,10 @@ _PARTS = frozenset(("li", "p", "td", "th", *_HEADINGS))  # whose text is theirs 
 _INLINE = frozenset(
     ("a", "abbr", "b", "code", "em", "i", "small", "strong", "sub", "sup", "u", "wbr")
 )
-_ITEM = re.compile(
-    r"[-*+] |(?=\d+[.)] )"
-)  # of Markdown, without numbers: they are text
+# The marks of items in Markdown; numbers are text
+_ITEM = re.compile(r"[-*+] |(?=\d+[.)] )")
 _TASK = re.compile(r"- \[[ x]\] ")
+_BOXES = frozenset(("□", "☐", "☑", "☒", "[ ]", "[x]"))  # no text, but empty cells
 _NESTING = 4  # spaces before an item that is in another one
 _ALIKE = 0.8  # share of characters that a heading or an item may be known by
 
@@ -266,7 +266,8 @@ def structure_of_markdown(markdown: str) -> Structure:
                 table = []
                 found.tables.append(table)
             cells = re.split(r"(?<!\\)\|", plain.strip().removeprefix("|"))[:-1]
-            table.append([_unescaped(cell) for cell in cells])
+            texts = map(_unescaped, cells)
+            table.append(["" if text in _BOXES else text for text in texts])
             found.text += words_of(_unescaped(" ".join(cells)))
             continue
         marks, space, heading = plain.partition(" ")

@@ -90,6 +90,11 @@ def test_markdown_is_taken_apart_alike():
     assert found.text == ["The", "tide", "One", "*two*", "Go", "a", "b", "c", "5", "x"]
 
 
+def test_a_cell_with_a_box_to_tick_is_empty():
+    found = scores.structure_of_markdown("| Early | □ | \\[x\\] |\n|---|---|---|\n")
+    assert found.tables == [[["Early", "", ""]]]
+
+
 def test_word_errors_count_order():
     truth = ["one", "two", "three", "four"]
     assert scores.word_errors(truth, truth) == 0
