@@ -94,6 +94,30 @@ def test_documents(ask, monkeypatch):
     assert text.endswith("there are more pages: ask for pages 3-")
 
 
+def test_texts_are_checked(ask):
+    right = ask("check_text", path="scan.tiff", text="# Hallo\n\nMuseum Garten")
+    assert right["right"] and right["confirmed"] == 3
+    assert right["unconfirmed"] == [] and right["errors"] == []
+    wrong = ask("check_text", path="scan.tiff", text="Hallo Museen Garten und")
+    contradicted, absent = wrong["unconfirmed"]
+    assert not wrong["right"] and wrong["expected_errors"] > 1.5
+    assert (contradicted["text"], contradicted["found"]) == ("Museen", "Museum")
+    assert contradicted["verdict"] == "contradicted" and contradicted["page"] == 2
+    assert contradicted["probability"] < 0.1 and len(contradicted["box"]) == 4
+    assert (absent["verdict"], absent["box"]) == ("absent", None)
+    missing = ask("check_text", path="scan.tiff", text="Hallo Museum")["unconfirmed"]
+    assert [(row["text"], row["found"]) for row in missing] == [(None, "Garten")]
+
+
+def test_texts_of_many_pages_are_checked_in_parts(ask, monkeypatch):
+    monkeypatch.setattr(assistant, "MOST_PAGES", 2)
+    first = ask("check_text", path="scan.tiff", text="Hallo Museum")
+    assert first["right"] and first["note"].endswith("with pages 3-")
+    rest = ask("check_text", path="scan.tiff", text="Garten", pages="3-")
+    assert rest["right"] and "note" not in rest
+    assert "note" not in ask("check_text", path="scan.tiff", text="Museum", pages="2")
+
+
 @pytest.mark.parametrize(
     "path",
     ["../outside.png", "link.png", "/etc/passwd", "missing.png", "inside", ""],
@@ -101,6 +125,7 @@ def test_documents(ask, monkeypatch):
 def test_nothing_outside_the_folders_is_read(path, ask):
     for tool in ("read_image", "read_document"):
         assert "no file in the folders that may be read" in ask(tool, path=path)
+    assert "no file in the folders" in ask("check_text", path=path, text="Hallo")
 
 
 def test_mistakes_are_one_line(ask, folder):
@@ -108,6 +133,9 @@ def test_mistakes_are_one_line(ask, folder):
     assert str(folder) not in ask("read_document", path="broken.png")
     assert "expected pages such as" in ask("read_document", path="scan.tiff", pages="x")
     assert "more than 10 bytes" in ask("read_image", Limits(body=10), path="scan.tiff")
+    assert "the text has no words" in ask("check_text", path="scan.tiff", text=" ")
+    many = ask("check_text", path="scan.tiff", text="a " * 20_001)
+    assert "a text may hold 20,000 words; send fewer" in many
     few = Limits(pixels=100)
     assert "more than 100 pixels" in ask("read_image", few, path="inside/word.png")
 
@@ -129,7 +157,7 @@ def test_the_command_answers_over_standard_input_and_output(folder):
             return {tool.name for tool in tools.tools}, result
 
     names, result = asyncio.run(go())
-    assert names == {"list_files", "read_image", "read_document"}
+    assert names == {"list_files", "read_image", "read_document", "check_text"}
     assert result.structured_content["text"] == "Hallo"
 
 

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -73,6 +74,11 @@ class PageOptions:
     def numbers(self) -> Iterator[int]:
         """The numbers of the wanted pages, in order."""
         return page_numbers(self.ranges)
+
+    def first(self, count: int) -> "PageOptions":
+        """The same of the first of these pages only."""
+        numbers = islice(self.numbers, count)
+        return replace(self, ranges=tuple((number, number) for number in numbers))
 
 
 _ALL = PageOptions()

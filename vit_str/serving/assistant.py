@@ -1,7 +1,7 @@
-"""Tools for assistants (Model Context Protocol): read pictures and documents in some folders."""
+"""Tools for assistants (Model Context Protocol): read files in some folders, and check texts."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -18,18 +18,20 @@ from vit_str.console import one_line
 from vit_str.decoding.search import Search
 from vit_str.images.loading import UnreadableImage, announced
 from vit_str.pages.document import stream_pages
-from vit_str.pages.pictures import PAGE_SUFFIXES
+from vit_str.pages.pictures import PAGE_SUFFIXES, PageOptions
 from vit_str.pages.reader import PageReader, load_page
 from vit_str.pages.write.document_pages import DocumentPage
 from vit_str.pages.write.markdown import together
 from vit_str.pages.write.spreadsheets import tables_as_csv
-from vit_str.serving.limits import Limits
+from vit_str.reading.checking.checker import PageChecker, load_checking_reader
+from vit_str.reading.checking.texts import parse_text
+from vit_str.serving.limits import MOST_CHECKED, Limits
 from vit_str.words.reader import Reader, load
 
 INSTRUCTIONS = (
     "Reads printed and photographed text on this machine, without a network. Paths are files in "
     "the folders that list_files names. Confidences are probabilities from 0 to 1; below 0.8 a "
-    "text may be wrong."
+    "text may be wrong. To see whether a text of your own says what a page says, use check_text."
 )
 MOST_PAGES = 10
 """Pages of a document in one answer."""
@@ -41,6 +43,10 @@ FilePath = Annotated[str, Field(description="of the file, as list_files gives it
 Language = Annotated[
     str | None,
     Field(description="whose words and letters to expect, such as de, en+fr or ru"),
+]
+Password = Annotated[str | None, Field(description="of a locked PDF file")]
+Pages = Annotated[
+    str, Field(description="such as 3-5 or 1,7-; no more than ten of them are read")
 ]
 
 
@@ -59,6 +65,11 @@ class Readers:
         )
         self.pages: Callable[[str | None], PageReader] = lru_cache(_LANGUAGES)(
             lambda language: load_page(model, device, search=_search(language))
+        )
+        self.checkers: Callable[[str | None], PageChecker] = lru_cache(_LANGUAGES)(
+            lambda language: PageChecker(
+                load_checking_reader(model, device, search=_search(language))
+            )
         )
 
     async def do(self, work: Callable[[], Result]) -> Result:
@@ -161,17 +172,13 @@ def create_server(folders: Folders, readers: Readers) -> MCPServer:
     @server.tool()
     async def read_document(
         path: FilePath,
-        pages: Annotated[
-            str, Field(description="such as 3-5 or 1,7-; ten of them are read")
-        ] = "1-",
+        pages: Pages = "1-",
         format: Annotated[  # noqa: A002 - as others call it
             Literal["markdown", "csv"],
             Field(description="markdown, or the tables alone as csv"),
         ] = "markdown",
         language: Language = None,
-        password: Annotated[
-            str | None, Field(description="of a locked PDF file")
-        ] = None,
+        password: Password = None,
     ) -> str:
         """Read a PDF or TIFF file, or a picture: headings, paragraphs, lists and tables."""
 
@@ -188,6 +195,25 @@ def create_server(folders: Folders, readers: Readers) -> MCPServer:
             return _document(read[:MOST_PAGES], format, has_more=len(read) > MOST_PAGES)
 
         return await readers.do(work)
+
+    @server.tool()
+    async def check_text(
+        path: FilePath,
+        text: Annotated[
+            str,
+            Field(description="what the pages should say; plain, Markdown or HTML"),
+        ],
+        pages: Pages = "1-",
+        language: Language = None,
+        password: Password = None,
+    ) -> dict[str, Any]:
+        """Check a text against a picture or document, by its pixels: which words it confirms.
+
+        Lists the words that it does not: contradicted (found is what the page says), absent (no
+        page has it), missing (only the page has it), doubtful; with page, box and probability.
+        """
+        check = partial(_check, folders, readers, path, text, pages, language, password)
+        return await readers.do(check)
 
     return server
 
@@ -216,6 +242,46 @@ def _read_picture(
         "width": page.width,
         "height": page.height,
         "words": words,
+    }
+
+
+def _check(
+    folders: Folders,
+    readers: Readers,
+    path: str,
+    text: str,
+    pages: str,
+    language: str | None,
+    password: str | None,
+) -> dict[str, Any]:
+    file = folders.file(path)
+    options = PageOptions.of(pages, password=password)
+    first = options.first(MOST_PAGES)
+    given = parse_text(text)
+    if len(given.words) > MOST_CHECKED:
+        raise ValueError(f"a text may hold {MOST_CHECKED:,} words; send fewer")
+    checked = readers.checkers(language).check(file, given, first)
+    answer = checked.summary()
+    del answer["pages"]
+    shown = [row for row in checked.rows() if row["verdict"] != "confirmed"]
+    answer["unconfirmed"] = [_unconfirmed(row) for row in shown]
+    others = next(islice(options.numbers, MOST_PAGES, None), None)
+    if others and len(checked.pages) + len(checked.errors) == MOST_PAGES:
+        advice = f"check the text of others with pages {others}-"
+        answer["note"] = f"{MOST_PAGES} pages were looked at; {advice}"
+    return answer
+
+
+def _unconfirmed(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What an assistant has to know of a word."""
+    boxes = [[round(side) for side in box] for box in row["boxes"]]
+    return {
+        "text": None if row["verdict"] == "missing" else row["text"],
+        "verdict": row["verdict"],
+        "found": row["found"],
+        "probability": round(row["probability"], 4),
+        "page": row["page"],
+        "box": boxes[0] if boxes else None,
     }
 
 

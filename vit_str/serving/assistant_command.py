@@ -8,7 +8,8 @@ from vit_str.serving.limits import Limits
 _EPILOG = """\
 Assistants start this program themselves, and ask it over its standard input and output (Model
 Context Protocol). It reads files in the folders that are named here and nowhere else, with the
-limits of vit-str serve, and needs no network. Its tools: list_files, read_image, read_document.
+limits of vit-str serve, and needs no network. Its tools: list_files, read_image, read_document,
+and check_text, which says of each word of a text whether a page says so.
 
 examples:
   vit-str mcp ~/Documents ~/Downloads
@@ -19,7 +20,9 @@ exit codes: 0 its standard input was closed; 2 wrong use; 130 interrupted with C
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str mcp``."""
-    parser.description = "Read pictures and documents for an assistant."
+    parser.description = (
+        "Read pictures and documents for an assistant, and check texts against them."
+    )
     parser.epilog = _EPILOG
     parser.add_argument(
         "folders",

@@ -20,6 +20,8 @@ MOST_WORDS = 10_000
 """Words that the lexicon of a request may hold."""
 MOST_PAGES = 1000
 """Pages of a document that a request may ask for."""
+MOST_CHECKED = 20_000
+"""Words of a text that is checked."""
 # Bits of an IPv6 address that a client is given; it chooses the others
 _SITE_PREFIX = 64
 _BODIES = 16  # of the greatest size, in memory at the same time

@@ -41,6 +41,7 @@ from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.guard import LOG, Metrics
 from vit_str.serving.lanes import Lane, MeanTime, Share, set_at_end
 from vit_str.serving.limits import (
+    MOST_CHECKED,
     MOST_PAGES,
     Capacity,
     ClientDisconnected,
@@ -65,7 +66,6 @@ _DECODERS_OF_ONE = 3  # of them, that a client may have at the same time
 _LARGE_DECODERS = 1
 _DRAWERS = 2  # processes that draw pages of PDF files, or decode large ones
 _FORMS = 2  # threads that take forms apart
-_MOST_CHECKED = 20_000  # words of a text
 _OTHERS = 4  # engines with weights of other scripts that are kept
 _KNOWN_SEARCHES = 16  # whose lexicons and masks are kept
 # Of the deadline, that a page may be read for while other clients wait
@@ -327,8 +327,8 @@ class ReadingService:
             Refusal: the server reads no pages, or the text has too many words.
         """
         self._require_pages()
-        if len(given.words) > _MOST_CHECKED:
-            raise Refusal(422, f"a text may hold {_MOST_CHECKED:,} words; send fewer")
+        if len(given.words) > MOST_CHECKED:
+            raise Refusal(422, f"a text may hold {MOST_CHECKED:,} words; send fewer")
         make = _check_of(wanted, given, html)
         with self.pages.places(client, 1):
             return await self._read_page(
