@@ -8,6 +8,8 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
     "project"
@@ -48,7 +50,7 @@ def test_the_container_serves_pages_too():
 
 def test_a_release_has_the_addresses_of_its_repository(tmp_path):
     """A package index has no files beside the README: pictures and links need whole addresses."""
-    for name in ("README.md", "pyproject.toml"):
+    for name in ("README.md", "pyproject.toml", "CITATION.cff"):
         shutil.copy(ROOT / name, tmp_path)
     url = "https://github.com/someone/some-thing"
     command = [sys.executable, str(ROOT / "tests/give_addresses.py"), url, "v1.2.3"]
@@ -57,6 +59,11 @@ def test_a_release_has_the_addresses_of_its_repository(tmp_path):
     assert project.pop("urls")["Homepage"] == url
     assert project == PROJECT
     readme = (tmp_path / "README.md").read_text("utf-8")
+    assert f"`git clone {url}`, or" in " ".join(readme.split())
+    citation = yaml.safe_load((tmp_path / "CITATION.cff").read_text("utf-8"))
+    assert citation.pop("repository-code") == url
+    assert citation.pop("url") == f"{url}/tree/v1.2.3"
+    assert citation == yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     links = re.findall(r"\]\(([^)]*)\)", readme)
     assert links
     assert all(link.startswith(("https://", "http://")) for link in links)
@@ -69,3 +76,34 @@ def test_a_release_has_the_addresses_of_its_repository(tmp_path):
         )
         assert (ROOT / path).is_file()
     assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 1
+
+
+def test_a_citation_names_the_version_of_the_package():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == PROJECT["version"]
+    assert citation["license"] in PROJECT["license"]
+
+
+def test_forms_for_issues_ask_for_what_is_needed():
+    """GitHub shows a form only if each of its parts has a type, a name of its own and a label."""
+    forms = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
+    assert {"bug.yml", "misread.yml"} <= {form.name for form in forms}
+    for form in forms:
+        content = yaml.safe_load(form.read_text("utf-8"))
+        if form.name == "config.yml":
+            continue
+        assert content["name"] and content["description"]
+        fields = [part for part in content["body"] if part["type"] != "markdown"]
+        assert len({field["id"] for field in fields}) == len(fields)
+        assert all(field["attributes"]["label"] for field in fields)
+        assert "--version" in fields[-1]["attributes"]["label"]
+
+
+def test_the_classifiers_name_the_versions_that_are_tested():
+    named = {
+        each.rpartition(" ")[2] for each in PROJECT["classifiers"] if ":: 3." in each
+    }
+    workflow = (ROOT / ".github/workflows/tests.yml").read_text("utf-8")
+    matrix = yaml.safe_load(workflow)["jobs"]["tests"]["strategy"]["matrix"]
+    assert named == {*matrix["python"]}
+    assert "3.14" in named
