@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from vit_str.decoding.boxes import Box
 from vit_str.pages.write.previews import data_url
+from vit_str.reading.checking.checked import (
+    Checked,
+    CheckedWord,
+    MissingWord,
+    PageSize,
+)
+from vit_str.reading.checking.html import html_of
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
 DROP = """async ([name, bytes]) => {
@@ -55,6 +63,49 @@ PAGE = {
     "words": [word("WAY", 0, 0), word("OUT", 65, 0), word("Exit", 5, 1)],
     "error": None,
 }
+
+
+SUM = {"row": 1, "column": 0, "rows": 1, "columns": 2}
+TABLE = {
+    "path": "page",
+    "width": 240,
+    "height": 200,
+    "text": "Bill\nItem Price Now Nuts, bolts -7.50 =A1\nThanks",
+    "words": [
+        word(text, left, line)
+        for text, left, line in [
+            ("Bill", 0, 0), ("Item", 0, 1), ("Price", 70, 1), ("Now", 140, 1),
+            ("Nuts,", 0, 2), ("bolts", 70, 2), ("-7.50", 140, 2), ("=A1", 140, 3),
+            ("Thanks", 0, 4),
+        ]
+    ],
+    "structure": [
+        {"role": "heading", "words": [0]},
+        {
+            "role": "table",
+            "words": [1, 2, 3, 4, 5, 6, 7],
+            "rows": [["Item", "Price", "Now"], ["Nuts, bolts", "", "-7.50"], ["", "", "=A1"]],
+            "spans": [SUM],
+        },
+        {"role": "paragraph", "words": [8]},
+    ],
+    "csv": "Item,Price\n",
+    "xlsx": "data:application/zip;base64,UEsFBg==",
+    "error": None,
+}  # fmt: skip
+CHECKED = Checked(
+    "Nuts cost 750 each",
+    [
+        CheckedWord("Nuts", 0, 4, "confirmed", 0.99, 1, (Box(0, 0, 30, 10),)),
+        CheckedWord("cost", 5, 9, "absent", 0.01),
+        CheckedWord(
+            "750", 10, 13, "contradicted", 0.02, 1, (Box(40, 0, 60, 10),), "7.50"
+        ),
+        CheckedWord("each", 14, 18, "doubtful", 0.5, 1, (Box(70, 0, 99, 10),)),
+    ],
+    [MissingWord("today", 0.97, 1, Box(0, 50, 30, 60), after=4)],
+    [PageSize(1, 128, 96)],
+)
 
 
 def drop(page: Any, path: Path) -> Any:
@@ -122,7 +173,7 @@ def test_a_whole_picture_and_a_closer_look(page, stub):
     )
     page.locator(".card[aria-busy=false]").nth(1).wait_for()
     assert answers.asked == [
-        "/v1/page?language=",
+        "/v1/page?language=&structure=1&tables=1",
         "/v1/read?n_best=3&language=&boxes=1&attention=1",
     ]
 
@@ -142,14 +193,116 @@ def test_pages_of_a_pdf_file_are_drawn_by_the_server(page, stub, tmp_path):
     assert card.get_by_text("Previous page").is_visible()
     assert not card.get_by_text("Next page").is_visible()
     assert answers.asked == [
-        "/v1/page?language=&picture=1",
-        "/v1/page?language=&page=2&picture=1",
+        "/v1/page?language=&structure=1&tables=1&picture=1",
+        "/v1/page?language=&structure=1&tables=1&page=2&picture=1",
     ]
     card.get_by_text("Copy JSON").click()
     card.get_by_text("Copied").wait_for()
     assert "picture" not in json.loads(
         page.evaluate("() => navigator.clipboard.readText()")
     )
+
+
+def test_a_table_is_shown_as_one_copied_and_saved(page, stub, tmp_path):
+    _, answers = stub
+    page.select_option("#kind", "page")
+    answers.append((200, {}, TABLE))
+    card = drop(page, SAMPLES / "word-06.jpg")
+    rows = [
+        [(cell.inner_text().split(), cell.get_attribute("colspan")) for cell in row]
+        for row in (each.locator("th, td").all() for each in card.locator("tr").all())
+    ]
+    assert rows == [
+        [(["Item"], "1"), (["Price"], "1"), (["Now"], "1")],
+        [(["Nuts,", "bolts"], "2"), (["-7.50"], "1")],
+        [([], "1"), ([], "1"), (["=A1"], "1")],
+    ]
+    assert card.locator(".text p").all_inner_texts() == ["Bill", "Thanks"]
+    card.locator("polygon").nth(5).hover(force=True)  # in the order of the page
+    assert card.locator("td button.lit").inner_text() == "bolts"
+    card.get_by_text("Copy table").click()
+    card.get_by_text("Copied").wait_for()
+    copied = page.evaluate("() => navigator.clipboard.readText()")
+    assert copied == "Item\tPrice\tNow\nNuts, bolts\t\t-7.50\n\t\t'=A1"
+    saved = {}
+    for button in ("Save tables as CSV", "Save tables for Excel"):
+        with page.expect_download() as download:
+            card.get_by_text(button).click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        saved[path.name] = path.read_bytes()
+    assert saved["word-06.csv"].decode("utf-8-sig") == TABLE["csv"]
+    assert saved["word-06.xlsx"] == b"PK\5\6"
+
+
+def test_pages_without_tables_offer_no_spreadsheets(page, stub):
+    _, answers = stub
+    page.select_option("#kind", "page")
+    answers.append((200, {}, PAGE))
+    card = drop(page, SAMPLES / "word-06.jpg")
+    assert card.get_by_text("Copy text").is_visible()
+    assert not card.get_by_text("Save tables").first.is_visible()
+    assert card.locator("table").count() == 0
+
+
+def doubts(page: Any) -> list[str]:
+    """What is said of each doubt that n leads to, then of those that p leads back to."""
+    said = []
+    for key in "nnnnnpp":
+        page.keyboard.press(key)
+        said.append(page.locator("output").inner_text().split(",")[0])
+    return said
+
+
+DOUBTS = ["absent", "contradicted", "doubtful", "missing: today"]
+
+
+def test_a_text_is_checked_in_the_page_and_saved_as_the_file(
+    page, stub, browser, tmp_path
+):
+    _, answers = stub
+    page.select_option("#kind", "page")
+    html = html_of(CHECKED, {1: data_url(Image.new("RGB", (128, 96)))}, "a.jpg")
+    answers += [
+        (200, {}, PAGE),
+        (422, {}, {"error": "the text has no words"}),
+        (200, {}, {"html": html}),
+    ]
+    card = drop(page, SAMPLES / "word-06.jpg")
+    card.get_by_text("Check a text").click()
+    card.locator("textarea").fill("-")
+    card.get_by_text("Check it").click()
+    assert "The text has no words." in card.locator(".check [role=alert]").inner_text()
+    text = {"name": "a.md", "mimeType": "text/markdown", "buffer": b"Nuts cost 750"}
+    card.locator(".check input").set_input_files(text)
+    page.wait_for_function("() => document.querySelector('.check textarea').value[4]")
+    assert card.locator("textarea").input_value() == "Nuts cost 750"
+    card.get_by_text("Check it").click()
+    page.locator("#check-dialog[open]").wait_for()
+    assert answers.asked[1:] == ["/v1/check?html=1&language=&page=1"] * 2
+    assert page.locator("#check-dialog figure").bounding_box()["height"] > 50
+    assert doubts(page) == [*DOUBTS, "absent", "missing: today", "doubtful"]
+    page.locator("rect.contradicted").click(force=True)
+    assert page.locator(".word.lit").inner_text() == "750"
+    assert "the page says 7.50" in page.locator("output").inner_text()
+    with page.expect_download() as download:
+        page.get_by_text("Save as a file").click()
+    assert download.value.suggested_filename == "word-06.jpg.checked.html"
+    page.locator("#check-dialog [data-do=close]").click()
+    assert not page.locator("#check-dialog").is_visible()
+    page.keyboard.press("n")  # nothing is left to go to
+    download.value.save_as(tmp_path / "checked.html")
+    file = browser.new_page()
+    file.goto((tmp_path / "checked.html").as_uri())
+    assert doubts(file) == [*DOUBTS, "absent", "missing: today", "doubtful"]
+    colors = {
+        verdict: file.locator(f".word.{verdict}").first.evaluate(
+            "(word) => getComputedStyle(word).textDecorationColor"
+        )
+        for verdict in ("confirmed", "doubtful", "contradicted")
+    }
+    assert len({*colors.values()}) == 3
+    file.close()
 
 
 def test_what_goes_wrong_is_said_in_words(page, stub):

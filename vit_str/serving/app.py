@@ -170,7 +170,13 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
             upload, lexicon = await _only_upload(service, request, body)
             search = _search(query, lexicon)
             client = client_of(request.scope)
-            options = PageOfUpload(query.page, search, query.picture, query.structure)
+            options = PageOfUpload(
+                number=query.page,
+                search=search,
+                picture=query.picture,
+                structure=query.structure,
+                tables=query.tables,
+            )
             record = await service.read_page(upload, options, client)
             content = json.dumps(record, ensure_ascii=False)
             return Response(content, media_type="application/json")

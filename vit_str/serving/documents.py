@@ -1,13 +1,18 @@
 """Documents as they are streamed: what stands before, between and behind their pages."""
 
+import io
 import json
+from base64 import b64encode
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from vit_str.pages.write.document_pages import DocumentPage
 from vit_str.pages.write.html import HTML_END, html_head, html_section
-from vit_str.pages.write.spreadsheets import tables_as_csv
+from vit_str.pages.write.spreadsheets import tables_as_csv, write_workbook
+
+_WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 class DocumentFormat(NamedTuple):
@@ -62,3 +67,14 @@ FORMATS = {
     "csv": DocumentFormat("text/csv", lambda _: "", _tables, "\n", ""),
 }
 """By name, see `DocumentQuery`."""
+
+
+def files_of_tables(page: DocumentPage) -> dict[str, str]:
+    """The tables of a page as ``csv``, and where openpyxl is installed as ``xlsx``, a data: URL."""
+    files = {"csv": tables_as_csv([page])}
+    if find_spec("openpyxl") is not None:
+        workbook = io.BytesIO()
+        write_workbook([page], workbook)
+        content = b64encode(workbook.getvalue()).decode("ascii")
+        files["xlsx"] = f"data:{_WORKBOOK};base64,{content}"
+    return files

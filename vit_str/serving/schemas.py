@@ -57,6 +57,7 @@ class PageQuery(SearchQuery):
     structure: bool = Field(
         False, description="give headings, paragraphs, items and tables too"
     )
+    tables: bool = Field(False, description="give the tables as csv and xlsx too")
 
 
 class DocumentQuery(SearchQuery):
@@ -179,6 +180,13 @@ class PageRecord(BaseModel):
     picture: str | None = Field(
         None,
         description="data: URL of a JPEG, if it was asked for",
+    )
+    csv: str | None = Field(
+        None, description="the tables, if they were asked for and there are some"
+    )
+    xlsx: str | None = Field(
+        None,
+        description="data: URL of the tables, a sheet each, where openpyxl is installed",
     )
 
 

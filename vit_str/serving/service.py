@@ -38,6 +38,7 @@ from vit_str.scripts.registry import (
 )
 from vit_str.scripts.script_detector import ScriptDetector
 from vit_str.serving.batching_queue import BatchingQueue
+from vit_str.serving.documents import files_of_tables
 from vit_str.serving.guard import LOG, Metrics
 from vit_str.serving.lanes import Lane, MeanTime, Share, set_at_end
 from vit_str.serving.limits import (
@@ -107,6 +108,7 @@ class PageOfUpload(NamedTuple):
     search: Search = Search()
     picture: bool = False  # give the page as a picture too
     structure: bool = False  # and its headings, paragraphs and tables
+    tables: bool = False  # and the tables as files
     all_words: bool = False  # and those that are doubtful
 
 
@@ -627,6 +629,8 @@ def _record_of(wanted: PageOfUpload) -> Callable[[PageFound], dict[str, Any]]:
             row["pages"] = found.pages
         if wanted.picture and found.picture is not None:
             row["picture"] = data_url(found.picture)
+        if wanted.tables and found.page.tables:
+            row |= files_of_tables(found.page)
         return row
 
     return record

@@ -1,5 +1,7 @@
 // The page: pictures come in, go to a reader, and become cards.
 
+import { ask } from "./check_dialog.js";
+import { save } from "./saving.js";
 import { Card, jsonLine } from "./view.js";
 
 const SAMPLES = ["word-02.webp", "word-05.webp", "word-06.jpg", "word-12.jpg", "word-11.webp", "word-08.webp"];
@@ -139,6 +141,14 @@ const handlers = {
   retry: enqueue,
   text: (card, button) => copy(card.record.text, button),
   json: (card, button) => copy(jsonLine(card.record), button),
+  copy: (text, button) => copy(text, button),
+  csv: (card) => save(`${stem(card)}.csv`, `\ufeff${card.record.csv}`, "text/csv"), // Excel asks for the mark
+  xlsx: (card) => save(`${stem(card)}.xlsx`, card.record.xlsx),
+  canCheck: () => Boolean(reader.check),
+  check(card) {
+    const { page } = card;
+    ask(card, (text) => reader.check(card.file, card.name, text, { language: at("language").value, page }));
+  },
   kind(card) {
     card.kind = card.kind === "page" ? "word" : "page";
     enqueue(card);
@@ -157,6 +167,8 @@ const handlers = {
     (at("cards").querySelector("[data-do=remove]") ?? at("choose")).focus();
   },
 };
+
+const stem = ({ name }) => name.replace(/\.\w{1,5}$/, "");
 
 async function copy(text, button) {
   try {

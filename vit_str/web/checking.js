@@ -1,61 +1,53 @@
-"use strict";
-const said = document.getElementById("said");
-const boxes = new Map();
-for (const box of document.querySelectorAll("rect")) {
-  const own = boxes.get(box.dataset.word) ?? [];
-  boxes.set(box.dataset.word, [...own, box]);
-}
-const doubts = [...document.querySelectorAll(".word:not(.confirmed)")];
+// A text beside the pages that it was checked against: the page of `vit-str check --format html`,
+// which `reading/checking/html.py` writes, and what the page of `vit-str serve` shows.
 
-function light(word, scrolls) {
-  for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
-  if (!word) return;
-  word.classList.add("lit");
-  said.textContent = word.dataset.said;
-  const own = boxes.get(word.id) ?? [];
-  for (const box of own) box.classList.add("lit");
-  if (scrolls === "box") own[0]?.scrollIntoView({ block: "center" });
-  if (scrolls === "word") word.scrollIntoView({ block: "center" });
-}
+/** Let words and boxes light each other up, and the keys n and p go from doubt to doubt. */
+export function activate(root, signal) {
+  const said = root.querySelector("output");
+  const boxes = Map.groupBy(root.querySelectorAll("rect"), (box) => box.dataset.word);
+  const doubts = [...root.querySelectorAll(".word:not(.confirmed)")];
+  const wordAt = (event) => event.target.closest(".word");
+  const wordOf = (event) => root.querySelector(`#${event.target.dataset?.word || "none"}`);
 
-function go(step) {
-  if (!doubts.length) return;
-  const lit = document.querySelector(".word.lit");
-  let place = doubts.indexOf(lit);
-  if (place < 0 && lit) {
-    const follows = (doubt) => lit.compareDocumentPosition(doubt) & 4;
-    place = doubts.findIndex(follows) - (step > 0 ? 1 : 0);
-    if (place < -1) place = step > 0 ? doubts.length - 1 : 0;
-  } else if (place < 0 && step < 0) {
-    place = 0;
+  function light(word, scrolls) {
+    for (const lit of root.querySelectorAll(".lit")) lit.classList.remove("lit");
+    if (!word) return;
+    word.classList.add("lit");
+    said.textContent = word.dataset.said;
+    const own = boxes.get(word.id) ?? [];
+    for (const box of own) box.classList.add("lit");
+    if (scrolls === "box") own[0]?.scrollIntoView({ block: "center" });
+    if (scrolls === "word") word.scrollIntoView({ block: "center" });
   }
-  const word = doubts[(place + step + doubts.length) % doubts.length];
-  word.focus({ preventScroll: true });
-  word.scrollIntoView({ block: "center" });
-  light(word, "box");
-}
 
-document.querySelector(".text").addEventListener("click", (event) => {
-  const word = event.target.closest(".word");
-  if (word) light(word, "box");
-});
-document.querySelector(".text").addEventListener("mouseover", (event) => {
-  const word = event.target.closest(".word");
-  if (word) light(word);
-});
-document.querySelector(".text").addEventListener("focusin", (event) => {
-  light(event.target.closest(".word"), "box");
-});
-document.querySelector(".pages").addEventListener("click", (event) => {
-  const word = document.getElementById(event.target.dataset?.word ?? "");
-  if (word) light(word, "word");
-});
-document.querySelector(".pages").addEventListener("mouseover", (event) => {
-  const word = document.getElementById(event.target.dataset?.word ?? "");
-  if (word) light(word);
-});
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "n") go(1);
-  if (event.key === "p") go(-1);
-});
+  function go(step) {
+    if (!doubts.length) return;
+    const lit = root.querySelector(".word.lit");
+    let place = doubts.indexOf(lit);
+    if (place < 0 && lit) {
+      const follows = (doubt) => lit.compareDocumentPosition(doubt) & Node.DOCUMENT_POSITION_FOLLOWING;
+      place = doubts.findIndex(follows) - (step > 0 ? 1 : 0);
+      if (place < -1) place = step > 0 ? doubts.length - 1 : 0;
+    } else if (place < 0 && step < 0) {
+      place = 0;
+    }
+    const word = doubts[(place + step + doubts.length) % doubts.length];
+    word.focus({ preventScroll: true });
+    word.scrollIntoView({ block: "center" });
+    light(word, "box");
+  }
+
+  const text = root.querySelector(".text");
+  const pages = root.querySelector(".pages");
+  text.addEventListener("click", (event) => wordAt(event) && light(wordAt(event), "box"));
+  text.addEventListener("mouseover", (event) => wordAt(event) && light(wordAt(event)));
+  text.addEventListener("focusin", (event) => light(wordAt(event), "box"));
+  pages.addEventListener("click", (event) => wordOf(event) && light(wordOf(event), "word"));
+  pages.addEventListener("mouseover", (event) => wordOf(event) && light(wordOf(event)));
+  const press = ({ key, ctrlKey, metaKey, altKey }) => {
+    if (ctrlKey || metaKey || altKey) return;
+    if (key === "n") go(1);
+    if (key === "p") go(-1);
+  };
+  document.addEventListener("keydown", press, { signal });
+}

@@ -52,16 +52,24 @@ class ServerReader {
   /** A page as `vit-str read --page --format jsonl --boxes` has it, with a picture if it is asked for. */
   async readPage(file, name, { language, page, picture }) {
     const wanted = `${page > 1 ? `&page=${page}` : ""}${picture ? "&picture=1" : ""}`;
-    const record = await this.post(`v1/page?language=${language}${wanted}`, file, name);
+    const record = await this.post(`v1/page?language=${language}&structure=1&tables=1${wanted}`, file, name);
     if (record.error) throw new ServerError(sentence(record.error), 422, false);
     return { ...record, path: name };
   }
 
-  post(path, file, name) {
+  /** A text beside a page, as `vit-str check --format html` writes it. */
+  async check(file, name, text, { language, page }) {
+    const record = await this.post(`v1/check?html=1&language=${language}&page=${page}`, file, name, { text });
+    if (record.error) throw new ServerError(sentence(record.error), 422, false);
+    return record.html;
+  }
+
+  post(path, file, name, fields = {}) {
     // The browser may not hear the answer to a request that is refused while it is sent.
     if (file.size + 1000 > this.model.limits?.body) throw new ServerError(WORDS[413], 413, false);
     const body = new FormData();
     body.append("files", file, name);
+    for (const [field, value] of Object.entries(fields)) body.append(field, value);
     return request(path, body);
   }
 }

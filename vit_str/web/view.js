@@ -1,5 +1,7 @@
 // A picture with what was read in it: text and boxes light each other up.
 
+import { asTsv, tableOf } from "./cells.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const LEVELS = [
   [0.95, "sure"],
@@ -8,19 +10,22 @@ const LEVELS = [
   [0, "guess"],
 ];
 
-const PICTURES = ["attention", "picture"]; // of the page, not of what was read
+const OF_THE_PAGE = ["attention", "picture", "csv", "xlsx"]; // not of what was read
 
 export const percent = (share) => (share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
 const levelOf = (confidence) => LEVELS.find(([least]) => confidence >= least)[1];
 
 /** One line of `vit-str read --format jsonl`. */
 export const jsonLine = (record) =>
-  JSON.stringify(record, (name, value) => (PICTURES.includes(name) ? undefined : value));
+  JSON.stringify(record, (name, value) => (OF_THE_PAGE.includes(name) ? undefined : value));
 
-/** The card of a picture; `handlers` has `retry`, `text`, `json`, `kind`, `closer`, `back`, `next`, `remove`. */
+/**
+ * The card of a picture; `handlers` has what its buttons do, `copy`, which copies a text, and `canCheck`, whether
+ * texts can be checked.
+ */
 export class Card {
   constructor(file, name, handlers) {
-    Object.assign(this, { file, name, page: 1, record: null, problem: null, items: [] });
+    Object.assign(this, { file, name, handlers, page: 1, record: null, problem: null, items: [] });
     const copy = document.importNode(document.getElementById("card").content, true);
     this.element = copy.querySelector("article");
     this.find = (selector) => this.element.querySelector(selector);
@@ -66,6 +71,7 @@ export class Card {
     this.find(".busy").textContent = what;
     this.find(".problem").hidden = true;
     this.find(".alternatives").hidden = true;
+    this.find(".check").hidden = true;
     for (const part of [".text", ".readout", "svg"]) this.find(part).replaceChildren();
     this.offer([]);
   }
@@ -101,7 +107,9 @@ export class Card {
     this.find("[data-do=kind]").textContent = other ?? "";
     const { page = 1, pages = 1 } = record;
     const turns = [...(page > 1 ? ["back"] : []), ...(page < pages ? ["next"] : [])];
-    this.offer(["text", "json", ...turns, ...(other ? ["kind"] : [])]);
+    const files = ["csv", "xlsx"].filter((name) => record[name]);
+    const check = record.words && this.handlers.canCheck() ? ["check"] : [];
+    this.offer(["text", "json", ...files, ...check, ...turns, ...(other ? ["kind"] : [])]);
     this.light(null);
   }
 
@@ -121,14 +129,43 @@ export class Card {
     );
   }
 
-  showPage({ words }) {
-    let block, line;
-    words.forEach((word, i) => {
-      const before = words[i - 1];
+  /** Lines as printed, and tables, each in the place of the first of its words. */
+  showPage({ words, structure = [] }) {
+    const tables = structure.filter(({ role, words: own }) => role === "table" && own.length);
+    const tableAt = new Map(tables.flatMap((table) => table.words.map((place) => [words[place], table])));
+    const shown = new Set();
+    let block, line, before;
+    for (const word of words) {
+      const table = tableAt.get(word);
+      if (table) {
+        if (!shown.has(table)) this.find(".text").append(this.table(table, words));
+        shown.add(table);
+        before = null;
+        continue;
+      }
       if (word.block !== before?.block) this.find(".text").append((block = mark("div")));
       if (word.block !== before?.block || word.line !== before.line) block.append((line = mark("p")));
       this.add(word.text || "·", word, word.polygon, line);
-    });
+      before = word;
+    }
+  }
+
+  /** A table whose words light up as others do, with a button that copies it. */
+  table(block, words) {
+    const parts = mark("div");
+    parts.className = "table";
+    const scrolling = mark("div");
+    scrolling.append(
+      tableOf(block, words, (own, cell) => {
+        for (const word of own) this.add(word.text || "·", word, word.polygon, cell);
+      }),
+    );
+    const button = mark("button", "Copy table");
+    button.type = "button";
+    button.className = "copy";
+    button.addEventListener("click", () => this.handlers.copy(asTsv(block.rows), button));
+    parts.append(scrolling, button);
+    return parts;
   }
 
   /** A character or a word, as a button in the text and as a shape on the picture. */
@@ -140,7 +177,7 @@ export class Card {
     node.tabIndex = -1;
     node.dataset.level = levelOf(what.confidence);
     node.setAttribute("aria-label", `${spoken}, ${percent(what.confidence)}`);
-    parent.append(node, parent.tagName === "P" ? " " : "");
+    parent.append(node, ["P", "TD", "TH"].includes(parent.tagName) ? " " : "");
     const shape = document.createElementNS(SVG, "polygon");
     shape.setAttribute("points", (corners ?? []).join(" "));
     shape.dataset.level = node.dataset.level;

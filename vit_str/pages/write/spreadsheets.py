@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from vit_str.machine import install_hint
 from vit_str.pages.read.printed_numbers import Number, decimal_sign, number_in
@@ -26,7 +26,7 @@ _WIDEST = 60  # characters of a column
 _NARROWEST = 8
 
 
-def write_workbook(pages: Sequence[DocumentPage], target: Path) -> int:
+def write_workbook(pages: Sequence[DocumentPage], target: Path | IO[bytes]) -> int:
     """Write an xlsx file with a sheet for every table; returns how many tables there are.
 
     Numbers are numbers, by the decimal sign of their page; all else is text, never a formula.

@@ -7,7 +7,7 @@ from typing import Any
 
 from vit_str.reading.checking.checked import Checked, CheckedWord, MissingWord
 
-_FILES = Path(__file__).parent
+_FILES = Path(__file__).parents[2] / "web"  # which the page of the server has too
 _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'"
@@ -15,7 +15,7 @@ _POLICY = (
 
 
 def html_of(checked: Checked, pictures: Mapping[int, str], title: str) -> str:
-    """A whole page.
+    """A whole page; what it shows is its only element ``article``.
 
     Args:
         checked: what was found.
@@ -42,10 +42,12 @@ def html_of(checked: Checked, pictures: Mapping[int, str], title: str) -> str:
 <link rel="icon" href="data:,">
 <title>{escape(title)}</title>
 <style>
+body {{ margin: 0 }}
 {_content("checking.css")}
 </style>
 </head>
 <body>
+<article class="checked">
 <header>
 <h1>{escape(title)}</h1>
 <ul class="counts">{keys}</ul>
@@ -60,9 +62,11 @@ previous doubt.</p>
 <pre>{marked_text(checked)}</pre>
 </section>
 </main>
-<output id="said" aria-live="polite"></output>
-<script>
+<output aria-live="polite"></output>
+</article>
+<script type="module">
 {_content("checking.js")}
+activate(document.querySelector(".checked"));
 </script>
 </body>
 </html>
@@ -122,8 +126,8 @@ def _pages(checked: Checked, pictures: Mapping[int, str]) -> str:
         picture = pictures.get(page.number, "")
         shown = f'<img src="{picture}" alt="">' if picture else ""
         parts.append(
-            f'<figure style="aspect-ratio: {page.width} / {page.height}" '
-            f'aria-label="Page {page.number}">{shown}<svg {size}>{drawn}</svg></figure>'
+            f'<figure aria-label="Page {page.number}">{shown}<svg {size}>{drawn}</svg>'
+            "</figure>"
         )
     return "\n".join(parts)
 
