@@ -78,6 +78,16 @@ def test_a_release_has_the_addresses_of_its_repository(tmp_path):
     assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 1
 
 
+def test_the_lock_for_development_is_of_this_project():
+    """From the public index alone; `uv lock --check` of CI looks at everything else."""
+    lock = tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))
+    (own,) = (each for each in lock["package"] if each["name"] == PROJECT["name"])
+    assert own["version"] == PROJECT["version"]
+    assert {*own["optional-dependencies"]} == {*PROJECT["optional-dependencies"]}
+    others = [each["source"] for each in lock["package"] if each is not own]
+    assert all(each == {"registry": "https://pypi.org/simple"} for each in others)
+
+
 def test_a_citation_names_the_version_of_the_package():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert citation["version"] == PROJECT["version"]
