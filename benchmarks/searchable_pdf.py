@@ -1,12 +1,16 @@
 """Searchable PDF files by vit-str, and by OCRmyPDF with it and with Tesseract, on 11 drawn pages.
 
-    python benchmarks/searchable_pdf.py FOLDER [--json FILE] [--engines NAME ...]
+    python benchmarks/searchable_pdf.py FOLDER [--json FILE] [--engines NAME ...] [--photographs]
 
 The pages are written to FOLDER, with text of this project's documentation: clean print, small
 print, noise, blur, a tilted and a turned page, one in perspective, two columns, a table, dim print,
 light on dark. A word counts as found if ``pdftotext -bbox`` has the same word over the middle of
 its place. All engines read a page one after the other on one thread; time is that of the CPU, with
 the start of the program, size that of the output.
+
+--photographs takes pages that lie on a table in place of scans: one seen from the side, one that is
+bent. There it counts the words that a plain ``pdftotext`` copies whole, those that the search of
+PDFium, the viewer of Chromium, finds, and neighbors that are neighbors in what it selects.
 """
 
 import argparse
@@ -15,9 +19,11 @@ import re
 import resource
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import unescape
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +42,8 @@ ENGINES = {
 }
 # From a place on the photographed page to one on the flat page: its right side is farther away
 PERSPECTIVE = (1.0, 0.0, 0.0, -0.06, 1.02, 30.0, -0.00006, 0.0)
+PHOTOGRAPHS = {"in perspective": 0.0, "bent by 4 %": 0.04}
+"""How far the middle of the page is from where it would lie flat, over its height."""
 Box = tuple[float, float, float, float]
 Places = list[tuple[str, Box]]
 
@@ -102,11 +110,23 @@ def main() -> None:
     parser.add_argument(
         "--engines", nargs="+", choices=tuple(ENGINES), default=list(ENGINES)
     )
+    parser.add_argument(
+        "--photographs", action="store_true", help="photographs in place of scans"
+    )
     options = parser.parse_args()
-    engines = options.engines
     options.folder.mkdir(parents=True, exist_ok=True)
     os.environ["OMP_NUM_THREADS"] = "1"
     os.environ["OMP_THREAD_LIMIT"] = "1"
+    measure = measure_photographs if options.photographs else measure_scans
+    rows = measure(options.folder, options.engines)
+    from measuring import print_machine, write_json
+
+    print_machine()
+    write_json(options.json, {"pages": rows})
+
+
+def measure_scans(folder: Path, engines: Sequence[str]) -> list[dict[str, Any]]:
+    """Print a row for each scan, and one for all."""
     words = prose()
     rows = []
     print(
@@ -114,7 +134,7 @@ def main() -> None:
     )
     for number, look in enumerate(LOOKS):
         image, places = draw(look, words[130 * number :])
-        scan = options.folder / f"{number}.pdf"
+        scan = folder / f"{number}.pdf"
         look.change(image).save(scan, resolution=DPI, quality=85)
         row: dict[str, Any] = {"page": look.name, "words": len(places)}
         for engine in engines:
@@ -134,10 +154,67 @@ def main() -> None:
         *map(cells, totals.values()),
         sep="\t",
     )
-    from measuring import print_machine, write_json
+    return rows
 
-    print_machine()
-    write_json(options.json, {"pages": rows})
+
+def measure_photographs(folder: Path, engines: Sequence[str]) -> list[dict[str, Any]]:
+    """Print a row for each photograph."""
+    from bent_pages import photograph
+
+    words = prose()
+    rows = []
+    print(
+        "page",
+        "words",
+        *(f"{e}: copied, searched, in order" for e in engines),
+        sep="\t",
+    )
+    for number, (name, bend) in enumerate(PHOTOGRAPHS.items()):
+        image, places = draw(Look(name), words[130 * number :])
+        along = np.linspace(0, 1, image.width)
+        moves = bend * image.height * (2 * np.sin(np.pi * along) - 1)
+        random = np.random.default_rng(number)
+        picture = photograph(np.asarray(image), moves, random)
+        scan = folder / f"photograph-{number}.pdf"
+        picture.save(scan, resolution=DPI, quality=85)
+        wanted = [word for word, _ in places]
+        row: dict[str, Any] = {"page": name, "words": len(wanted)}
+        for engine in engines:
+            target = searchable(scan, engine)
+            row[engine] = {"copied": copied(target, wanted), **selected(target, wanted)}
+        rows.append(row)
+        numbers = (", ".join(map(str, row[e].values())) for e in engines)
+        print(name, len(wanted), *numbers, sep="\t", flush=True)
+    return rows
+
+
+def copied(path: Path, wanted: Sequence[str]) -> int:
+    """How many words a plain ``pdftotext`` has, each as often as the page."""
+    command = ["pdftotext", str(path), "-"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return (Counter(wanted) & Counter(text.split())).total()
+
+
+def selected(path: Path, wanted: Sequence[str]) -> dict[str, int]:
+    """How many words PDFium finds, and how many neighbors it selects one after the other."""
+    import pypdfium2
+
+    with pypdfium2.PdfDocument(path) as document:
+        text = document[0].get_textpage()
+        found = {word: occurrences(text, word) for word in {*wanted}}
+        shown = text.get_text_range().split()
+    pairs = Counter(pairwise(wanted)) & Counter(pairwise(shown))
+    searched = Counter(found) & Counter(wanted)
+    return {"searched": searched.total(), "in order": pairs.total()}
+
+
+def occurrences(text: Any, word: str) -> int:
+    """How often a search for a whole word finds it, as in a viewer."""
+    search = text.search(word, match_case=True, match_whole_word=word.isalnum())
+    count = 0
+    while search.get_next():
+        count += 1
+    return count
 
 
 def cells(numbers: dict[str, float]) -> str:
@@ -190,13 +267,9 @@ def draw(look: Look, words: list[str]) -> tuple[Image.Image, Places]:
 
 def measured(scan: Path, engine: str, places: Places, look: Look) -> dict[str, float]:
     """Words found and words that are not there, seconds of the CPU, and bytes of the output."""
-    target = scan.with_name(f"{scan.stem}-{engine}.pdf")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     is_own = engine == OWN
-    command = [sys.executable, "-m", *ENGINES[engine]]
-    files = [str(scan), "--out", str(target)] if is_own else [str(scan), str(target)]
-    options = [] if is_own else look.options
-    subprocess.run([*command, *options, *files], check=True, stdout=subprocess.DEVNULL)
+    target = searchable(scan, engine, look.options)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     found = list(words_in(target))
@@ -214,6 +287,17 @@ def measured(scan: Path, engine: str, places: Places, look: Look) -> dict[str, f
         "seconds": seconds,
         "bytes": size,
     }
+
+
+def searchable(scan: Path, engine: str, options: Sequence[str] = ()) -> Path:
+    """The file that an engine makes of a scan; options are those of OCRmyPDF."""
+    target = scan.with_name(f"{scan.stem}-{engine}.pdf")
+    is_own = engine == OWN
+    command = [sys.executable, "-m", *ENGINES[engine]]
+    files = [str(scan), "--out", str(target)] if is_own else [str(scan), str(target)]
+    own = [] if is_own else options
+    subprocess.run([*command, *own, *files], check=True, stdout=subprocess.DEVNULL)
+    return target
 
 
 def summed(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:

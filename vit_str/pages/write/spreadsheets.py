@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import gettempdir
 from typing import IO, TYPE_CHECKING, Any
 
 from vit_str.machine import install_hint
@@ -12,6 +13,7 @@ from vit_str.pages.read.printed_numbers import Number, decimal_sign, number_in
 from vit_str.pages.write.document_pages import DocumentPage, Table, tables_of
 
 if TYPE_CHECKING:
+    from openpyxl import Workbook
     from openpyxl.cell import Cell
     from openpyxl.worksheet.worksheet import Worksheet
 
@@ -33,7 +35,9 @@ def write_workbook(pages: Sequence[DocumentPage], target: Path | IO[bytes]) -> i
     Merged cells stay merged. Without any table, one sheet has the lines of the text.
 
     Raises:
-        ValueError: openpyxl is not installed, or a table has more rows than a sheet can hold.
+        ValueError: openpyxl is not installed, a table has more rows than a sheet can hold, or there
+            is no room for temporary files.
+        OSError: the file cannot be written.
     """
     try:
         from openpyxl import Workbook
@@ -53,8 +57,28 @@ def write_workbook(pages: Sequence[DocumentPage], target: Path | IO[bytes]) -> i
     if not count:
         lines = _lines(pages)
         _fill(workbook.create_sheet(TEXT_SHEET), lines, None)
-    workbook.save(target)
+    content = _content_of(workbook)
+    if isinstance(target, Path):
+        target.write_bytes(content)
+    else:
+        target.write(content)
     return count
+
+
+def _content_of(workbook: "Workbook") -> bytes:
+    """A workbook as a file in memory: on a full disk, openpyxl would leave one open."""
+    content = io.BytesIO()
+    try:
+        workbook.save(content)
+    except Exception as error:
+        # Of lxml, which writes every sheet to a temporary file first, and is no OSError
+        if type(error).__name__ != "SerialisationError":
+            raise
+        raise ValueError(
+            f"no sheet can be written to {gettempdir()}, the folder for temporary files; "
+            "make room there, or set TMPDIR"
+        ) from None
+    return content.getvalue()
 
 
 def tables_as_csv(pages: Sequence[DocumentPage]) -> str:
