@@ -3,10 +3,12 @@ import base64
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -538,11 +540,30 @@ def test_a_server_that_is_stuck_is_not_ready(site, slow, word):
         time.sleep(0.05)
 
 
+def test_the_log_says_when_who_and_which(site, caplog):
+    """And the answer says which it was, so that a client can ask about it."""
+    with caplog.at_level("INFO", "vit_str.serving"):
+        own = site().get("/health", headers={"X-Request-ID": "proxy-7.a"})
+        others = [
+            site().get("/health", headers={"X-Request-ID": name})
+            for name in ("a b", "x" * 65, "\tb")
+        ]
+        refused = site(options={"key": "k"}).get("/v1/model")
+    names = [answer.headers["x-request-id"] for answer in (own, *others, refused)]
+    assert names[0] == "proxy-7.a" and len({*names}) == 5
+    assert all(re.fullmatch("[0-9a-f]{8}", name) for name in names[1:])
+    lines = [line.split() for line in caplog.messages if "/health" in line]
+    for name, (when, client, told, *rest) in zip(names, lines, strict=False):
+        assert abs(datetime.fromisoformat(when).timestamp() - time.time()) < 60
+        assert (client, told) == ("127.0.0.1", name)
+        assert rest[:3] == ["GET", "/health", "200"] and rest[4] == "ms"
+
+
 def test_a_path_stays_in_one_line_of_the_log(site, caplog):
     with caplog.at_level("INFO", "vit_str.serving"):
         site().get("/a%0AGET%20/forged%1B[2J")
     (line,) = (each for each in caplog.messages if "forged" in each)
-    assert line.startswith(r"GET /a\nGET /forged\x1b[2J 404 ")
+    assert r" GET /a\nGET /forged\x1b[2J 404 " in line
 
 
 def test_a_jpeg_of_endless_scans_is_refused(site, word):

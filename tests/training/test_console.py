@@ -64,7 +64,9 @@ def test_the_bar_shows_the_loss(monkeypatch, capsys):
     monkeypatch.setattr(console, "_REFRESH_SECONDS", 0)
     bar.on_train_batch_end(trainer)
     bar.on_train_end(trainer, SimpleNamespace())
-    assert "time left unknown, loss 1.250" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "| time left unknown, loss 1.250" in shown
+    assert "| ," not in shown
 
 
 def test_the_time_left_goes_by_the_share_that_is_done(monkeypatch, capsys):

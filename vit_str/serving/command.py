@@ -69,7 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log",
         action="store_true",
-        help="print a line for each request",
+        help="print a line for each request: time, client, its X-Request-ID or one by chance, "
+        "path, status, milliseconds",
     )
     _add_trusted(parser)
     limits = parser.add_argument_group("limits")

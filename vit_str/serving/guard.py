@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
+import secrets
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -39,7 +41,15 @@ _SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 _PATHS = {"/v1/read", "/v1/page", "/v1/document", "/v1/check", "/v1/model"}
 _PATHS |= {"/health", "/ready", "/metrics"}
 _NO_KEY = "the key is missing or wrong; send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"
+_REQUEST_ID = b"x-request-id"
+_NAME = re.compile(r"[\w.:+/=-]{1,64}", re.ASCII)
 _STOPPING = "the server stops; send this again, to another one"
+
+
+def _name_of(scope: Scope) -> str:
+    """What a request is called: as the program before this server calls it, or by chance."""
+    given = dict(scope["headers"]).get(_REQUEST_ID, b"").decode("latin-1")
+    return given if _NAME.fullmatch(given) else secrets.token_hex(4)
 
 
 class Metrics:
@@ -111,10 +121,14 @@ class Guard:
         path = scope["path"]
         status = 0
 
+        name = _name_of(scope)
+
         async def remember(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                own = (_REQUEST_ID, name.encode("ascii"))
+                message = {**message, "headers": [*message.get("headers", ()), own]}
             await send(message)
 
         try:
@@ -132,7 +146,16 @@ class Guard:
             self._metrics.requests.labels(label, status or 500).inc()
             self._metrics.seconds.labels(label).observe(seconds)
             shown = one_line(path)  # what a client has sent, with %0A as a line break
-            LOG.info("%s %s %d %.0f ms", scope["method"], shown, status, 1000 * seconds)
+            LOG.info(
+                "%s %s %s %s %s %d %.0f ms",
+                time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+                (scope.get("client") or ("-",))[0],
+                name,
+                scope["method"],
+                shown,
+                status,
+                1000 * seconds,
+            )
 
     def _check(self, path: str, scope: Scope) -> None:
         """Before anything of the body is looked at."""

@@ -46,8 +46,9 @@ class RunProgress(ProgressBar):
         self._start = time.monotonic()
         self._share = progress(trainer)
         if self._enabled and sys.stderr.isatty():
-            form = "{desc}|{bar}| {postfix}"
-            self._bar = tqdm(total=1.0, file=sys.stderr, bar_format=form)
+            # Not the postfix, which tqdm puts behind a comma
+            form = "{desc}|{bar}| {unit}"
+            self._bar = tqdm(total=1.0, file=sys.stderr, bar_format=form, unit="")
 
     def on_train_batch_end(self, trainer: Trainer, *_: Any, **__: Any) -> None:
         """Seldom: losses are on the device, which would be waited for."""
@@ -57,9 +58,9 @@ class RunProgress(ProgressBar):
         self._bar.n = progress(trainer)
         self._bar.set_description_str(f"step {trainer.global_step:,} ", refresh=False)
         loss = trainer.callback_metrics.get("loss")
-        self._bar.set_postfix_str(
-            self.left(trainer) + (f", loss {loss:.3f}" if loss is not None else "")
-        )
+        shown = f", loss {loss:.3f}" if loss is not None else ""
+        self._bar.unit = self.left(trainer) + shown
+        self._bar.refresh()
 
     def left(self, trainer: Trainer) -> str:
         """The time that the rest of the run takes, at the speed of this session."""

@@ -16,6 +16,7 @@ from vit_str.pages.find.detection import (
     detector_file,
     find_lines,
 )
+from vit_str.pages.find.flattening import Middle
 from vit_str.pages.find.geometry import Quadrilateral, rectangle, upright
 from vit_str.pages.find.small_print import parts_with_ink
 
@@ -82,6 +83,33 @@ def test_a_tight_table_on_its_side_is_looked_at_from_its_side(
         assert left < right
         assert top < bottom
         assert (pixels[top:bottom, left:right] == 0).all()
+
+
+def test_what_a_detector_finds_without_an_area_is_passed_over(capfd):
+    line = np.array([(10, 10), (90, 10), (90, 30), (10, 30)], float)
+    wrong = [
+        line * np.nan,
+        np.add(line, (0, np.inf)),
+        line * [1, 0],
+        line * [0, 1],
+        line * 0,
+    ]
+
+    class Broken:
+        def lines(self, image: Image.Image) -> list[np.ndarray]:
+            return [*wrong, line]
+
+        def lines_and_middles(
+            self, image: Image.Image
+        ) -> tuple[list[np.ndarray], list[Middle]]:
+            points = np.stack([np.linspace(0, 90, 20), np.full(20, np.nan)], 1)
+            return self.lines(image), [Middle(points, np.nan)] * 9
+
+    found = find_lines(Broken(), Image.new("RGB", (100, 40), "white"))
+    (left,) = found.quadrilaterals
+    np.testing.assert_array_equal(left, line)
+    assert found.bend is None
+    assert capfd.readouterr().out == ""
 
 
 def test_an_upright_page_is_looked_at_once():

@@ -98,6 +98,21 @@ def test_other_pages_are_left_as_they_are(lines):
     assert bend_of(lines) is None
 
 
+@pytest.mark.parametrize("height", [0.0, -1.0, np.nan, np.inf])
+def test_lines_without_a_height_tell_nothing(height, capfd):
+    """Not even to the linear algebra, which prints what it cannot solve."""
+    bent = middles(arch)
+    flat = [Middle(line.points, height) for line in bent]
+    assert bend_of(flat) is None
+    broken = [Middle(line.points * np.nan, 30.0) for line in bent]
+    broken += [Middle(np.add(line.points, (0, np.inf)), 30.0) for line in bent]
+    assert bend_of(broken) is None
+    alone, among = bend_of(bent), bend_of([*flat, *broken, *bent])
+    assert alone is not None and among is not None
+    assert among.margin == alone.margin
+    assert capfd.readouterr().out == ""
+
+
 def test_lines_that_are_bent_in_several_ways_are_left():
     """As those of a round logo."""
     lines = middles(arch, number=4) + middles(lambda x: -arch(x), number=4)

@@ -59,7 +59,10 @@ class LineDetector(Protocol):
     """
 
     def lines(self, image: Image.Image) -> list[Quadrilateral]:
-        """A quadrilateral around each line of an RGB image, in any order."""
+        """A quadrilateral around each line of an RGB image, in any order.
+
+        Those without an area, and corners that are no numbers, are passed over.
+        """
 
 
 class FoundLines(NamedTuple):
@@ -79,15 +82,25 @@ def find_lines(detector: LineDetector, image: Image.Image) -> FoundLines:
     """
     bend = None
     if hasattr(detector, "lines_and_middles"):
-        found, middles = detector.lines_and_middles(image)
+        lines, middles = detector.lines_and_middles(image)
+        found = list(filter(_has_area, lines))
         bend = bend_of(middles)
     else:
-        found = detector.lines(image)
+        found = _lines(detector, image)
     if bend is not None:
         image = bend.flattened(image)
-        found = detector.lines(image)
+        found = _lines(detector, image)
     found = _looked_at_closely(detector, image, found)
     return FoundLines(image, _from_its_side(detector, image, found), bend)
+
+
+def _lines(detector: LineDetector, image: Image.Image) -> list[Quadrilateral]:
+    return list(filter(_has_area, detector.lines(image)))
+
+
+def _has_area(line: Quadrilateral) -> bool:
+    """Whether the corners of a line are numbers, and part."""
+    return bool(np.isfinite(line).all()) and min(side_lengths(line)) > 0
 
 
 def _looked_at_closely(
@@ -96,7 +109,7 @@ def _looked_at_closely(
     """Lines that were found, but for those of parts that tell more when they are seen larger."""
     for part in parts_with_ink(image, found):
         corner = part[:2]
-        closer = [line + corner for line in detector.lines(image.crop(part))]
+        closer = [line + corner for line in _lines(detector, image.crop(part))]
         if closer:
             found = [line for line in found if not _is_in(line, part)] + closer
     return found
@@ -113,7 +126,7 @@ def _from_its_side(
     """Lines that were found, or those that are found from the side of a tight table."""
     if not _are_on_their_side(found):
         return found
-    turned = detector.lines(image.transpose(Image.Transpose.ROTATE_90))
+    turned = _lines(detector, image.transpose(Image.Transpose.ROTATE_90))
     corner = (image.width, 0)
     return [upright(turn_points(line, 1) + corner) for line in turned]
 

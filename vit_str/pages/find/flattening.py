@@ -215,9 +215,17 @@ class Bend:
 
 
 def bend_of(middles: Sequence[Middle]) -> Bend | None:
-    """How a page is bent, if its long lines are, and are so together."""
+    """How a page is bent, if its long lines are, and are so together.
+
+    Middles without a height, or whose points are no numbers, tell nothing.
+    """
+    known = [
+        each
+        for each in middles
+        if 0 < each.height < np.inf and np.isfinite(each.points).all()
+    ]
     lines = [
-        each for each in middles if np.ptp(each.points, 0).max() > _LONG * each.height
+        each for each in known if np.ptp(each.points, 0).max() > _LONG * each.height
     ]
     runs_down = sum(each.runs_down for each in lines) > len(lines) / 2
     lines = [each for each in lines if each.runs_down == runs_down]
