@@ -189,6 +189,63 @@ def test_words_of_sloping_lines_are_copied_whole(slope_of, tmp_path):
     assert sorted(text.split()) == sorted(word.text for word in page.words)
 
 
+SENTENCES = (
+    "Wessex water bill for the month of March",
+    "Please pay by transfer before the first",
+    "of May.",
+    "Goods remain ours until they are paid",
+    "Tools may be returned within thirty days",
+    "Write before you send us anything back",
+    "Thanks",
+    "Registered in England as company 5518",
+)
+
+
+def photographed(move) -> Page:
+    """Sentences whose points are moved, as a camera sees paper that does not lie before it."""
+    lines = tuple(
+        tuple(
+            Word(each.text, 0.99, tuple(move(*each_) for each_ in each.polygon), 12.0)
+            for each in line(text, 60, 60 + 42 * n)
+        )
+        for n, text in enumerate(SENTENCES)
+    )
+    return Page(WIDTH, HEIGHT, (lines,))
+
+
+def from_the_side(x, y):
+    """Farther away on the right, seen from a little above."""
+    distance = 1 + 0.0002 * x + 0.0001 * y
+    return x * 1.15 / distance, (y + 0.1 * x) * 1.1 / distance
+
+
+def arched(x, y):
+    return x, y + 30 * np.sin(np.pi * x / WIDTH)
+
+
+def as_a_book(x, y):
+    """Steeper at the gutter."""
+    return x, y - 40 * np.exp((x - WIDTH) / 250)
+
+
+@pytest.mark.parametrize("move", [from_the_side, arched, as_a_book])
+def test_photographs_are_selected_in_order_and_searched(move, tmp_path):
+    """By PDFium, which is the viewer of Chromium, and by poppler."""
+    import pypdfium2
+
+    (page,) = document_pages("scan", {1: photographed(move)})
+    path, _ = written(page, picture(), tmp_path)
+    with pypdfium2.PdfDocument(path) as document:
+        text = document[0].get_textpage()
+        assert text.get_text_range().split() == " ".join(SENTENCES).split()
+        for sentence in SENTENCES:
+            assert text.search(sentence, match_case=True).get_next() is not None
+    if shutil.which("pdftotext"):
+        command = ["pdftotext", str(path), "-"]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        assert done.stdout.split() == " ".join(SENTENCES).split()
+
+
 @pytest.mark.parametrize("quarters", [1, 2, 3])
 def test_turned_words_are_found(quarters, tmp_path):
     page = page_of([line("Open daily", 60, 80)]).page
