@@ -3,7 +3,8 @@
 --scans and --frames are files that are sound, small, and would take hours to decode, --parts such
 that would take gigabytes; --names are files whose names would do something to a terminal, or are as
 long as names may be; --lists are lists of words; --marks are what a detector of lines may mark in
-stripes, dots and noise; --layers are the weights of the package with some layers of one number, and
+stripes, dots and noise; --detectors are lines of detectors of one's own; --tables are cells that go
+into spreadsheets; --layers are the weights of the package with some layers of one number, and
 odd ranges; --databases are LMDB with changed bytes, or after a copy that went wrong.
 
 Every case is made from a seed and run in a child process with limits. Reported are errors other
@@ -12,6 +13,7 @@ the exit code is 1 if there are any. One case again: --images 1 --first 1234.
 """
 
 import argparse
+import csv
 import io
 import json
 import os
@@ -41,6 +43,7 @@ from hostile_files import (
     tiff_of_strips,
     tiff_of_tile,
 )
+from openpyxl import load_workbook
 from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
@@ -62,12 +65,15 @@ from vit_str.images.limited_process import ProcessLimits
 from vit_str.images.loading import UnreadableImage
 from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.pages.find.detection import find_lines
 from vit_str.pages.find.flattening import Middle, bend_of
 from vit_str.pages.find.text_boxes import text_boxes
-from vit_str.pages.page import Page
+from vit_str.pages.page import Page, Word
 from vit_str.pages.pictures import PageOptions, pictures_in
+from vit_str.pages.write.document_pages import Block, DocumentPage, Table
 from vit_str.pages.write.hocr import hocr
 from vit_str.pages.write.results import ENDINGS, PageFolder
+from vit_str.pages.write.spreadsheets import tables_as_csv, write_workbook
 from vit_str.synthesis.word_lists import count_words
 from vit_str.torch_runtime.weights_file import save_weights
 
@@ -357,7 +363,9 @@ def marks(_: Path) -> Run:
         for corners in boxes:
             assert ((corners >= 0) & (corners < odd.shape[::-1])).all()
         odd_places = chance.choice((0, 1, 20, 90), (9, 24, 2)).cumsum(1)
-        lines = [*middles, *(Middle(each, draw.random() * 99) for each in odd_places)]
+        heights = (0.0, -1.0, np.nan, np.inf, 99 * draw.random())
+        odd_lines = (Middle(each, draw.choice(heights)) for each in odd_places)
+        lines = [*middles, *odd_lines]
         for some in (middles, lines):
             bend = bend_of(some)
             if bend is not None:
@@ -365,6 +373,85 @@ def marks(_: Path) -> Run:
                 assert max(flat.size) < 3 * max(sides)
 
     return run
+
+
+class _GivenLines:
+    """A detector that finds what it is given."""
+
+    def __init__(self, found: np.ndarray, middles: list[Middle]) -> None:
+        self._found = found
+        self._middles = middles
+
+    def lines(self, image: Image.Image) -> list[np.ndarray]:
+        return list(self._found)
+
+    def lines_and_middles(
+        self, image: Image.Image
+    ) -> tuple[list[np.ndarray], list[Middle]]:
+        return self.lines(image), self._middles
+
+
+def detectors(_: Path) -> Run:
+    """What a detector of one's own may find: corners that are no numbers, or in one place."""
+    numbers = (0, 0, 1, 20, 90, 1e9, -5, np.nan, np.inf)
+
+    def run(draw: random.Random) -> None:
+        chance = np.random.default_rng(draw.randrange(1 << 32))
+        known = numbers[: draw.choice((4, 5, 7, 9))]
+        found = chance.choice(known, (draw.choice((0, 1, 40)), 4, 2))
+        points = chance.choice(known, (9, 24, 2)).cumsum(1)
+        middles = [Middle(each, draw.choice(known)) for each in points]
+        detector = _GivenLines(found, middles)
+        _, lines, _ = find_lines(detector, Image.new("RGB", (96, 64)))
+        assert np.isfinite(lines).all()
+        assert all(np.ptp(line, 0).any() for line in lines)
+
+    return run
+
+
+def tables(folder: Path) -> Run:
+    """What cells become in spreadsheets: texts and numbers, never formulas."""
+    texts = (
+        "",
+        "=cmd()",
+        "+1",
+        "-1,5",
+        "@a",
+        "1.234,50",
+        "12 %",
+        "\x07",
+        "\ud7ff",
+        "007",
+    )
+
+    def run(draw: random.Random) -> None:
+        columns = draw.choice((1, 2, 20))
+        rows = [
+            tuple(
+                (_word(draw.choice(texts) + draw.choice(("", "\t", "x" * 40_000))),)
+                for _ in range(columns)
+            )
+            for _ in range(draw.choice((0, 1, 50)))
+        ]
+        page = DocumentPage(1, Page(9, 9, ()), "a.png")
+        page.__dict__["blocks"] = [
+            Block("table", n, (), "", table=Table(tuple(rows)))
+            for n in range(draw.choice((1, 3)))
+        ]
+        path = folder / "tables.xlsx"
+        write_workbook([page], path)
+        sheets = load_workbook(path).worksheets
+        assert len({sheet.title for sheet in sheets}) == len(page.tables)
+        kinds = {cell.data_type for sheet in sheets for row in sheet for cell in row}
+        assert "f" not in kinds
+        cells = chain.from_iterable(csv.reader(io.StringIO(tables_as_csv([page]))))
+        assert not any(cell.startswith(("=", "@", "\t")) for cell in cells)
+
+    return run
+
+
+def _word(text: str) -> Word:
+    return Word(text, 1.0, ((0, 0), (9, 0), (9, 9), (0, 9)))
 
 
 def patterns(_: Path) -> Run:
@@ -545,6 +632,8 @@ _TARGETS = (
     lists,
     pages,
     marks,
+    detectors,
+    tables,
     patterns,
     weights,
     layers,
@@ -563,7 +652,9 @@ def child(target: Any, numbers: range, seed: int, results: Path) -> None:
     ):
         run = target(Path(folder))
         printed = Path(folder, "printed")
-        os.dup2(os.open(printed, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)
+        output = os.open(printed, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+        for stream in (1, 2):  # to which also linear algebra writes
+            os.dup2(output, stream)
         for number in numbers:
             signal.alarm(int(2 * _SECONDS_APART))
             file.write(json.dumps([number, "crashed, or took too long"]) + "\n")
