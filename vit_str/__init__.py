@@ -10,8 +10,8 @@ Importing this package is cheap: what reads comes with the first use of ``load``
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # for tools that check types; to import typing takes longest of all
 if TYPE_CHECKING:
     from vit_str.decoding.readings import Reading
     from vit_str.decoding.search import Search
