@@ -11,7 +11,8 @@ Importing this package is cheap: what reads comes with the first use of ``load``
 import os
 from importlib import import_module
 
-TYPE_CHECKING = False  # for tools that check types; to import typing takes longest of all
+# For tools that check types: to import it from typing takes longer than all else
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from vit_str.decoding.readings import Reading
     from vit_str.decoding.search import Search
