@@ -28,10 +28,10 @@ def main(path: str, url: str = "http://127.0.0.1:8000") -> int:
     body = ReadDocumentFilesBody(files=[upload])
     with Client(base_url=url, timeout=120) as client:
         found = read_document.sync(client=client, body=body)
-    if isinstance(found, Error):
-        print(found.error, file=sys.stderr)
+    if not isinstance(found, DocumentRecord):
+        reason = found.error if isinstance(found, Error) else "see the server's log"
+        print(reason, file=sys.stderr)
         return 1
-    assert isinstance(found, DocumentRecord)
     for page in found.pages:
         if page.error:
             print(f"page {page.page}: {page.error}", file=sys.stderr)
