@@ -348,4 +348,4 @@ def test_a_sample_and_the_camera(page, stub):
     page.wait_for_timeout(300)
     page.click("#shoot")
     page.locator(".card", has_text="camera picture").get_by_text("Copy text").wait_for()
-    assert not page.locator("dialog").is_visible()
+    assert not page.locator("#camera-dialog").is_visible()
