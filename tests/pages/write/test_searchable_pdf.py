@@ -18,6 +18,7 @@ from vit_str.pages.page import Page, Word
 from vit_str.pages.pictures import PageOptions, pictures_in
 from vit_str.pages.write.document_pages import document_pages
 from vit_str.pages.write.searchable_pdf import ReadFile, write_searchable_pdf
+from vit_str.pages.write.text_layer import TextLayer
 
 pikepdf = pytest.importorskip("pikepdf")
 pytest.importorskip("img2pdf")
@@ -201,16 +202,18 @@ SENTENCES = (
 )
 
 
-def photographed(move) -> Page:
+def photographed(move, is_flattened=False) -> Page:
     """Sentences whose points are moved, as a camera sees paper that does not lie before it."""
-    lines = tuple(
+    lines = tuple(line(text, 60, 60 + 42 * n) for n, text in enumerate(SENTENCES))
+    moved = tuple(
         tuple(
-            Word(each.text, 0.99, tuple(move(*each_) for each_ in each.polygon), 12.0)
-            for each in line(text, 60, 60 + 42 * n)
+            Word(word.text, 0.99, tuple(move(*point) for point in word.polygon), 12.0)
+            for word in each
         )
-        for n, text in enumerate(SENTENCES)
+        for each in lines
     )
-    return Page(WIDTH, HEIGHT, (lines,))
+    flat = Page(WIDTH, HEIGHT, (lines,)) if is_flattened else None
+    return Page(WIDTH, HEIGHT, (moved,), flat=flat)
 
 
 def from_the_side(x, y):
@@ -228,12 +231,29 @@ def as_a_book(x, y):
     return x, y - 40 * np.exp((x - WIDTH) / 250)
 
 
-@pytest.mark.parametrize("move", [from_the_side, arched, as_a_book])
-def test_photographs_are_selected_in_order_and_searched(move, tmp_path):
+def arched_more(x, y):
+    return x, y + 100 * np.sin(np.pi * x / WIDTH)
+
+
+def as_a_thick_book(x, y):
+    return x, y - 120 * np.exp((x - WIDTH) / 250)
+
+
+@pytest.mark.parametrize(
+    ("move", "is_flattened"),
+    [
+        (from_the_side, False),
+        (arched, False),
+        (as_a_book, False),
+        (arched_more, True),
+        (as_a_thick_book, True),
+    ],
+)
+def test_photographs_are_selected_in_order_and_searched(move, is_flattened, tmp_path):
     """By PDFium, which is the viewer of Chromium, and by poppler."""
     import pypdfium2
 
-    (page,) = document_pages("scan", {1: photographed(move)})
+    (page,) = document_pages("scan", {1: photographed(move, is_flattened)})
     path, _ = written(page, picture(), tmp_path)
     with pypdfium2.PdfDocument(path) as document:
         text = document[0].get_textpage()
@@ -244,6 +264,17 @@ def test_photographs_are_selected_in_order_and_searched(move, tmp_path):
         command = ["pdftotext", str(path), "-"]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         assert done.stdout.split() == " ".join(SENTENCES).split()
+
+
+def test_words_of_a_bent_page_are_set_near_where_they_are_seen():
+    page = photographed(arched_more, is_flattened=True)
+    layer = TextLayer(page)
+    for word, set_ in zip(page.words, layer.page.words, strict=True):
+        assert abs(word.box.left - set_.box.left) < 1
+        assert abs(word.box.bottom - set_.box.bottom) < 55  # of 100 that it is bent
+    far = photographed(lambda x, y: (x, y + 900 * (x / WIDTH) ** 2), is_flattened=True)
+    places = [word.polygon for word in TextLayer(far).page.words]
+    assert places == [word.polygon for word in far.words]
 
 
 @pytest.mark.parametrize("quarters", [1, 2, 3])

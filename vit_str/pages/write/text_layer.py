@@ -19,6 +19,7 @@ from vit_str.pages.arrange.frame import text_quarters
 from vit_str.pages.page import Page, Point, Word
 from vit_str.pages.write.hocr import line_title
 from vit_str.pages.write.printed_lines import BELOW, DESCENT, baseline, printed_lines
+from vit_str.pages.write.straightened import straightened
 from vit_str.pages.write.whole_rows import whole_rows
 
 _EM = 1.8  # size of a font over the height of its small letters
@@ -142,7 +143,8 @@ class TextLayer:
     """Says how large and where the lines of a page are set.
 
     Lines of about a size get one size, and those of a page that is tilted by a degree or two are
-    level, each where it crosses the middle of the page. Lines in columns get a size with which
+    level, each where it crosses the middle of the page; those of a page that is bent are straight.
+    Lines in columns get a size with which
     each column is one block, if it can be.
 
     Args:
@@ -154,6 +156,7 @@ class TextLayer:
     """
 
     def __init__(self, page: Page) -> None:
+        page = straightened(page)
         blocks = _in_few_sizes(page.blocks)
         rows = [printed_lines(row) for row in chain.from_iterable(blocks)]
         lines = list(chain.from_iterable(rows))
