@@ -7,6 +7,7 @@ import pytest
 
 from vit_str.cli import main
 from vit_str.datasets.page_records import read_pages, read_shard, shard_paths
+from vit_str.synthesis.pages.truth import ROLES
 
 needs_browser = pytest.mark.skipif(
     not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
@@ -32,6 +33,26 @@ def test_pages_are_written_and_resumed(tmp_path, capsys):
     assert shard_paths(tmp_path / "pages", 0)[1].stat().st_mtime_ns == before
     assert main([*command, "--pages", "5", "--seed", "2"]) == 2
     assert "begun with other seed" in capsys.readouterr().err
+
+
+@needs_browser
+def test_pages_of_ones_own_are_drawn_in_turns(tmp_path):
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "order.html").write_text(
+        "<html><body><h1>Work order</h1><p>Repair the gate.</p>"
+        "<table><tr><th>Part</th><th>Count</th></tr>"
+        "<tr><td>Hinge</td><td>2</td></tr></table></body></html>"
+    )
+    (own / "note.html").write_text("<html><body><p>A short note.</p></body></html>")
+    out = tmp_path / "pages"
+    command = ["render", "--out", str(out), "--html", str(own), "--processes", "1"]
+    assert main([*command, "--pages", "3"]) == 0
+    note, order, again = read_pages(out)
+    assert (note.family, order.family, again.family) == ("note", "order", "note")
+    assert note.words == again.words == ["A", "short", "note."]
+    roles = [ROLES[role] for role in order.blocks[:, 0].tolist()]
+    assert roles == ["heading", "paragraph", *2 * ["head cell"], *2 * ["cell"]]
 
 
 @needs_browser
@@ -62,6 +83,11 @@ def test_pages_are_captured_and_read(tmp_path):
         ),
         (["--pages", "3", "--out", "x.tar"], "would be a folder"),
         (["--pages", "3", "--out", "x", "--start", "7"], "expected a multiple of 100"),
+        (["--pages", "3", "--out", "x", "--html", "."], "holds no .html files"),
+        (
+            ["--pages", "3", "--out", "x", "--html", ".", "--held-out"],
+            "leave it out with --html",
+        ),
     ],
 )
 def test_mistakes_are_one_line(arguments, message, capsys, tmp_path, monkeypatch):

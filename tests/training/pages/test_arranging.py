@@ -9,9 +9,9 @@ import torch
 import yaml
 
 from vit_str.datasets.page_records import ABOUT, PageRecord, write_shard
-from vit_str.models.arranger import RELATIONS, Arrangement
+from vit_str.models.arranger import RELATIONS, Arrangement, PageArranger
 from vit_str.pages.arrange.features import feature_count
-from vit_str.torch_runtime.arranger_file import load_arranger
+from vit_str.torch_runtime.arranger_file import load_arranger, save_arranger
 from vit_str.training.cli import main
 from vit_str.training.pages.data import PageBatches, parted
 from vit_str.training.pages.examples import Batch, batch_of, example_of
@@ -200,3 +200,30 @@ def test_it_trains_and_resumes(tmp_path, monkeypatch):
         load_arranger(Path("runs/arrange/arranger.safetensors")).provenance["step"]
         == 31
     )
+    weights = Path("runs/arrange/arranger.safetensors")
+    start = ["--model.init", str(weights), "--folder", "runs/again"]
+    steps = ["--trainer.max_steps", "1", "--trainer.val_check_interval", "1"]
+    assert main([*arguments, *start, *steps]) == 0
+    again = load_arranger(Path("runs/again/arranger.safetensors"))
+    assert again.provenance["scores"]["pages/roles"] > 0.6
+
+
+def test_weights_of_another_size_start_nothing(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small = PageArranger(feature_count(), ROLES, dim=16, depth=1, heads=1)
+    save_arranger(Path("small.safetensors"), small, ["a"] * ROLES, {})
+    write_shard(tmp_path / "pages", 0, [record()])
+    arguments = ["--config", str(CONFIG), "--data.folders", "[pages]"]
+    with pytest.raises(SystemExit) as stopped:
+        main([*arguments, "--model.init", "small.safetensors"])
+    assert stopped.value.code == 2
+    assert "another size" in capsys.readouterr().err
+
+
+def test_pages_that_are_drawn_meanwhile_are_seen(tmp_path):
+    folder = tmp_path / "pages"
+    write_shard(folder, 0, [record(n) for n in range(3)])
+    batches = iter(PageBatches([folder], pairs=10**6, longest=200, seed=1))
+    assert len(next(batches).mask) == 3
+    write_shard(folder, 1, [record(n) for n in range(4)])
+    assert len(next(batches).mask) == 7

@@ -26,6 +26,12 @@ def add_arguments(group: argparse._ArgumentGroup) -> None:
         help="share of the pages that are scanned or photographed in software and read (0)",
     )
     group.add_argument(
+        "--html",
+        type=Path,
+        metavar="FOLDER",
+        help="draw the pages of .html files of your own in turns, labeled by their elements",
+    )
+    group.add_argument(
         "--processes",
         type=positive,
         metavar="N",
@@ -41,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
     """
     _refuse_options_of_words(options)
     families = _families(options)
+    html = _own_pages(options)
     if options.sheet:
         from vit_str.rendering.pages.sheet import write_page_sheet
 
@@ -51,11 +58,25 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.rendering.pages.dataset import write_pages
     from vit_str.rendering.pages.making import PageOptions
 
-    made = PageOptions(options.seed, families, options.language, options.read)
+    made = PageOptions(options.seed, families, options.language, options.read, html)
     processes = options.processes or min(_PROCESSES, thread_count())
     write_pages(options.out, options.pages, made, options.start, processes)
     console.write(f"{options.out}: {options.pages:,} pages")
     return 0
+
+
+def _own_pages(options: argparse.Namespace) -> tuple[tuple[str, str], ...]:
+    """Names and texts of the user's own pages."""
+    if options.html is None:
+        return ()
+    for option in ("sheet", "held_out"):
+        if getattr(options, option):
+            name = option.replace("_", "-")
+            raise ValueError(f"--{name} is of random designs; leave it out with --html")
+    files = sorted(options.html.glob("*.html"))
+    if not files:
+        raise ValueError(f"{options.html} holds no .html files")
+    return tuple((file.stem, file.read_text("utf-8")) for file in files)
 
 
 def _families(options: argparse.Namespace) -> tuple[str, ...]:

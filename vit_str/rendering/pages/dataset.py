@@ -99,7 +99,7 @@ def _note(folder: Path, options: PageOptions) -> None:
                 temporary.write_text(json.dumps(now, indent=1) + "\n", "utf-8")
             return
         before = json.loads(path.read_text("utf-8"))
-    other = sorted(name for name in now if before.get(name) != now[name])
+    other = sorted(name for name in now if before.get(name, []) != now[name])
     if other:
         raise ValueError(
             f"{folder} was begun with other {' and '.join(other)}; give the same, "

@@ -16,7 +16,12 @@ from vit_str.synthesis.pages.capture import (
     take_picture,
     to_page_places,
 )
-from vit_str.synthesis.pages.drawing import DrawnPage, design_page, draw_page
+from vit_str.synthesis.pages.drawing import (
+    DrawnPage,
+    PageDesign,
+    design_page,
+    draw_page,
+)
 from vit_str.synthesis.pages.truth import ROLES, Truth
 
 if TYPE_CHECKING:
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
 
     from vit_str.pages.reader import PageReader
 
+_SHEET = (794, 1123)  # pixels of CSS: A4
 _BOLD = 600  # weight of a font from which on strokes are wider
 _WIDER = 1.42  # by so much
 
@@ -37,12 +43,14 @@ class PageOptions:
         families: to draw.
         language: of the texts; None for any.
         read: share of the pages that are captured and read.
+        html: pages of the user's own to draw instead, in turns: name and text of each.
     """
 
     seed: int
     families: tuple[str, ...]
     language: str | None
     read: float
+    html: tuple[tuple[str, str], ...] = ()
 
 
 def make_page(browser: Browser, number: int, options: PageOptions) -> PageRecord:
@@ -53,7 +61,7 @@ def make_page(browser: Browser, number: int, options: PageOptions) -> PageRecord
         number: from 0.
         options: of all pages.
     """
-    design = design_page(options.seed, number, options.families, options.language)
+    design = _design(number, options)
     random = np.random.default_rng([options.seed, number])
     if random.random() >= options.read:
         return as_drawn(draw_page(browser, design), number)
@@ -61,6 +69,14 @@ def make_page(browser: Browser, number: int, options: PageOptions) -> PageRecord
     page = draw_page(browser, design, capture.scale, with_picture=True)
     assert page.picture is not None
     return as_read(page, take_picture(page.picture, capture), capture.way, number)
+
+
+def _design(number: int, options: PageOptions) -> PageDesign:
+    if not options.html:
+        return design_page(options.seed, number, options.families, options.language)
+    name, html = options.html[number % len(options.html)]
+    width, height = _SHEET
+    return PageDesign(html, width, height, name, options.language or "")
 
 
 def as_drawn(page: DrawnPage, number: int) -> PageRecord:

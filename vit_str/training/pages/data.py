@@ -27,9 +27,9 @@ class PageBatches(IterableDataset[Batch]):
     def __init__(
         self, folders: Sequence[Path], pairs: int, longest: int, seed: int
     ) -> None:
-        self.shards = [
-            (folder, shard) for folder in folders for shard in shards_of(folder)
-        ]
+        for folder in folders:
+            shards_of(folder)  # a folder without pages is an error now
+        self.folders = folders
         self.pairs = pairs
         self.longest = longest
         self.seed = seed
@@ -38,8 +38,14 @@ class PageBatches(IterableDataset[Batch]):
         worker = get_worker_info()
         number, count = (worker.id, worker.num_workers) if worker else (0, 1)
         random = np.random.default_rng([self.seed, number])
-        own = self.shards[number % len(self.shards) :: count] or self.shards
         while True:
+            # Anew each time: pages may be drawn while others are trained on
+            shards = [
+                (folder, shard)
+                for folder in self.folders
+                for shard in shards_of(folder)
+            ]
+            own = shards[number % len(shards) :: count] or shards
             order = random.permutation(len(own))
             for start in range(0, len(order), _WINDOW):
                 pages: list[PageRecord] = []

@@ -1,6 +1,7 @@
 """One training step of a network that arranges pages, and what is measured between steps."""
 
 from collections import defaultdict
+from pathlib import Path
 from typing import Any, cast
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 from torch.optim import AdamW, Optimizer
 
 from vit_str.models.arranger import Arrangement, PageArranger
+from vit_str.torch_runtime.arranger_file import load_arranger
 from vit_str.training.module import MovingAverage
 from vit_str.training.pages.examples import Batch
 from vit_str.training.pages.losses import counts_of, losses_of
@@ -25,6 +27,10 @@ class ArrangerTraining(LightningModule):
         weight_decay: on all matrices.
         schedule: of the learning rate.
         averaging: share of the average that stays at each step.
+        init: weights of such a network to start from.
+
+    Raises:
+        ValueError: the weights are no such file, or of another network.
     """
 
     def __init__(
@@ -34,8 +40,11 @@ class ArrangerTraining(LightningModule):
         weight_decay: float = 0.02,
         schedule: WarmupStableDecay | None = None,
         averaging: float = 0.999,
+        init: Path | None = None,
     ) -> None:
         super().__init__()
+        if init is not None:
+            _start_from(init, arranger)
         self.arranger = arranger
         self.average = MovingAverage(arranger, averaging)
         self.learning_rate = learning_rate
@@ -106,6 +115,14 @@ class ArrangerTraining(LightningModule):
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Go on counting."""
         self.pages_seen = checkpoint["images_seen"]
+
+
+def _start_from(path: Path, arranger: PageArranger) -> None:
+    """Give a network the weights of a file."""
+    weights = load_arranger(path).arranger
+    if weights.arguments != arranger.arguments:
+        raise ValueError(f"{path}: weights of a network of another size")
+    arranger.load_state_dict(weights.state_dict())
 
 
 def _arranged(arranger: PageArranger, batch: Batch) -> Arrangement:
