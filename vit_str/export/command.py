@@ -14,13 +14,14 @@ _DESCRIPTION = """\
 Write a model as ONNX graphs, which onnxruntime runs on any machine and in many languages: the
 graphs, a description with charset and preprocessing, and a README with the loop that reads.
 Or write a static web page that reads words and whole pictures inside the browser; pictures never
-leave it."""
+leave it. Or write a network that arranges pages, which ``vit-str read --arranger`` takes."""
 
 _EPILOG = """\
 examples:
   vit-str export tiny --out tiny-onnx              the model of the package
   vit-str export my.safetensors --out my-onnx      a file of your own
   vit-str read --model ./my-onnx word.png          read with it, without torch
+  vit-str export arranger.safetensors --out arranger.onnx
   vit-str export tiny --web page                   a page that reads in the browser, then
   python -m http.server --directory page           open http://localhost:8000"""
 
@@ -35,7 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a .safetensors file, or tiny",
     )
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--out", metavar="FOLDER", help="folder to create")
+    where.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="folder to create; of a network that arranges pages, an .onnx file",
+    )
     where.add_argument("--web", metavar="FOLDER", help="folder to create, with a page")
     parser.add_argument(
         "--int8",
@@ -54,8 +59,11 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.engines.weights_contents import resolve
     from vit_str.export.folder import write_exported
     from vit_str.scripts.registry import choose_weights
+    from vit_str.torch_runtime.arranger_file import is_arranger
     from vit_str.torch_runtime.weights_file import load_weights
 
+    if is_arranger(Path(options.weights)):
+        return _write_arranger(options)
     if options.runtime and not options.web:
         raise ValueError("--runtime needs --web")
     first = choose_weights(options.weights).first if options.web else options.weights
@@ -65,6 +73,23 @@ def run(options: argparse.Namespace) -> int:
         return 0
     write_exported(weights, Path(options.out), options.int8)
     console.warn(f"wrote {options.out}")
+    return 0
+
+
+def _write_arranger(options: argparse.Namespace) -> int:
+    from vit_str.export.arranger import write_arranger
+    from vit_str.torch_runtime.arranger_file import load_arranger
+
+    if not options.out:
+        raise ValueError("--web takes models that read; give --out arranger.onnx")
+    target = Path(options.out)
+    if target.suffix != ".onnx":
+        raise ValueError(
+            f"--out {target}: a network that arranges pages is one file; let its name "
+            "end in .onnx"
+        )
+    write_arranger(load_arranger(Path(options.weights)), target, int8=options.int8)
+    console.warn(f"wrote {target}")
     return 0
 
 

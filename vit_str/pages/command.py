@@ -162,6 +162,7 @@ def load_page_reader(
         effort=options.effort,
         search=search_of(options),
         minimum_confidence=MINIMUM_CONFIDENCE if least is None else least,
+        arranger=getattr(options, "arranger", None),
     )
 
 
@@ -177,6 +178,7 @@ def _format_of(out: str | None) -> str | None:
 def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     """The options that texts depend on; files with their size and time."""
     from vit_str.engines.weights_contents import resolve
+    from vit_str.pages.arrange.network import BUNDLED
     from vit_str.pages.write.results import stamp
     from vit_str.scripts.registry import choose_weights
 
@@ -196,6 +198,7 @@ def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
         "format": name,
         "model": [options.model, *(stamp(resolve(path)) for path in chosen.paths)],
         "lexicon": options.lexicon and [options.lexicon, stamp(options.lexicon)],
+        "arranger": [options.arranger, stamp(options.arranger or BUNDLED)],
         **{option: getattr(options, option) for option in plain},
     }
 
@@ -369,7 +372,9 @@ class _Run:
             if left_out := picture.info.get("left_out", 0):
                 progress.warn(_without_images(path, number, left_out))
             with_boxes = self._format == "jsonl"
-            page = page_of_text(picture) or reader.read(picture, boxes=with_boxes)
+            page = page_of_text(picture, reader.arranger) or reader.read(
+                picture, boxes=with_boxes
+            )
             pages[number] = page
             if self._overlays:
                 _write_overlay(self._overlays, path, number, picture, page)

@@ -263,7 +263,7 @@ class _Opened:
                 else:
                     # Frames that are as the one before are left out
                     number = picture.info.get("number") or number
-                    page = page_of_text(picture)
+                    page = page_of_text(picture, reader.arranger)
                     yield number, page or reader.read(picture, boxes=self._boxes)
 
 

@@ -48,6 +48,40 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes:
+        count: how many of the words of its block are in it; they follow those of the cell before.
+        row: the first that it covers, from 0.
+        column: the first that it covers, from 0.
+        rows: that it covers.
+        columns: that it covers.
+    """
+
+    count: int
+    row: int
+    column: int
+    rows: int = 1
+    columns: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRole:
+    """What a block is.
+
+    Attributes:
+        name: such as ``heading``, ``paragraph``, ``item`` or ``table``, see docs/structure.md.
+        level: of a heading or an item, from 1; else 0.
+        cells: of a table, in the order of its words.
+    """
+
+    name: str
+    level: int = 0
+    cells: tuple[Cell, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """The words of a picture.
 
@@ -61,6 +95,7 @@ class Page:
         flat: the same words on the page without its bend, which tells better what is a paragraph
             or a table; None if the page lies flat.
         unread: how many words were left out because they are in scripts that no reader knows.
+        roles: what each block is, if the network that arranges pages has said so; else none.
     """
 
     width: int
@@ -71,6 +106,7 @@ class Page:
     has_own_text: bool = False
     flat: "Page | None" = field(default=None, repr=False, compare=False)
     unread: int = 0
+    roles: tuple[BlockRole, ...] = ()
 
     @property
     def words(self) -> list[Word]:

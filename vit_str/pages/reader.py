@@ -24,8 +24,10 @@ from vit_str.images.loading import (
     load_pages,
     source_name,
 )
+from vit_str.pages.arrange.choice import OpenNetwork, arrange_page
 from vit_str.pages.arrange.grids import grids
 from vit_str.pages.arrange.layout import arranged
+from vit_str.pages.arrange.network import ArrangerNetwork, open_bundled
 from vit_str.pages.find.detection import LineDetector, RapidDetector, find_lines
 from vit_str.pages.find.geometry import (
     Quadrilateral,
@@ -59,6 +61,7 @@ from vit_str.pages.read.pieces import (
 )
 from vit_str.pages.read.quotes import with_low_quotes
 from vit_str.pages.read.settling import MarkStyle, settled, with_apostrophes
+from vit_str.pages.read.shapes import shapes_on
 from vit_str.scripts.evidence import (
     are_mostly_unknown,
     is_surer,
@@ -135,6 +138,7 @@ class PageReader:
             pictures of 40 words and more, unless the characters of their line have it.
         others: open readers of other scripts; each is called where the longest lines of a picture
             are doubtful. Every line then goes to the reader that is surer of it.
+        arranger: opens the network that arranges pages; None for rules alone.
     """
 
     def __init__(
@@ -144,8 +148,10 @@ class PageReader:
         lines: Reader | None = None,
         minimum_confidence: float = MINIMUM_CONFIDENCE,
         others: Sequence[Callable[[], PageReaders]] = (),
+        arranger: OpenNetwork | None = open_bundled,
     ) -> None:
         self.reader = reader
+        self.arranger = arranger
         self.detector = detector or RapidDetector()
         if reader.reads_lines:
             self.readers = PageReaders(reader, None)
@@ -205,7 +211,11 @@ class PageReader:
         lines = self._sure([self._in_one_script(line) for line in lines])
         rules = find_rules(image)
         blocks = self._arrange(lines, direction, rules, image, check_boxes)
-        return Page(image.width, image.height, blocks, path, rules, unread=unread)
+        page = Page(image.width, image.height, blocks, path, rules, unread=unread)
+        if self.arranger is None:
+            return page
+        shapes = shapes_on(page, image, check_boxes)
+        return arrange_page(self.arranger(), page, shapes)
 
     def _read_lines(
         self, image: Image.Image, found: Sequence[Quadrilateral]
@@ -573,6 +583,7 @@ def load_page(
     effort: str | None = None,
     search: Search | None = None,
     minimum_confidence: float = MINIMUM_CONFIDENCE,
+    arranger: str | Path | None = None,
 ) -> PageReader:
     """A page reader with the weights of the package or of a file, see ``vit_str.load``.
 
@@ -590,6 +601,8 @@ def load_page(
             views too; None only those of photographs.
         search: which readings to look for; None for the most probable.
         minimum_confidence: 0 to 1; words whose characters have a lower geometric mean are left out.
+        arranger: a network of your own that arranges pages, an ``.onnx`` file that
+            ``vit-str export`` has written; that of the package if None.
 
     Raises:
         ValueError: no such weights or device, no weights for a language, or ``rapidocr`` is not
@@ -624,7 +637,12 @@ def load_page(
     own = open_readers(chosen.first, chosen.second, chosen.detector())
     others = [partial(open_readers, other) for other in chosen.others]
     reader = PageReader(
-        own.words or own.lines, None, own.lines, minimum_confidence, others
+        own.words or own.lines,
+        None,
+        own.lines,
+        minimum_confidence,
+        others,
+        open_bundled if arranger is None else _opened_at(Path(arranger)),
     )
     reader.reopen = partial(
         load_page,
@@ -634,5 +652,12 @@ def load_page(
         effort=effort,
         search=search,
         minimum_confidence=minimum_confidence,
+        arranger=arranger,
     )
     return reader
+
+
+def _opened_at(path: Path) -> OpenNetwork:
+    """A network of the user, opened now: a mistake is told before a page is read."""
+    network = ArrangerNetwork(path)
+    return lambda: network

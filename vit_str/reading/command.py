@@ -61,7 +61,7 @@ _PAGE_ASPECT = 2.5
 _LINE_ASPECT = 12.0
 _PAGE_CONFIDENCE = 0.5
 _PAGE_FORMATS = ("hocr", "html", "md", "pdf", "tsv", "xlsx")
-_PAGE_OPTIONS = ("overlay", "pages", "dpi", "password", "text_layer")
+_PAGE_OPTIONS = ("overlay", "pages", "dpi", "password", "text_layer", "arranger")
 _RAY_OPTIONS = ("characters", "column", "part_size", "ray_address")
 
 
@@ -180,6 +180,11 @@ def _add_page_options(parser: argparse.ArgumentParser) -> None:
         "--text-layer",
         action="store_true",
         help="use the text of PDF pages that have some, and read only the others",
+    )
+    pages.add_argument(
+        "--arranger",
+        metavar="FILE",
+        help="a network of your own that arranges pages, an .onnx file of vit-str export",
     )
 
 

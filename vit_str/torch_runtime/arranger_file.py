@@ -44,6 +44,15 @@ def save_arranger(
         save_file(tensors, temporary, {"format": _FORMAT, "about": json.dumps(about)})
 
 
+def is_arranger(path: Path) -> bool:
+    """Whether a file says that it holds a network that arranges pages."""
+    try:
+        with safe_open(path, "pt") as file:
+            return (file.metadata() or {}).get("format") == _FORMAT
+    except (OSError, SafetensorError):
+        return False
+
+
 def load_arranger(path: Path) -> ArrangerFile:
     """Read weights.
 

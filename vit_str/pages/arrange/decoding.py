@@ -6,37 +6,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vit_str.pages.arrange.likelihood import (
+    Labels,
+    kind_of,
+    negative_log_likelihood,
+)
+from vit_str.pages.arrange.scores import CELLS, NOTHING, RELATIONS, Scores
+
+__all__ = ["CELLS", "NOTHING", "RELATIONS", "Arranged", "Scores", "arranged"]
+
 if TYPE_CHECKING:
     from jaxtyping import Float
 
-RELATIONS = ("next", "before", "block", "table", "row", "column")
-"""Of the scores of pairs, in their order."""
-CELLS = ("cell", "head cell")
-NOTHING = "nothing"
-"""The role of what is no text of the page."""
-
+_LEAST_OF_CELL = (0.3, 0.02)
+"""Probabilities of a cell from which on what lies within a table is tried as one."""
+_FEWEST_CELLS = 4  # of such a table
+_ROUNDS = 10  # in which an order gets better
 _NEAR = 5.0  # lines: rows of a table that are farther apart say less of each other
-
-
-@dataclass(frozen=True)
-class Scores:
-    """What a network says of the pieces of one page, as logits.
-
-    Attributes:
-        roles: of each piece.
-        levels: of each piece, from 1.
-        relations: of pairs, see `RELATIONS`.
-        names: of the roles.
-    """
-
-    roles: "Float[np.ndarray, 'piece role']"
-    levels: "Float[np.ndarray, 'piece level']"
-    relations: "Float[np.ndarray, 'relation piece piece']"
-    names: Sequence[str]
-
-    def of(self, name: str) -> "Float[np.ndarray, 'piece piece']":
-        """The scores of a relation."""
-        return self.relations[RELATIONS.index(name)]
 
 
 @dataclass(frozen=True)
@@ -89,13 +75,75 @@ def arranged(scores: Scores, places: "Float[np.ndarray, 'piece 4']") -> list[Arr
     """
     if not len(places):
         return []
+    blocks = _blocks(scores)
+    candidates = [blocks]
+    for least in _LEAST_OF_CELL:
+        with_cells = _with_cells_within(blocks, scores, places, least)
+        if with_cells != candidates[-1]:
+            candidates.append(with_cells)
+    found = [_in_tables(blocks, scores, places) for blocks in candidates]
+    return min(found, key=lambda blocks: doubt(scores, blocks))
+
+
+def _blocks(scores: Scores) -> list[Arranged]:
+    """Pieces that are one block, with its most probable role."""
+    count = len(scores.roles)
     chances = _log_softmax(scores.roles)
     blocks = []
-    for pieces in _clusters(scores.of("block"), [[k] for k in range(len(places))]):
+    for pieces in _clusters(scores.of("block"), [[k] for k in range(count)]):
         order = _in_order(scores.of("before"), [[k] for k in pieces])
         role = scores.names[int(chances[pieces].sum(0).argmax())]
         blocks.append(Arranged(role, tuple(pieces[k] for k in order)))
-    blocks = [block for block in blocks if block.role != NOTHING]
+    return [block for block in blocks if block.role != NOTHING]
+
+
+def _with_cells_within(
+    blocks: Sequence[Arranged], scores: Scores, places: np.ndarray, least: float
+) -> list[Arranged]:
+    """Blocks of which those that lie within a table, and may be cells, are cells.
+
+    Args:
+        blocks: with their roles.
+        scores: of the pieces.
+        places: of the pieces.
+        least: probability of a cell, from which on a block may be one.
+    """
+    cells = [block for block in blocks if block.role in CELLS]
+    tables = [
+        _around([k for cell in table for k in cell.pieces], places)
+        for table in _tables(cells, scores, places)
+        if len(table) >= _FEWEST_CELLS
+    ]
+    chances = np.exp(_log_softmax(scores.roles))
+    columns = [scores.names.index(name) for name in CELLS]
+    found = []
+    for block in blocks:
+        chance = float(chances[np.ix_(block.pieces, columns)].sum(1).mean())
+        box = _around(block.pieces, places)
+        if chance >= least and any(_share_within(box, table) > 0.5 for table in tables):
+            role = CELLS[int(chances[np.ix_(block.pieces, columns)].sum(0).argmax())]
+            block = Arranged(role, block.pieces)
+        found.append(block)
+    return found
+
+
+def _around(pieces: Sequence[int], places: np.ndarray) -> np.ndarray:
+    """Left, top, right and bottom of some pieces together."""
+    own = places[list(pieces)]
+    return np.concatenate([own[:, :2].min(0), own[:, 2:].max(0)])
+
+
+def _share_within(box: np.ndarray, other: np.ndarray) -> float:
+    """The share of a box that lies within another one."""
+    sides = np.minimum(box[2:], other[2:]) - np.maximum(box[:2], other[:2])
+    area = np.prod(np.maximum(box[2:] - box[:2], 1e-3))
+    return float(np.prod(np.maximum(sides, 0)) / area)
+
+
+def _in_tables(
+    blocks: Sequence[Arranged], scores: Scores, places: np.ndarray
+) -> list[Arranged]:
+    """Blocks in the order of reading, cells with their places in tables."""
     texts = [block for block in blocks if block.role not in CELLS]
     parts = [[block] for block in _with_levels(texts, scores, places)]
     cells = [block for block in blocks if block.role in CELLS]
@@ -104,6 +152,41 @@ def arranged(scores: Scores, places: "Float[np.ndarray, 'piece 4']") -> list[Arr
     members = [[k for block in part for k in block.pieces] for part in parts]
     order = _in_order(scores.of("before"), members)
     return [block for place in order for block in parts[place]]
+
+
+def doubt(scores: Scores, found: Sequence[Arranged]) -> float:
+    """How improbable blocks are, see `negative_log_likelihood`."""
+    return negative_log_likelihood(scores, _labels(found, len(scores.roles)))
+
+
+def _labels(found: Sequence[Arranged], count: int) -> Labels:
+    """What blocks say of the pieces of a page; what is in none is no text."""
+    kinds = ["running"] * count
+    table = np.full((count, 8), -1)
+    table[:, 2] = len(found) + np.arange(count)  # each a block of its own
+    for number, block in enumerate(found):
+        kind = kind_of(block.role)
+        rows = block.row, block.row + block.rows
+        columns = block.column, block.column + block.columns
+        for place, piece in enumerate(block.pieces):
+            kinds[piece] = kind
+            table[piece] = (
+                number * count + place,
+                block.level,
+                number,
+                block.table,
+                *rows,
+                *columns,
+            )
+    return Labels(
+        kinds=kinds,
+        levels=np.maximum(table[:, 1], 0),
+        place=table[:, 0],
+        block=table[:, 2],
+        table=table[:, 3],
+        rows=table[:, 4:6],
+        columns=table[:, 6:8],
+    )
 
 
 def _log_softmax(scores: np.ndarray) -> np.ndarray:
@@ -136,12 +219,32 @@ def _clusters(scores: np.ndarray, members: Sequence[list[int]]) -> list[list[int
 
 
 def _in_order(before: np.ndarray, members: Sequence[Sequence[int]]) -> list[int]:
-    """Numbers of groups of pieces in the order of reading: by how many others are before them."""
+    """Numbers of groups of pieces in the order of reading that is most probable.
+
+    It begins with how many others are before each, and moves one after the other to where most
+    agree with it (Kemeny's order, by local search).
+    """
     has = _membership(len(before), members)
     has /= np.maximum(1, has.sum(1, keepdims=True))
     chance = has @ (1 / (1 + np.exp(-before))) @ has.T
+    mean = has @ before @ has.T
     np.fill_diagonal(chance, 0)
-    return [int(place) for place in np.argsort(chance.sum(0), kind="stable")]
+    np.fill_diagonal(mean, 0)
+    order = [int(place) for place in np.argsort(chance.sum(0), kind="stable")]
+    for _ in range(_ROUNDS):
+        is_moved = False
+        for member in order:
+            place = order.index(member)
+            others = order[:place] + order[place + 1 :]
+            behind = np.cumsum([0.0, *mean[others, member]])
+            ahead = np.cumsum([0.0, *mean[member, others][::-1]])[::-1]
+            best = int((behind + ahead).argmax())
+            if best != place:
+                order = [*others[:best], member, *others[best:]]
+                is_moved = True
+        if not is_moved:
+            break
+    return order
 
 
 def _with_levels(

@@ -14,6 +14,15 @@ import numpy as np
 
 from vit_str.pages.arrange.frame import as_read
 from vit_str.pages.arrange.grids import grids
+from vit_str.pages.arrange.parts import (
+    Heading,
+    Item,
+    Paragraph,
+    Part,
+    Running,
+    would_fit,
+)
+from vit_str.pages.arrange.role_parts import parts_with_roles
 from vit_str.pages.arrange.tables import Row, Table, find_tables, is_mark
 from vit_str.pages.page import Page, Word
 
@@ -42,7 +51,6 @@ _INDENT = 3.0  # that the first line of a paragraph may have
 _NARROW = 0.8  # share of the width of most of the text that other blocks of it have
 # By how much lines that are set to the right begin at other places, at least
 _RAGGED = 0.5
-_FITS = 0.7  # white that is left beside the next word where it would have fitted
 # Share of the height of a page at its top and bottom where running text may be
 _MARGIN = 0.075
 _RUNNING_GAP = 1.5  # white between running text and the page
@@ -52,54 +60,6 @@ _SENTENCE_ENDS = (".", "!", "?", ":")
 _CAPTION = re.compile(
     r"(?:fig(?:ure|ura)?|abb(?:ildung)?|tab(?:le|elle|leau|la)?)\.?$", re.I
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading; level 1 is the largest of the document."""
-
-    level: int
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """Lines that belong together.
-
-    Attributes:
-        rows: the lines.
-        keeps_lines: whether somebody ended them where they end, as those of an address.
-    """
-
-    rows: tuple[Row, ...]
-    keeps_lines: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An item of a list, without its mark.
-
-    Attributes:
-        mark: a bullet, a dash, a number or a letter.
-        rows: the lines.
-        left: where the mark begins.
-        depth: in how many items of other lists it is.
-    """
-
-    mark: str
-    rows: tuple[Row, ...]
-    left: float
-    depth: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A running head, a page footer or the number of a page."""
-
-    rows: tuple[Row, ...]
-
-
-Part = Heading | Paragraph | Item | Running | Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +76,16 @@ def parts_of(pages: Sequence[Page]) -> list[list[Part]]:
     sheets = [_sheet(as_read(page)) for page in pages]
     rows = chain.from_iterable(sheet.rows for sheet in sheets)
     type_ = _Type.of(list(rows))
-    return _with_levels([list(_nested(_parts(sheet, type_))) for sheet in sheets])
+    parts = [_parts_of_sheet(sheet, type_) for sheet in sheets]
+    are_told = len(pages) == 1 and bool(pages[0].roles)
+    return parts if are_told else _with_levels(parts)
+
+
+def _parts_of_sheet(sheet: "_Sheet", text: "_Type") -> list[Part]:
+    """The parts of a page, by the roles of its blocks if it has them, else by rules."""
+    if sheet.page.roles:
+        return list(parts_with_roles(sheet.page))
+    return list(_nested(_parts(sheet, text)))
 
 
 def _with_levels(pages: Sequence[Sequence[Part]]) -> list[list[Part]]:
@@ -477,7 +446,7 @@ def _begins_part(
         return is_other or distance > row.height or row.top < before.top
     left, right = edges[sheet.blocks[last]]
     if _goes_on_in_next_column(before, row):
-        return not _are_alike(before, row) or _would_fit(before, row.words[0], right)
+        return not _are_alike(before, row) or would_fit(before, row.words[0], right)
     return (
         sheet.blocks[place] != sheet.blocks[last]
         or distance > apart + _PARAGRAPH_GAP * text.height
@@ -485,7 +454,7 @@ def _begins_part(
         or _begins_item(row)
         or _is_caption(row)
         or abs(row.left - before.left) > _INDENT * text.height
-        or (_would_fit(before, row.words[0], right) and not _goes_on_with(before, row))
+        or (would_fit(before, row.words[0], right) and not _goes_on_with(before, row))
         or _are_set_to_the_right(before, row, left, text)
     )
 
@@ -527,12 +496,6 @@ def _are_set_to_the_right(before: Row, row: Row, left: float, text: _Type) -> bo
         and abs(before.left - row.left) > _RAGGED * text.height
         and abs(before.right - row.right) < _RAGGED * text.height
     )
-
-
-def _would_fit(row: Row, following: Word, edge: float) -> bool:
-    """Whether the next word would have had room behind a row: then somebody ended the line."""
-    width = following.box.right - following.box.left
-    return row.right + width + _FITS * row.height < edge
 
 
 def _begins_item(row: Row) -> bool:

@@ -192,8 +192,8 @@ class Bend:
             for block in page.blocks
         )
         rules = tuple(map(self._rule, page.rules))
-        return Page(
-            width, height, blocks, page.path, rules, flat=page, unread=page.unread
+        return replace(
+            page, width=width, height=height, blocks=blocks, rules=rules, flat=page
         )
 
     def _rule(self, rule: Rule) -> Rule:

@@ -6,15 +6,25 @@ from itertools import chain
 import numpy as np
 from PIL import Image
 
+from vit_str.pages.arrange.choice import OpenNetwork, arrange_page
 from vit_str.pages.arrange.grids import grids
 from vit_str.pages.arrange.layout import arranged
+from vit_str.pages.arrange.network import open_bundled
 from vit_str.pages.find.rules import find_rules
 from vit_str.pages.page import Page, Point, Word
 from vit_str.pages.read.bullets import with_bullets
+from vit_str.pages.read.shapes import shapes_on
 
 
-def page_of_text(picture: Image.Image) -> Page | None:
-    """The page that a file has as text, in reading order; None for a page without text."""
+def page_of_text(
+    picture: Image.Image, arranger: OpenNetwork | None = open_bundled
+) -> Page | None:
+    """The page that a file has as text, in reading order; None for a page without text.
+
+    Args:
+        picture: of the page, with its lines.
+        arranger: opens the network that arranges pages; None for rules alone.
+    """
     given = [_words_of_text(line) for line in picture.info.get("lines", ())]
     if not given:
         return None
@@ -28,7 +38,10 @@ def page_of_text(picture: Image.Image) -> Page | None:
     tables = grids(rules, max(picture.size), sides)
     blocks = arranged(lines, line_boxes, word_boxes, tables)
     as_tuples = tuple(tuple(map(tuple, block)) for block in blocks)
-    return Page(*picture.size, blocks=as_tuples, rules=rules, has_own_text=True)
+    page = Page(*picture.size, blocks=as_tuples, rules=rules, has_own_text=True)
+    if arranger is None:
+        return page
+    return arrange_page(arranger(), page, shapes_on(page, picture))
 
 
 def _words_of_text(

@@ -10,14 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from vit_str.decoding.boxes import Box
 from vit_str.decoding.readings import error_row
 from vit_str.pages.arrange.frame import as_read
-from vit_str.pages.arrange.structure import (
-    Heading,
-    Item,
-    Paragraph,
-    Part,
-    Running,
-    parts_of,
-)
+from vit_str.pages.arrange.parts import Heading, Item, Paragraph, Part, Running
+from vit_str.pages.arrange.structure import parts_of
 from vit_str.pages.arrange.tables import Span
 from vit_str.pages.arrange.tables import Table as Cells
 from vit_str.pages.page import Page, Word

@@ -4,14 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from vit_str.pages.arrange.structure import (
-    Heading,
-    Item,
-    Paragraph,
-    Part,
-    Running,
-    parts_of,
-)
+from vit_str.pages.arrange.parts import Heading, Item, Paragraph, Part, Running
+from vit_str.pages.arrange.structure import parts_of
 from vit_str.pages.arrange.tables import Row, Table
 from vit_str.pages.page import Page, Word, text_of
 

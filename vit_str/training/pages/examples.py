@@ -9,15 +9,9 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from vit_str.datasets.page_records import BLOCK_FIELDS, PageRecord
-from vit_str.pages.arrange.features import Shapes, Tokens, tokens_of
-from vit_str.pages.arrange.pieces import (
-    Words,
-    around,
-    grouped,
-    text_angle,
-    turned,
-    turned_boxes,
-)
+from vit_str.pages.arrange.features import Tokens, tokens_of
+from vit_str.pages.arrange.leveling import GAP, Found, leveled, upright_rules
+from vit_str.pages.arrange.pieces import grouped
 from vit_str.training.pages.noise import DRAWN, noisy
 
 if TYPE_CHECKING:
@@ -25,10 +19,7 @@ if TYPE_CHECKING:
 
 GAPS = (0.5, 0.6, 0.6, 0.8, 1.2)
 """Heights up to which words are near enough for one piece, to train with."""
-GAP = 0.6
-"""The same where nothing is left to chance."""
 _CUT = 0.01  # share of the words after which a line is split
-_MOST_SHAPES = 90  # tokens that are no pieces; the largest of more
 
 _ROLE, _LEVEL, _TABLE, _ROW, _COLUMN, _ROWS, _COLUMNS = range(len(BLOCK_FIELDS))
 
@@ -77,24 +68,21 @@ def example_of(
     """
     if is_training or page.way == DRAWN:
         page = noisy(page, random)
-    angle = text_angle(page.polygons)
-    boxes = around(turned(page.polygons, angle))
-    words = Words(page.words, boxes, page.sizes, page.weights)
-    shapes = Shapes(
-        rules=turned_boxes(_sorted_corners(page.rules), angle),
-        grounds=_with_last(
-            turned_boxes(page.grounds[:, :4], angle), page.grounds[:, 4:]
-        ),
-        pictures=turned_boxes(page.pictures, angle),
-        checks=_with_last(turned_boxes(page.checks[:, :4], angle), page.checks[:, 4:5]),
+    words, shapes = leveled(
+        Found(
+            texts=page.words,
+            polygons=page.polygons,
+            sizes=page.sizes,
+            weights=page.weights,
+            rules=page.rules,
+            grounds=page.grounds,
+            pictures=page.pictures,
+            checks=page.checks[:, :5],
+        )
     )
-    shapes = _largest(shapes)
     gap = random.choice(GAPS) if is_training else GAP
     cut = random.random(len(page.words)) < _CUT if is_training else None
-    is_upright = (shapes.rules[:, 3] - shapes.rules[:, 1]) > (
-        shapes.rules[:, 2] - shapes.rules[:, 0]
-    )
-    pieces = grouped(words, gap, shapes.rules[is_upright], cut)
+    pieces = grouped(words, gap, upright_rules(shapes), cut)
     pieces = [pieces[k] for k in random.permutation(len(pieces))]
     block = np.array([_most(page.word_block[piece]) for piece in pieces], np.int32)
     place = np.array(
@@ -105,32 +93,6 @@ def example_of(
     about[block >= 0] = page.blocks[block[block >= 0]]
     texts = [" ".join(page.words[k] for k in piece.tolist()) for piece in pieces]
     return Example(tokens_of(words, pieces, shapes), block, place, about, texts)
-
-
-def _sorted_corners(rules: np.ndarray) -> np.ndarray:
-    """Ends of rules as boxes."""
-    x, y = rules[:, 0::2], rules[:, 1::2]
-    return np.stack([x.min(1), y.min(1), x.max(1), y.max(1)], 1).reshape(-1, 4)
-
-
-def _with_last(boxes: np.ndarray, last: np.ndarray) -> np.ndarray:
-    return np.concatenate([boxes, last], 1)
-
-
-def _largest(shapes: Shapes) -> Shapes:
-    """The largest shapes, if there are very many."""
-    most = _MOST_SHAPES // 2
-
-    def kept(boxes: np.ndarray, count: int) -> np.ndarray:
-        size = (boxes[:, 2:4] - boxes[:, :2]).sum(1)
-        return boxes[np.sort(np.argsort(-size)[:count])]
-
-    return Shapes(
-        rules=kept(shapes.rules, most),
-        grounds=kept(shapes.grounds, most // 3),
-        pictures=kept(shapes.pictures, most // 3),
-        checks=kept(shapes.checks, most // 3),
-    )
 
 
 def _most(blocks: np.ndarray) -> int:
