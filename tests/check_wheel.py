@@ -9,6 +9,7 @@ _NEEDED = (
     "vit_str/py.typed",
     "vit_str/bundled/tiny.safetensors",
     "vit_str/bundled/line.safetensors",
+    "vit_str/bundled/arranger.onnx",
     "vit_str/bundled/cyrillic-greek.safetensors",
     "vit_str/bundled/cyrillic-greek-line.safetensors",
     "vit_str/decoding/words.safetensors",
