@@ -445,7 +445,7 @@ def test_the_detector_of_rapidocr_finds_the_lines(drawn):
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_paper_ends_with_a_short_column(turned, matplotlib_fonts):
-    """Found by the detector: headings over and between two columns, and upside down too."""
+    """Found by the detector, by rules: headings over and between two columns, any way up."""
     pytest.importorskip("rapidocr")
     letters = ImageFont.truetype(str(matplotlib_fonts / "DejaVuSans.ttf"), 22)
     image = Image.new("RGB", (1000, 640), "white")
@@ -459,7 +459,9 @@ def test_a_paper_ends_with_a_short_column(turned, matplotlib_fonts):
         for column, start in zip(columns, (60, 540), strict=True):
             for number, text in enumerate(column):
                 pen.text((start, top + 40 * number), text, "black", letters)
-    page = load_page().read(image.rotate(180) if turned else image)
+    reader = load_page()
+    reader.arranger = None
+    page = reader.read(image.rotate(180) if turned else image)
     read = [
         " ".join(word.text for word in line) for block in page.blocks for line in block
     ]
