@@ -48,6 +48,7 @@ from vit_str.pages.read.check_boxes import (
     is_in_line,
     with_check_boxes,
 )
+from vit_str.pages.read.directions import Directions
 from vit_str.pages.read.elisions import with_elisions
 from vit_str.pages.read.pieces import (
     Piece,
@@ -71,19 +72,21 @@ from vit_str.scripts.script_detector import ScriptDetector
 from vit_str.scripts.thresholds import DOUBTFUL, SURE
 from vit_str.words.reader import Reader, reopening
 
+_ReadLines = Callable[[Sequence[Quadrilateral], int], list["_Line"]]
+"""Reads lines whose text is turned by some quarters to the right."""
+
 MINIMUM_CONFIDENCE = 0.8
 """Geometric mean of the characters of a word: long words have more places to be wrong in."""
 _PRINT = 40  # words from which on a picture is one of print, not of signs
 _SENTENCE = 3  # words of a line of print from which on they are judged together
-_LONG = 1.5  # length over height from which the direction of a line shows in its shape
 # Pixels up to which a flat picture may be a crop of a line that fills it
 _CROP_HEIGHT = 300
+_FLAT = 1.5  # width over height from which a picture is flat
 _LONG_S = 0.2
 """Share of the letters s from which on print is that of books of before 1900, which have half."""
 _SPECK = 0.25
 """Share of the height of such a picture up to which what is found is no line, but a speck."""
-_SAMPLE = 6  # lines that are read both ways up to find out how a page was turned
-_SURE = 0.95  # confidence from which on the other way up is not tried
+_SAMPLE = 6  # lines that tell how a page was turned, and of what script it is
 _DOUBTFUL = 0.98  # confidence below which a reader of words looks at a word too
 _HEADSTART = 1.1
 """Times the confidence of the reader of words, which knows signs and accents better."""
@@ -106,6 +109,7 @@ class _Line:
     quarters: int
     words: tuple[Read, ...]  # with a text
     readers: PageReaders  # that have read it
+    whole: Reading
 
     @property
     def readings(self) -> list[Reading]:
@@ -116,6 +120,52 @@ class _Line:
     def confidence(self) -> float:
         """The geometric mean of the confidences of its characters."""
         return per_character(self.readings)
+
+
+class _Looks:
+    """What was read of lines in some directions, and what that tells of their directions."""
+
+    def __init__(self, found: Sequence[Quadrilateral]) -> None:
+        self.found = found
+        self.directions = Directions(found)
+        self.read: dict[tuple[int, int], _Line] = {}
+
+    def lines(self, places: Sequence[int], page: int) -> list[_Line]:
+        """Lines in their most probable directions on a page."""
+        return [self.read[n, self.directions.line(n, page)] for n in places]
+
+    def settle_page(self, places: Sequence[int], page: int, read: _ReadLines) -> int:
+        """Read lines until one is sure how the page is turned; return that."""
+        while True:
+            self.settle(places, page, read)
+            page = self.directions.page(places)
+            asked = self.directions.asked_of_page(places, page)
+            if asked is None:
+                return page
+            self._look(asked[1], [asked[0]], read)
+
+    def settle(self, places: Sequence[int], page: int, read: _ReadLines) -> None:
+        """Read lines in all directions that could be theirs on a page."""
+        while self.read_next(places, page, read):
+            pass
+
+    def read_next(self, places: Sequence[int], page: int, read: _ReadLines) -> bool:
+        """Read each line in the next direction that could be its own; whether there was one."""
+        asked: dict[int, list[int]] = {}
+        for place in places:
+            quarters = self.directions.asked_of_line(place, page)
+            if quarters is not None:
+                asked.setdefault(quarters, []).append(place)
+        for quarters, those in asked.items():
+            self._look(quarters, those, read)
+        return bool(asked)
+
+    def _look(self, quarters: int, places: Sequence[int], read: _ReadLines) -> None:
+        lines = read([self.found[place] for place in places], quarters)
+        for place, line in zip(places, lines, strict=True):
+            self.read[place, quarters] = line
+            text = line.whole.text
+            self.directions.add(place, quarters, len(text), line.whole.confidence)
 
 
 class PageReader:
@@ -188,7 +238,7 @@ class PageReader:
         boxes: bool,
     ) -> Page:
         """The words of a picture whose lines are found."""
-        is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
+        is_flat = image.height < _CROP_HEIGHT and image.width > _FLAT * image.height
         speck = _SPECK * image.height
         if is_flat and all(max(side_lengths(line)) < speck for line in found):
             # A crop of one upright line, of which no more than specks were found.
@@ -210,39 +260,35 @@ class PageReader:
     def _read_lines(
         self, image: Image.Image, found: Sequence[Quadrilateral]
     ) -> tuple[list[_Line], int]:
-        """All lines, and the quarter turns to the right of the text on the page."""
-        lines, direction, readers = self._read_longest(image, found)
-        lines = [
-            each for each in lines if not _runs_across(each.quadrilateral, direction)
-        ]
-        done = {id(line.quadrilateral) for line in lines}
-        rest = [q for q in found if id(q) not in done]
-        along = [q for q in rest if not _runs_across(q, direction)]
-        others = [q for q in rest if _runs_across(q, direction)]
-        lines += self._read_by(readers, image, along, direction)
-        one_way = self._read_by(readers, image, others, (direction + 1) % 4)
-        other_way = self._read_by(readers, image, others, (direction + 3) % 4)
-        for pair in zip(one_way, other_way, strict=True):
-            lines.append(max(pair, key=lambda line: line.confidence))
-        return lines, direction
+        """All lines, and the quarter turns to the right of the text on the page.
 
-    def _read_longest(
-        self, image: Image.Image, found: Sequence[Quadrilateral]
-    ) -> tuple[list[_Line], int, Sequence[PageReaders]]:
-        """The longest lines, the way up in which they are read more surely, and what reads them."""
-        longest = sorted(found, key=lambda q: -max(side_lengths(q)))[:_SAMPLE]
-        lengths = np.array([side_lengths(q) for q in longest]).reshape(-1, 2)
-        direction = int((lengths[:, 1] - lengths[:, 0]).sum() > 0)
-        lines, readers = self._read_first(image, longest, direction)
-        if _confidence(lines) < _SURE:
-            upside_down = self._read_by(readers, image, longest, direction + 2)
-            if _confidence(upside_down) > _confidence(lines):
-                lines = upside_down
-                direction += 2
+        The longest lines tell how the page is turned and what script it has, before all others are
+        read; a line is read in other directions where these could be more probable.
+        """
+        looks = _Looks(found)
+        places = sorted(range(len(found)), key=lambda n: -max(side_lengths(found[n])))
+        longest = places[:_SAMPLE]
+        direction = looks.directions.first_page()
+        readers: Sequence[PageReaders] = (self.readers,)
+
+        def read_first(lines: Sequence[Quadrilateral], quarters: int) -> list[_Line]:
+            nonlocal readers
+            read, readers = self._read_first(image, lines, quarters)
+            return read
+
+        def read(lines: Sequence[Quadrilateral], quarters: int) -> list[_Line]:
+            return self._read_by(readers, image, lines, quarters)
+
+        looks.read_next(longest, direction, read_first)
+        direction = looks.settle_page(longest, direction, read)
+        lines = looks.lines(longest, direction)
         is_asked_for = self.reader.language is not None
         if not is_asked_for and all(line.readers is self.readers for line in lines):
             readers = (self.readers,)
-        return lines, direction, readers
+        looks.settle(places, direction, read)
+        direction = looks.directions.page(places)
+        looks.settle(places, direction, read)
+        return looks.lines(places, direction), direction
 
     def _read_first(
         self, image: Image.Image, found: Sequence[Quadrilateral], quarters: int
@@ -301,7 +347,8 @@ class PageReader:
         lines = []
         for index, quadrilateral in enumerate(found):
             words = words_of(pieces[index], readings[index])
-            lines.append(_Line(quadrilateral, quarters, words, readers))
+            read_whole = readings[index]
+            lines.append(_Line(quadrilateral, quarters, words, readers, read_whole))
         return lines
 
     def _without_check_boxes(
@@ -556,13 +603,6 @@ def _read_pieces(reader: Reader, pieces: Sequence[Piece], boxes: bool) -> list[R
 
 def _confidence(lines: Sequence[_Line]) -> float:
     return fmean(line.confidence for line in lines) if lines else 0.0
-
-
-def _runs_across(quadrilateral: Quadrilateral, direction: int) -> bool:
-    """Whether a line is clearly long in the direction in which the text of the page is not."""
-    width, height = side_lengths(quadrilateral)
-    along, across = (height, width) if direction % 2 else (width, height)
-    return across > _LONG * along
 
 
 def load_page(
