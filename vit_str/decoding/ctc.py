@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,8 @@ from vit_str.engines.labels import padded
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
+
+    from vit_str.decoding.look_alikes import LookAlikes
 
     _OfBeginnings = Float[np.ndarray, "row position_and_none"]
 
@@ -141,10 +144,60 @@ def collapse(
 
 
 def best_alignments(
-    scores: Float[np.ndarray, "row column symbol"], longest: int
+    scores: Float[np.ndarray, "row column symbol"],
+    longest: int,
+    look_alikes: LookAlikes | None = None,
 ) -> list[list[Hypothesis]]:
-    """The text of the most probable alignment of each row, with its exact probabilities."""
-    return text_probabilities(scores, collapse(scores, longest))
+    """The text of the most probable alignment of each row, with its exact probabilities.
+
+    Args:
+        scores: of every character and, last, the blank, under every column.
+        longest: most characters.
+        look_alikes: signs whose probabilities are summed before a text is judged.
+    """
+    if look_alikes is None:
+        return text_probabilities(scores, collapse(scores, longest))
+    shares = symbol_shares(scores)
+    summed = look_alikes.summed(shares)
+    labels = collapse(summed, longest)
+    found = [hypothesis for (hypothesis,) in _of_shares(summed, labels)]
+    for row, hypothesis in enumerate(found):
+        other = look_alikes.with_its_number(hypothesis.ids)
+        if other is None:
+            continue
+        ((joined,),) = _of_shares(summed[row : row + 1], np.array([other]))
+        if look_alikes.JOINED * joined.probability > hypothesis.probability:
+            found[row] = joined
+    labels = padded([hypothesis.ids for hypothesis in found])
+    owners = alignment(np.log(summed + _TINY), labels)
+    return [
+        [_with_signs(hypothesis, shares[row], owners[row], look_alikes)]
+        for row, hypothesis in enumerate(found)
+    ]
+
+
+def _with_signs(
+    hypothesis: Hypothesis,
+    shares: Float[np.ndarray, "column symbol"],
+    owners: Int64[np.ndarray, " column"],
+    look_alikes: LookAlikes,
+) -> Hypothesis:
+    """A text whose signs were read as one of their kind, with those that they are."""
+    ids = list(hypothesis.ids)
+    confidences = list(hypothesis.confidences)
+    lost = 1.0
+    for place in look_alikes.of_kinds(hypothesis.ids):
+        of_place = shares[owners == place].sum(0)
+        ids[place], sure = look_alikes.choose(hypothesis.ids, place, of_place)
+        confidences[place] *= sure
+        lost *= sure
+    return replace(
+        hypothesis,
+        ids=tuple(ids),
+        confidences=tuple(confidences),
+        confidence=hypothesis.confidence * lost,
+        probability=hypothesis.probability * lost,
+    )
 
 
 def text_probabilities(
@@ -152,7 +205,14 @@ def text_probabilities(
     labels: Int64[np.ndarray, "row position"],
 ) -> list[list[Hypothesis]]:
     """Given texts, padded, with the exact probabilities that the columns spell them."""
-    begins, exactly = prefix_probabilities(symbol_shares(scores), labels)
+    return _of_shares(symbol_shares(scores), labels)
+
+
+def _of_shares(
+    shares: Float[np.ndarray, "row column symbol"],
+    labels: Int64[np.ndarray, "row position"],
+) -> list[list[Hypothesis]]:
+    begins, exactly = prefix_probabilities(shares, labels)
     log_begins = np.log(begins + _TINY)
     characters = np.diff(log_begins, axis=1)
     ends = np.log(exactly + _TINY) - log_begins

@@ -200,7 +200,8 @@ class PageReader:
         if reader.reads_lines:
             self.readers = PageReaders(reader, None)
         else:
-            self.readers = PageReaders(lines or Reader(open_engine("line")), reader)
+            lines = lines or Reader(open_engine("line")).summing_look_alikes()
+            self.readers = PageReaders(lines, reader)
         self.minimum_confidence = minimum_confidence
         self.others = tuple(map(OpenedOnce, others))
         self.reopen: Callable[[], PageReader] | None = None
@@ -286,8 +287,8 @@ class PageReader:
         if not is_asked_for and all(line.readers is self.readers for line in lines):
             readers = (self.readers,)
         looks.settle(places, direction, read)
-        direction = looks.directions.page(places)
-        looks.settle(places, direction, read)
+        if looks.directions.disagree(places, direction):
+            direction = looks.settle_page(places, direction, read)
         return looks.lines(places, direction), direction
 
     def _read_first(
@@ -650,7 +651,8 @@ def load_page(
         if reads_lines:
             # They are what "fast" reads with
             own_effort = None if effort == "fast" else effort
-            return PageReaders(Reader(engine, effort=own_effort, search=search), None)
+            alone = Reader(engine, effort=own_effort, search=search)
+            return PageReaders(alone.summing_look_alikes(), None)
         lines = Reader(open_engine(lines_of(path), device, backend))
         words = Reader(
             engine,
@@ -659,7 +661,7 @@ def load_page(
             detector=detector,
             second=partial(open_words, second) if second else None,
         )
-        return PageReaders(lines, words)
+        return PageReaders(lines.summing_look_alikes(), words)
 
     own = open_readers(chosen.first, chosen.second, chosen.detector())
     others = [partial(open_readers, other) for other in chosen.others]

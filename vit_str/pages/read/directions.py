@@ -82,6 +82,10 @@ class Directions:
         """The most probable direction of a line on a page, of those in which it is read."""
         return int((self._priors[line, page] + self._evidence[line]).argmax())
 
+    def disagree(self, lines: Sequence[int], page: int) -> bool:
+        """Whether some lines run against the direction of their page."""
+        return any(self.line(line, page) == (page + 2) % 4 for line in lines)
+
     def asked_of_line(self, line: int, page: int) -> int | None:
         """The direction in which a line has to be read next; None if that could change nothing."""
         priors = self._priors[line, page]
