@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -162,18 +163,55 @@ def best_alignments(
     labels = collapse(summed, longest)
     found = [hypothesis for (hypothesis,) in _of_shares(summed, labels)]
     for row, hypothesis in enumerate(found):
-        other = look_alikes.with_its_number(hypothesis.ids)
-        if other is None:
-            continue
-        ((joined,),) = _of_shares(summed[row : row + 1], np.array([other]))
-        if look_alikes.JOINED * joined.probability > hypothesis.probability:
-            found[row] = joined
+        found[row] = _in_context(hypothesis, shares[row], summed[row], look_alikes)
     labels = padded([hypothesis.ids for hypothesis in found])
     owners = alignment(np.log(summed + _TINY), labels)
     return [
         [_with_signs(hypothesis, shares[row], owners[row], look_alikes)]
         for row, hypothesis in enumerate(found)
     ]
+
+
+def _in_context(
+    hypothesis: Hypothesis,
+    shares: Float[np.ndarray, "column symbol"],
+    summed: Float[np.ndarray, "column symbol"],
+    look_alikes: LookAlikes,
+) -> Hypothesis:
+    """A text of one sign, judged with all that are round; a minus without a space behind it."""
+    sign = look_alikes.alone(hypothesis.ids)
+    if sign is not None:
+        return _judged(look_alikes.summed(shares, alone=True), sign)
+    joined = look_alikes.with_its_number(hypothesis.ids)
+    if joined is None:
+        return hypothesis
+    other = _judged(summed, joined)
+    both = hypothesis.probability + other.probability
+    likely = look_alikes.JOINED * other.probability
+    likely /= likely + hypothesis.probability
+    if likely < 1 / 2:
+        return hypothesis
+    return _less_sure(other, 1, likely * both / other.probability)
+
+
+def _judged(
+    shares: Float[np.ndarray, "column symbol"], ids: Sequence[int]
+) -> Hypothesis:
+    """A text with the probability that some columns spell it."""
+    ((hypothesis,),) = _of_shares(shares[None], np.array([ids]))
+    return hypothesis
+
+
+def _less_sure(hypothesis: Hypothesis, place: int, times: float) -> Hypothesis:
+    """A text whose character at a place is so many times as probable."""
+    confidences = list(hypothesis.confidences)
+    confidences[place] = min(1.0, confidences[place] * times)
+    return replace(
+        hypothesis,
+        confidences=tuple(confidences),
+        confidence=min(1.0, hypothesis.confidence * times),
+        probability=min(1.0, hypothesis.probability * times),
+    )
 
 
 def _with_signs(
@@ -184,20 +222,12 @@ def _with_signs(
 ) -> Hypothesis:
     """A text whose signs were read as one of their kind, with those that they are."""
     ids = list(hypothesis.ids)
-    confidences = list(hypothesis.confidences)
-    lost = 1.0
     for place in look_alikes.of_kinds(hypothesis.ids):
         of_place = shares[owners == place].sum(0)
-        ids[place], sure = look_alikes.choose(hypothesis.ids, place, of_place)
-        confidences[place] *= sure
-        lost *= sure
-    return replace(
-        hypothesis,
-        ids=tuple(ids),
-        confidences=tuple(confidences),
-        confidence=hypothesis.confidence * lost,
-        probability=hypothesis.probability * lost,
-    )
+        id_, sure = look_alikes.choose(hypothesis.ids, place, of_place)
+        hypothesis = _less_sure(hypothesis, place, sure)
+        ids[place] = id_
+    return replace(hypothesis, ids=tuple(ids))
 
 
 def text_probabilities(

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
 _DASHES = "-–—"
 _ZEROS = "0O○ОΟ"
+_ROUND = _ZEROS + "o•●°º"  # which are zeros, if they stand alone
 _QUOTES = ("'’‘′", '"“”″')
 _BEFORE_A_SIGN = " ([{$€£¥"  # what a minus stands behind, if not at the beginning
-_RARE = 0.02  # how likely a sign is where others of its kind belong
+# How likely a sign is where others of its kind belong
+_RARE = 0.1
+_NEVER = 1e-4
 _TINY = 1e-12
 
 
@@ -42,19 +45,32 @@ class LookAlikes:
             [sign for sign in kind if sign in known]
             for kind in (_DASHES, _ZEROS, *_QUOTES)
         ]
-        self._kinds = [kind for kind in kinds if len(kind) > 1]
-        self._ids = [np.array(charset.encode("".join(kind))) for kind in self._kinds]
+        kinds = [kind for kind in kinds if len(kind) > 1]
+        round_ = [sign for sign in _ROUND if sign in known]
+        self._round = np.array(charset.encode("".join(round_)))
+        self._ids = [np.array(charset.encode("".join(kind))) for kind in kinds]
         self._kind_of = {int(ids[0]): n for n, ids in enumerate(self._ids)}
 
     def summed(
-        self, shares: Float[np.ndarray, "*column symbol"]
+        self, shares: Float[np.ndarray, "*column symbol"], alone: bool = False
     ) -> Float[np.ndarray, "*column symbol"]:
-        """Probabilities of symbols, those of a kind at the place of its first sign."""
+        """Probabilities of symbols, those of a kind at the place of its first sign.
+
+        Args:
+            shares: the probabilities of all symbols.
+            alone: take all signs that are round for one kind.
+        """
         together = shares.copy()
-        for ids in self._ids:
+        for ids in [self._round] if alone else self._ids:
             together[..., ids[0]] = shares[..., ids].sum(-1)
             together[..., ids[1:]] = 0
         return together
+
+    def alone(self, ids: Sequence[int]) -> tuple[int, ...] | None:
+        """The first sign of those that are round, if a text is one of these and no more."""
+        if len(ids) != 1 or ids[0] not in self._round:
+            return None
+        return (int(self._round[0]),)
 
     def with_its_number(self, ids: Sequence[int]) -> tuple[int, ...] | None:
         """A text without the space between its minus and the number behind it, if it has one.
@@ -81,25 +97,29 @@ class LookAlikes:
             place: of the sign.
             shares: of all symbols there.
         """
-        number = self._kind_of[ids[place]]
-        members = self._ids[number]
-        weights = _weights(self._kinds[number], self._charset.decode(ids), place)
+        members = self._ids[self._kind_of[ids[place]]]
+        if self.alone(ids):
+            members = self._round
+        signs = self._charset.decode(members)
+        weights = _weights(signs, self._charset.decode(ids), place)
         likely = shares[members] * weights + _TINY
         best = int(likely.argmax())
-        is_told_apart = self._kinds[number][0] == _ZEROS[0]
+        is_told_apart = signs[0] == _ZEROS[0]
         confidence = float(likely[best] / likely.sum()) if is_told_apart else 1.0
         return int(members[best]), confidence
 
 
-def _weights(kind: list[str], text: str, place: int) -> Float[np.ndarray, " sign"]:
+def _weights(signs: str, text: str, place: int) -> Float[np.ndarray, " sign"]:
     """How likely each sign of a kind is at a place, before the image is seen."""
-    if kind[0] == _DASHES[0] and _is_before_number(text, place):
+    if signs[0] == _DASHES[0] and _is_before_number(text, place):
         weights: Mapping[str, float] = {"-": 1.0}
-    elif kind[0] == _ZEROS[0]:
+        rare = _NEVER
+    elif signs[0] == _ZEROS[0]:
         weights = _weights_of_zeros(text, place)
+        rare = _RARE
     else:
-        return np.ones(len(kind))
-    return np.array([weights.get(sign, _RARE) for sign in kind])
+        return np.ones(len(signs))
+    return np.array([weights.get(sign, rare) for sign in signs])
 
 
 def _is_before_number(text: str, place: int) -> bool:
@@ -111,6 +131,8 @@ def _is_before_number(text: str, place: int) -> bool:
 
 def _weights_of_zeros(text: str, place: int) -> Mapping[str, float]:
     """A zero among digits, a letter among letters, a circle in front of words."""
+    if len(text) == 1:
+        return {"0": 1.0, "•": 0.3}
     start = text.rfind(" ", 0, place) + 1
     word = text[start:].partition(" ")[0]
     rest = text[start + len(word) :].split()
