@@ -103,6 +103,31 @@ def test_a_line_across_the_page_is_turned_by_itself(draw, drawn, tiny):
     assert {"Museum", "daily", "tea"} <= {word.text for word in page.words}
 
 
+@pytest.mark.parametrize("word", ["ON", "99", "pod", "SIS"])
+def test_a_word_that_is_one_upside_down_too_is_upright(draw, tiny, word):
+    image, detector = draw([word])
+    assert PageReader(tiny, detector).read(image).text == word
+
+
+def test_lone_digits_are_upright(draw, tiny):
+    digits = [*"2746310"]
+    image, detector = draw(digits)
+    narrower = rectangle(3, 0, -3, 0)  # boxes of detectors are taller than wide
+    detector.boxes = [box + narrower for box in detector.boxes]
+    assert all(np.ptp(box, 0)[1] > 1.3 * np.ptp(box, 0)[0] for box in detector.boxes)
+    assert PageReader(tiny, detector).read(image).text.split() == digits
+
+
+def test_a_line_that_is_turned_among_others_is_read_by_itself(draw, tiny):
+    lines = ["Museum station", "Coffee and tea", "Bakery and books"]
+    image, detector = draw(lines)
+    corner = tuple(detector.boxes[1].astype(int)[0])
+    box = (*corner, *detector.boxes[1].astype(int)[2])
+    image.paste(image.crop(box).rotate(180), corner)
+    words = PageReader(tiny, detector).read(image).text.split()
+    assert sorted(words) == sorted(" ".join(lines).split())
+
+
 class LineReader:
     """Reads every strip as the line whose length fits best."""
 

@@ -66,7 +66,7 @@ from vit_str.scripts.evidence import (
     sees_other_script,
     surest,
 )
-from vit_str.scripts.one_script import with_one_script
+from vit_str.scripts.one_script import has_look_alikes, script_of_lines, with_one_script
 from vit_str.scripts.registry import choose_weights, lines_of
 from vit_str.scripts.script_detector import ScriptDetector
 from vit_str.scripts.thresholds import DOUBTFUL, SURE
@@ -253,7 +253,7 @@ class PageReader:
         lines = self._look_again(lines, boxes)
         readings = chain.from_iterable(line.readings for line in lines)
         unread = sum(reading.is_left_out for reading in readings)
-        lines = self._sure([self._in_one_script(line) for line in lines])
+        lines = self._sure(self._in_one_script(lines))
         rules = find_rules(image)
         blocks = self._arrange(lines, direction, rules, image, check_boxes)
         return Page(image.width, image.height, blocks, path, rules, unread=unread)
@@ -427,14 +427,24 @@ class PageReader:
             renewed.append(replace(line, words=tuple(surest)))
         return renewed
 
-    def _in_one_script(self, line: _Line) -> _Line:
-        """A line whose words have the letters of one script each."""
+    def _in_one_script(self, lines: Sequence[_Line]) -> list[_Line]:
+        """Lines whose words have the letters of one script each, that of their page in doubt."""
         if self.reader.is_constrained:
-            return line
-        charset = line.readers.lines.charset
-        readings = with_one_script(line.readings, charset, self.reader.language)
-        pieces = (piece for piece, _ in line.words)
-        return replace(line, words=tuple(zip(pieces, readings, strict=True)))
+            return list(lines)
+        charsets = {line.readers.lines.charset for line in lines}
+        if not any(map(has_look_alikes, charsets)):
+            return list(lines)
+        texts = (" ".join(each.text for each in line.readings) for line in lines)
+        page = script_of_lines(texts)
+        renewed = []
+        for line in lines:
+            charset = line.readers.lines.charset
+            language = self.reader.language
+            readings = with_one_script(line.readings, charset, language, page)
+            pieces = (piece for piece, _ in line.words)
+            words = tuple(zip(pieces, readings, strict=True))
+            renewed.append(replace(line, words=words))
+        return renewed
 
     def _sure(self, lines: Sequence[_Line]) -> list[_Line]:
         """Lines with the words that are sure enough.

@@ -93,7 +93,9 @@ class Directions:
         if self._is_read[line].any():
             known = max(known, _NOTHING)
         is_open = ~self._is_read[line] & (priors + self._possible[line] > known)
-        return int(np.where(is_open, priors, -np.inf).argmax()) if is_open.any() else None
+        return (
+            int(np.where(is_open, priors, -np.inf).argmax()) if is_open.any() else None
+        )
 
     def asked_of_page(self, lines: Sequence[int], page: int) -> tuple[int, int] | None:
         """The line, and its direction, to read before one is sure of the page; None if one is.
@@ -129,7 +131,7 @@ class Directions:
 
 
 def _priors(aspect: float) -> Float[np.ndarray, "page quarters"]:
-    """For every direction of the page, how likely a line of some width over height runs each way."""
+    """How likely a line of some width over height runs each way, by the direction of its page."""
     rows = []
     for page in _QUARTERS:
         length = 1 / aspect if page % 2 else aspect
