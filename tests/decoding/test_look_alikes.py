@@ -43,6 +43,7 @@ def test_a_minus_is_as_sure_as_all_dashes_together():
         ("(", ".5", "-"),
         ("a ", "7", "-"),
         ("19", "20", "–"),
+        ("9", "W", "-"),
         ("a ", " b", "–"),
     ],
 )

@@ -520,6 +520,32 @@ def test_lines_are_found_in_pixels_of_the_image():
     assert np.allclose(detector.lines(Image.new("RGB", size)), [line / 2])
 
 
+@pytest.mark.parametrize(
+    ("texts", "confidences", "kept"),
+    [
+        (["ID:", "0O1lI"], [0.99, 0.7], "ID: 0O1lI"),
+        (["ID:", "0O1lI"], [0.99, 0.5], "ID:"),
+        (["mx", "0O1lI"], [0.75, 0.7], ""),
+        (["0O1lI"], [0.7], ""),
+        (["–"], [0.99], ""),
+        (["5", "–"], [0.99, 0.9], "5 –"),
+    ],
+)
+def test_a_doubtful_word_is_kept_beside_a_sure_one(draw, texts, confidences, kept):
+    image, detector = draw([" ".join(texts)])
+    reader = LineReader([" ".join(texts)])
+    page_reader = PageReader(cast(Reader, reader), detector)
+    (line,) = page_reader._read_lines(image, detector.boxes)[0]
+    pieces = [piece for piece, _ in line.words]
+    readings = []
+    for text, confidence in zip(texts, confidences, strict=True):
+        characters = tuple(Character(letter, confidence) for letter in text)
+        readings.append(Reading(text, confidence ** len(text), characters))
+    unsure = replace(line, words=tuple(zip(pieces, readings, strict=True)))
+    (sure,) = page_reader._sure([unsure])
+    assert " ".join(reading.text for reading in sure.readings) == kept
+
+
 def test_a_mark_between_sure_words_is_kept(draw):
     image, detector = draw(["one two six"])
 

@@ -111,9 +111,13 @@ class LookAlikes:
 
 def _weights(signs: str, text: str, place: int) -> Float[np.ndarray, " sign"]:
     """How likely each sign of a kind is at a place, before the image is seen."""
+    weights: Mapping[str, float]
     if signs[0] == _DASHES[0] and _is_before_number(text, place):
-        weights: Mapping[str, float] = {"-": 1.0}
+        weights = {"-": 1.0}
         rare = _NEVER
+    elif signs[0] == _DASHES[0] and _is_within_word(text, place):
+        weights = {"-": 1.0}
+        rare = _RARE
     elif signs[0] == _ZEROS[0]:
         weights = _weights_of_zeros(text, place)
         rare = _RARE
@@ -127,6 +131,12 @@ def _is_before_number(text: str, place: int) -> bool:
     before = text[place - 1 : place]
     after = text[place + 1 :].lstrip(".,")
     return (not before or before in _BEFORE_A_SIGN) and after[:1].isdigit()
+
+
+def _is_within_word(text: str, place: int) -> bool:
+    """Whether a dash joins two parts of a word; between two numbers it may mean from and to."""
+    sides = text[place - 1 : place] + text[place + 1 : place + 2]
+    return len(sides) == 2 and sides.isalnum() and not sides.isdigit()
 
 
 def _weights_of_zeros(text: str, place: int) -> Mapping[str, float]:

@@ -1,5 +1,6 @@
 """Whole pictures -> words: ``vit_str.load_page().read("receipt.jpg").text``."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -84,6 +85,7 @@ _CROP_HEIGHT = 300
 _FLAT = 1.5  # width over height from which a picture is flat
 _LONG_S = 0.2
 """Share of the letters s from which on print is that of books of before 1900, which have half."""
+_DASHES = ("-", "–", "—")
 _SPECK = 0.25
 """Share of the height of such a picture up to which what is found is no line, but a speck."""
 _SAMPLE = 6  # lines that tell how a page was turned, and of what script it is
@@ -449,9 +451,11 @@ class PageReader:
     def _sure(self, lines: Sequence[_Line]) -> list[_Line]:
         """Lines with the words that are sure enough.
 
-        Where there are many words, three and more of a line are judged together: in print, short
-        words and marks are as right as their neighbors; photographs hold much that is no text.
-        Between two sure words a mark is text: often it is only unsure which dash it is.
+        A word is worth the confidence of its characters, or the mean of that and the one of the
+        surest word of its line: what stands beside sure words is text, if a doubtful one, such as a
+        code. Where there are many words, three and more of a line are judged together: in print,
+        short words and marks are as right as their neighbors; photographs hold much that is no
+        text, and strokes are no dashes there. Between two sure words a mark is text.
         """
         is_print = _is_print(lines)
         sure = []
@@ -460,9 +464,11 @@ class PageReader:
             together = is_print and len(line.words) >= _SENTENCE
             if together and line.confidence >= least:
                 least = 0.0
+            is_stroke = not is_print and line.whole.text.strip() in _DASHES
+            worth = [0.0 if is_stroke else each for each in _worth(line.readings)]
             is_sure = [
-                bool(reading.text) and per_character([reading]) >= least
-                for reading in line.readings
+                bool(reading.text) and each >= least
+                for reading, each in zip(line.readings, worth, strict=True)
             ]
             words = []
             for place, (piece, reading) in enumerate(line.words):
@@ -571,6 +577,13 @@ def _surest(own: Sequence[_Line], others: Sequence[Sequence[_Line]]) -> list[_Li
 def _is_doubtful(reader: Reader, reading: Reading) -> bool:
     """Whether a reader of words looks at a word too; at all, if not every text is allowed."""
     return reader.is_constrained or per_character([reading]) < _DOUBTFUL
+
+
+def _worth(readings: Sequence[Reading]) -> list[float]:
+    """What each word of a line is worth, 0 to 1: its own confidence, and that of its line."""
+    own = [per_character([reading]) for reading in readings]
+    surest = max(own, default=0.0)
+    return [math.sqrt(each * surest) for each in own]
 
 
 def _is_mark_between(reading: Reading, is_sure: Sequence[bool], place: int) -> bool:
