@@ -88,3 +88,12 @@ def test_without_lines_a_page_is_upright():
     directions = Directions([])
     assert directions.first_page() == directions.page([]) == 0
     assert directions.asked_of_page([], 0) is None
+
+
+def test_a_short_end_of_a_line_across_the_page_runs_as_it_does():
+    readings = {"q0_0": (1, 0.6), "q0_1": (3, 0.12), "q0_3": (4, 0.285)}
+    end = rectangle(0, 0, 22, 39)
+    long = rectangle(0, 45, 24, 160)
+    assert told(end, **readings).line(0, 0) == 0
+    assert told(end, long, **readings).line(0, 0) == 3
+    assert told(end, rectangle(90, 45, 114, 160), **readings).line(0, 0) == 0
