@@ -115,7 +115,12 @@ def test_lone_digits_are_upright(draw, tiny):
     narrower = rectangle(3, 0, -3, 0)  # boxes of detectors are taller than wide
     detector.boxes = [box + narrower for box in detector.boxes]
     assert all(np.ptp(box, 0)[1] > 1.3 * np.ptp(box, 0)[0] for box in detector.boxes)
-    assert PageReader(tiny, detector).read(image).text.split() == digits
+    page = PageReader(tiny, detector).read(image, boxes=True)
+    assert page.text.split() == digits
+    for word, box in zip(page.words, detector.boxes, strict=True):
+        (character,) = word.characters
+        middle = box.mean(0)[0]
+        assert character.box.left < middle < character.box.right
 
 
 def test_a_line_that_is_turned_among_others_is_read_by_itself(draw, tiny):

@@ -35,7 +35,7 @@ class LookAlikes:
         charset: of a reader.
     """
 
-    JOINED = 4.0
+    JOINED = 10.0
     """How often a minus stands at its number, for each time that a space is between them."""
 
     def __init__(self, charset: Charset) -> None:

@@ -85,6 +85,10 @@ _CROP_HEIGHT = 300
 _FLAT = 1.5  # width over height from which a picture is flat
 _LONG_S = 0.2
 """Share of the letters s from which on print is that of books of before 1900, which have half."""
+# Words, and the confidence of their characters below which all of them may be no text
+_FEWEST_UNREADABLE = 12
+_UNREADABLE = 0.7
+_SHORT_WORD = 2  # characters of a word, up to which it may be in a list by chance
 _DASHES = ("-", "–", "—")
 _SPECK = 0.25
 """Share of the height of such a picture up to which what is found is no line, but a speck."""
@@ -255,7 +259,11 @@ class PageReader:
         lines = self._look_again(lines, boxes)
         readings = chain.from_iterable(line.readings for line in lines)
         unread = sum(reading.is_left_out for reading in readings)
-        lines = self._sure(self._in_one_script(lines))
+        lines = self._in_one_script(lines)
+        if self._is_unreadable(lines):
+            unread += sum(len(line.words) for line in lines)
+            lines = []
+        lines = self._sure(lines)
         rules = find_rules(image)
         blocks = self._arrange(lines, direction, rules, image, check_boxes)
         return Page(image.width, image.height, blocks, path, rules, unread=unread)
@@ -289,6 +297,8 @@ class PageReader:
         if not is_asked_for and all(line.readers is self.readers for line in lines):
             readers = (self.readers,)
         looks.settle(places, direction, read)
+        if looks.directions.expect_more(places, direction):
+            looks.settle(places, direction, read)
         if looks.directions.disagree(places, direction):
             direction = looks.settle_page(places, direction, read)
         return looks.lines(places, direction), direction
@@ -349,9 +359,11 @@ class PageReader:
         readings = dict(zip(order, read, strict=True))
         lines = []
         for index, quadrilateral in enumerate(found):
-            words = words_of(pieces[index], readings[index])
-            read_whole = readings[index]
-            lines.append(_Line(quadrilateral, quarters, words, readers, read_whole))
+            piece, reading = pieces[index], readings[index]
+            if piece.aspect < 1:  # it was widened
+                reading = piece.in_strip(reading)
+            words = words_of(piece, reading)
+            lines.append(_Line(quadrilateral, quarters, words, readers, reading))
         return lines
 
     def _without_check_boxes(
@@ -447,6 +459,26 @@ class PageReader:
             words = tuple(zip(pieces, readings, strict=True))
             renewed.append(replace(line, words=words))
         return renewed
+
+    def _is_unreadable(self, lines: Sequence[_Line]) -> bool:
+        """Whether many words are read, nearly all in doubt, and the others are in no list.
+
+        A script that nobody here reads looks so; print that is hard to read has known words.
+        """
+        readings = [each for line in lines for each in line.readings if each.text]
+        least = min(_UNREADABLE, self.minimum_confidence)
+        if len(readings) < _FEWEST_UNREADABLE or per_character(readings) >= least:
+            return False
+        known = 0
+        sure = 0
+        for line in lines:
+            words = line.readers.lines.known_words
+            for reading in line.readings:
+                is_sure = per_character([reading]) >= self.minimum_confidence
+                if is_sure and len(reading.text) > _SHORT_WORD:
+                    sure += 1
+                    known += words is None or words.holds(reading.text)
+        return known <= sure / 2
 
     def _sure(self, lines: Sequence[_Line]) -> list[_Line]:
         """Lines with the words that are sure enough.

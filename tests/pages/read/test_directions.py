@@ -90,10 +90,23 @@ def test_without_lines_a_page_is_upright():
     assert directions.asked_of_page([], 0) is None
 
 
-def test_a_short_end_of_a_line_across_the_page_runs_as_it_does():
-    readings = {"q0_0": (1, 0.6), "q0_1": (3, 0.12), "q0_3": (4, 0.285)}
+def test_a_line_runs_as_others_that_are_turned():
     end = rectangle(0, 0, 22, 39)
-    long = rectangle(0, 45, 24, 160)
-    assert told(end, **readings).line(0, 0) == 0
-    assert told(end, long, **readings).line(0, 0) == 3
-    assert told(end, rectangle(90, 45, 114, 160), **readings).line(0, 0) == 0
+    readings = {"q0_0": (1, 0.6), "q0_1": (3, 0.12), "q0_3": (4, 0.285)}
+    readings |= {"q1_1": (9, 1e-4), "q1_3": (9, 0.99)}
+    directions = told(end, COLUMN, **readings)
+    assert directions.line(0, 0) == 0
+    assert directions.expect_more([0, 1], 0)
+    assert directions.line(0, 0) == 3
+
+
+def test_more_lines_upside_down_are_looked_for_where_there_is_one():
+    directions = told(LINE, LINE, q0_0=(19, 0.04), q1_0=(17, 1e-9), q1_2=(17, 0.99))
+    assert directions.asked_of_line(0, 0) is None
+    assert directions.expect_more([0, 1], 0)
+    assert directions.asked_of_line(0, 0) == 2
+
+
+def test_lines_along_their_page_change_no_expectation():
+    directions = told(LINE, DIGIT, q0_0=(30, 0.9), q1_0=(1, 0.9))
+    assert not directions.expect_more([0, 1], 0)

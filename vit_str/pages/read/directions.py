@@ -28,8 +28,8 @@ _TALL = 1.5  # height over length from which a line of one character is as likel
 _FLAT = np.log([0.99, 1e-9, 0.01, 1e-9])
 _SHORT = np.log([0.98, 0.005, 0.01, 0.005])
 _HIGH = np.log([0.79, 0.1, 0.01, 0.1])
-_HIGH_BELOW_ACROSS = np.log([0.499, 0.25, 0.001, 0.25])
 _ACROSS = np.log([1e-9, 0.005, 1e-9, 0.005])
+_MOST_TURNED = math.log(0.25)  # that a line is turned where others are, at most
 _NOTHING = np.log(0.02)  # that what was taken for a line is no text
 _NO_TEXT = 0.4
 """Geometric mean of the confidences of what is read where no text runs that way."""
@@ -47,9 +47,7 @@ class Directions:
     def __init__(self, quadrilaterals: Sequence[Quadrilateral]) -> None:
         sides = [side_lengths(each) for each in quadrilaterals]
         aspects = [max(width, 1.0) / max(height, 1.0) for width, height in sides]
-        parts = _are_parts(quadrilaterals, aspects)
-        priors = list(map(_priors, aspects, parts))
-        self._priors = np.array(priors).reshape(-1, 4, 4)
+        self._priors = np.array(list(map(_priors, aspects))).reshape(-1, 4, 4)
         most = [[_most(each), _most(1 / each)] * 2 for each in aspects]
         self._possible = np.array(most).reshape(-1, 4)
         self._evidence = np.full(self._possible.shape, -np.inf)
@@ -84,6 +82,28 @@ class Directions:
     def line(self, line: int, page: int) -> int:
         """The most probable direction of a line on a page, of those in which it is read."""
         return int((self._priors[line, page] + self._evidence[line]).argmax())
+
+    def expect_more(self, lines: Sequence[int], page: int) -> bool:
+        """Take a direction for more likely that other lines have, as in a turned picture.
+
+        Args:
+            lines: which are read.
+            page: the direction of their page.
+
+        Returns:
+            Whether there are such lines.
+        """
+        told = np.zeros(4)
+        for line in lines:
+            quarters = self.line(line, page)
+            told[quarters] += max(0.0, self._evidence[line, quarters])
+        told[page] = 0.0
+        if not told.any():
+            return False
+        turned = self._priors[:, page] + np.log1p(told)
+        most = np.maximum(self._priors[:, page], _MOST_TURNED)
+        self._priors[:, page] = np.minimum(turned, most)
+        return True
 
     def disagree(self, lines: Sequence[int], page: int) -> bool:
         """Whether some lines run against the direction of their page."""
@@ -133,13 +153,8 @@ class Directions:
         return _PAGES + totals
 
 
-def _priors(aspect: float, is_part: bool) -> Float[np.ndarray, "page quarters"]:
-    """How likely a line of some width over height runs each way, by the direction of its page.
-
-    Args:
-        aspect: width over height.
-        is_part: whether it may be a part of a line that runs along its longer side.
-    """
+def _priors(aspect: float) -> Float[np.ndarray, "page quarters"]:
+    """How likely a line of some width over height runs each way, by the direction of its page."""
     rows = []
     for page in _QUARTERS:
         length = 1 / aspect if page % 2 else aspect
@@ -148,28 +163,11 @@ def _priors(aspect: float, is_part: bool) -> Float[np.ndarray, "page quarters"]:
         elif length * _LONG < 1:
             shape = _ACROSS
         elif length * _TALL < 1:
-            shape = _HIGH_BELOW_ACROSS if is_part else _HIGH
+            shape = _HIGH
         else:
             shape = _SHORT
         rows.append(np.roll(shape, page))
     return np.array(rows)
-
-
-def _are_parts(
-    quadrilaterals: Sequence[Quadrilateral], aspects: Sequence[float]
-) -> list[bool]:
-    """Whether each line lies in the column, or row, of a long one along its longer side."""
-    middles = np.array([each.mean(0) for each in quadrilaterals]).reshape(-1, 2)
-    sides = np.array([np.ptp(each, 0) for each in quadrilaterals]).reshape(-1, 2)
-    found = []
-    for middle, aspect in zip(middles, aspects, strict=True):
-        is_tall = aspect < 1
-        lengths = 1 / np.array(aspects) if is_tall else np.array(aspects)
-        across = 0 if is_tall else 1
-        apart = np.abs(middles[:, across] - middle[across])
-        is_beside = (lengths > _LONG) & (apart < sides[:, across] / 2)
-        found.append(bool(is_beside.any()))
-    return found
 
 
 def _most(aspect: float) -> float:
