@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.pages.reader import load_page
 from vit_str.characters.distances import edit_distance
+from vit_str.pages.reader import load_page
 
 FONTS = (
     "DejaVuSans.ttf",

@@ -1,4 +1,4 @@
-// Which way text runs on a page: `vit_str/reading/pages/directions.py`.
+// Which way text runs on a page: `vit_str/pages/read/directions.py`.
 
 import { sideLengths } from "./geometry.js";
 import { roundHalfEven } from "./images.js";

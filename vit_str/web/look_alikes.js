@@ -1,4 +1,4 @@
-// Signs of one kind that look alike, judged together: `vit_str/runtime/look_alikes.py`.
+// Signs of one kind that look alike, judged together: `vit_str/decoding/look_alikes.py`.
 
 const DASHES = "-–—";
 const ZEROS = "0O○ОΟ";

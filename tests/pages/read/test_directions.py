@@ -2,8 +2,8 @@
 
 import pytest
 
-from vit_str.pages.read.directions import Directions
 from vit_str.pages.find.geometry import rectangle
+from vit_str.pages.read.directions import Directions
 
 LINE = rectangle(0, 0, 300, 30)
 DIGIT = rectangle(0, 0, 15, 24)
