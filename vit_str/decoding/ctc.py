@@ -136,8 +136,13 @@ def collapse(
     scores: Float[np.ndarray, "row column symbol"], longest: int
 ) -> Int64[np.ndarray, "row position"]:
     """The texts of the most probable alignments, up to ``longest`` characters, padded."""
-    best = scores.argmax(2)
-    blank = scores.shape[2] - 1
+    return _spelled(scores.argmax(2), scores.shape[2] - 1, longest)
+
+
+def _spelled(
+    best: Int64[np.ndarray, "row column"], blank: int, longest: int
+) -> Int64[np.ndarray, "row position"]:
+    """The texts of alignments, padded."""
     spelled = best != blank
     spelled[:, 1:] &= best[:, 1:] != best[:, :-1]
     texts = [row[kept] for row, kept in zip(best, spelled, strict=True)]
@@ -159,39 +164,58 @@ def best_alignments(
     if look_alikes is None:
         return text_probabilities(scores, collapse(scores, longest))
     shares = symbol_shares(scores)
-    summed = look_alikes.summed(shares)
-    labels = collapse(summed, longest)
-    found = [hypothesis for (hypothesis,) in _of_shares(summed, labels)]
-    for row, hypothesis in enumerate(found):
-        found[row] = _in_context(hypothesis, shares[row], summed[row], look_alikes)
-    labels = padded([hypothesis.ids for hypothesis in found])
-    owners = alignment(np.log(summed + _TINY), labels)
-    return [
-        [_with_signs(hypothesis, shares[row], owners[row], look_alikes)]
-        for row, hypothesis in enumerate(found)
-    ]
+    members = look_alikes.sum_up(shares)
+    labels = collapse(shares, longest)
+    found = _of_shares(shares, labels)
+    for row, (hypothesis,) in enumerate(found):
+        if look_alikes.alone(hypothesis.ids) or look_alikes.of_kinds(hypothesis.ids):
+            found[row] = [
+                _in_context(hypothesis, shares[row], members[row], look_alikes)
+            ]
+    return found
 
 
 def _in_context(
     hypothesis: Hypothesis,
     shares: Float[np.ndarray, "column symbol"],
-    summed: Float[np.ndarray, "column symbol"],
+    members: Float[np.ndarray, "column member"],
     look_alikes: LookAlikes,
 ) -> Hypothesis:
-    """A text of one sign, judged with all that are round; a minus without a space behind it."""
+    """A text of signs that were read as one of their kind, with those that they are.
+
+    A text of one sign is judged with all that are round; a minus stands at its number.
+    """
     sign = look_alikes.alone(hypothesis.ids)
     if sign is not None:
-        return _judged(look_alikes.summed(shares, alone=True), sign)
+        shares = look_alikes.as_round(shares, members)
+        hypothesis = _judged(shares, sign)
+    scores = shares  # of which the best spell the text
     joined = look_alikes.with_its_number(hypothesis.ids)
-    if joined is None:
-        return hypothesis
-    other = _judged(summed, joined)
-    both = hypothesis.probability + other.probability
-    likely = look_alikes.JOINED * other.probability
-    likely /= likely + hypothesis.probability
+    if joined is not None:
+        other = _judged(shares, joined)
+        hypothesis = _joined_or_parted(other, hypothesis, look_alikes.JOINED)
+        scores = np.log(shares + _TINY)
+    (owners,) = alignment(scores[None], np.array([hypothesis.ids]))
+    ids = list(hypothesis.ids)
+    chosen = hypothesis
+    for place in look_alikes.of_kinds(hypothesis.ids):
+        of_place = members[owners == place].sum(0)
+        ids[place], sure = look_alikes.choose(hypothesis.ids, place, of_place)
+        chosen = _less_sure(chosen, place, sure)
+    return replace(chosen, ids=tuple(ids))
+
+
+def _joined_or_parted(
+    joined: Hypothesis, parted: Hypothesis, odds: float
+) -> Hypothesis:
+    """The more probable of a minus at its number, and of one with a space between."""
+    both = joined.probability + parted.probability
+    likely = (
+        odds * joined.probability / (odds * joined.probability + parted.probability)
+    )
     if likely < 1 / 2:
-        return hypothesis
-    return _less_sure(other, 1, likely * both / other.probability)
+        return parted
+    return _less_sure(joined, 1, likely * both / joined.probability)
 
 
 def _judged(
@@ -212,22 +236,6 @@ def _less_sure(hypothesis: Hypothesis, place: int, times: float) -> Hypothesis:
         confidence=min(1.0, hypothesis.confidence * times),
         probability=min(1.0, hypothesis.probability * times),
     )
-
-
-def _with_signs(
-    hypothesis: Hypothesis,
-    shares: Float[np.ndarray, "column symbol"],
-    owners: Int64[np.ndarray, " column"],
-    look_alikes: LookAlikes,
-) -> Hypothesis:
-    """A text whose signs were read as one of their kind, with those that they are."""
-    ids = list(hypothesis.ids)
-    for place in look_alikes.of_kinds(hypothesis.ids):
-        of_place = shares[owners == place].sum(0)
-        id_, sure = look_alikes.choose(hypothesis.ids, place, of_place)
-        hypothesis = _less_sure(hypothesis, place, sure)
-        ids[place] = id_
-    return replace(hypothesis, ids=tuple(ids))
 
 
 def text_probabilities(

@@ -47,23 +47,36 @@ class LookAlikes:
         ]
         kinds = [kind for kind in kinds if len(kind) > 1]
         round_ = [sign for sign in _ROUND if sign in known]
-        self._round = np.array(charset.encode("".join(round_)))
-        self._ids = [np.array(charset.encode("".join(kind))) for kind in kinds]
+        self._round = np.array(charset.encode("".join(round_)), int)
+        self._ids = [np.array(charset.encode("".join(kind)), int) for kind in kinds]
         self._kind_of = {int(ids[0]): n for n, ids in enumerate(self._ids)}
+        self._members = np.unique(np.concatenate([self._round, *self._ids]))
 
-    def summed(
-        self, shares: Float[np.ndarray, "*column symbol"], alone: bool = False
+    def sum_up(
+        self, shares: Float[np.ndarray, "*column symbol"]
+    ) -> Float[np.ndarray, "*column member"]:
+        """Put the probabilities of a kind to its first sign, in place; returns those of signs."""
+        members: Float[np.ndarray, "*column member"] = shares[..., self._members]
+        for ids in self._ids:
+            shares[..., ids[0]] = shares[..., ids].sum(-1)
+            shares[..., ids[1:]] = 0
+        return members
+
+    def as_round(
+        self,
+        shares: Float[np.ndarray, "*column symbol"],
+        members: Float[np.ndarray, "*column member"],
     ) -> Float[np.ndarray, "*column symbol"]:
-        """Probabilities of symbols, those of a kind at the place of its first sign.
+        """Probabilities of symbols, those of all that are round at the place of the first one.
 
         Args:
-            shares: the probabilities of all symbols.
-            alone: take all signs that are round for one kind.
+            shares: summed up.
+            members: as `sum_up` returns them.
         """
         together = shares.copy()
-        for ids in [self._round] if alone else self._ids:
-            together[..., ids[0]] = shares[..., ids].sum(-1)
-            together[..., ids[1:]] = 0
+        together[..., self._round] = 0
+        places = np.searchsorted(self._members, self._round)
+        together[..., self._round[0]] = members[..., places].sum(-1)
         return together
 
     def alone(self, ids: Sequence[int]) -> tuple[int, ...] | None:
@@ -86,7 +99,7 @@ class LookAlikes:
         return [place for place, id_ in enumerate(ids) if id_ in self._kind_of]
 
     def choose(
-        self, ids: Sequence[int], place: int, shares: Float[np.ndarray, " symbol"]
+        self, ids: Sequence[int], place: int, members: Float[np.ndarray, " member"]
     ) -> tuple[int, float]:
         """The sign at a place of a text, as an id, and its probability within its kind.
 
@@ -95,18 +108,18 @@ class LookAlikes:
         Args:
             ids: of the text, with the first sign of each kind.
             place: of the sign.
-            shares: of all symbols there.
+            members: probabilities of signs there, as `sum_up` returns them.
         """
-        members = self._ids[self._kind_of[ids[place]]]
+        kind = self._ids[self._kind_of[ids[place]]]
         if self.alone(ids):
-            members = self._round
-        signs = self._charset.decode(members)
+            kind = self._round
+        signs = self._charset.decode(kind)
         weights = _weights(signs, self._charset.decode(ids), place)
-        likely = shares[members] * weights + _TINY
+        likely = members[np.searchsorted(self._members, kind)] * weights + _TINY
         best = int(likely.argmax())
         is_told_apart = signs[0] == _ZEROS[0]
         confidence = float(likely[best] / likely.sum()) if is_told_apart else 1.0
-        return int(members[best]), confidence
+        return int(kind[best]), confidence
 
 
 def _weights(signs: str, text: str, place: int) -> Float[np.ndarray, " sign"]:
