@@ -1,6 +1,6 @@
 // Which way text runs on a page: `vit_str/pages/read/directions.py`.
 
-import { sideLengths } from "./geometry.js";
+import { distance, sideLengths } from "./geometry.js";
 import { roundHalfEven } from "./images.js";
 
 const logs = (values) => values.map(Math.log);
@@ -12,7 +12,11 @@ const FLAT = logs([0.99, 1e-9, 0.01, 1e-9]);
 const SHORT = logs([0.98, 0.005, 0.01, 0.005]);
 const HIGH = logs([0.79, 0.1, 0.01, 0.1]);
 const ACROSS = logs([1e-9, 0.005, 1e-9, 0.005]);
-const MOST_TURNED = Math.log(0.25); // that a line is turned where others are, at most
+const MOST_TURNED = Math.log(0.25); // that a short line is turned where others are, at most
+const REACH = 8; // how far lines tell of each other, over their height
+// In characters that are read surely: what a line tells of others, at most, and what its shape tells
+const MOST_TOLD = 5;
+const TOLD_BEFORE = 10;
 const NOTHING = Math.log(0.02); // that what was taken for a line is no text
 const NO_TEXT = 0.4; // mean confidence of what is read where no text runs that way
 const EMPTY = -6; // what speaks for a direction in which nothing is read
@@ -20,6 +24,7 @@ const NARROWEST = 1.5; // characters on a length as long as the line is high
 
 const mostOf = (length) => -length * Math.log(NO_TEXT);
 const most = (aspect) => mostOf(Math.max(1, roundHalfEven(NARROWEST * aspect)));
+const mean = (values) => values.reduce((one, other) => one + other) / values.length;
 const unread = () => Array(4).fill(-Infinity);
 
 /** What was read of lines in some directions, and what speaks for these. */
@@ -30,6 +35,9 @@ export class Directions {
       return Math.max(width, 1) / Math.max(height, 1);
     });
     this.priors = aspects.map(priorsOf);
+    this.middles = found.map((corners) => [0, 1].map((axis) => mean(corners.map((each) => each[axis]))));
+    this.reach = found.map((corners) => REACH * Math.max(1, Math.min(...sideLengths(corners))));
+    this.isShort = aspects.map((aspect) => aspect > 1 / LONG && aspect < LONG);
     this.possible = aspects.map((aspect) => [0, 1, 2, 3].map((k) => most(k % 2 ? 1 / aspect : aspect)));
     this.evidence = aspects.map(unread);
     this.lines = aspects.map(() => []); // as read in each direction
@@ -59,20 +67,32 @@ export class Directions {
     return largest(this.priors[place][page].map((prior, k) => prior + this.evidence[place][k]));
   }
 
-  /** Take a direction for more likely that other lines have; whether there are such. */
+  /** Take a direction for more likely that lines nearby have; whether some have not that of the page. */
   expectMore(places, page) {
-    const told = [0, 0, 0, 0];
-    for (const place of places) {
+    const lines = places.map((place) => {
       const quarters = this.line(place, page);
-      told[quarters] += Math.max(0, this.evidence[place][quarters]);
-    }
-    told[page] = 0;
-    if (!told.some(Boolean)) return false;
-    for (const priors of this.priors) {
-      priors[page] = priors[page].map((prior, k) =>
-        Math.min(prior + Math.log1p(told[k]), Math.max(prior, MOST_TURNED)),
+      const weight = Math.min(Math.max(this.evidence[place][quarters], 0), MOST_TOLD);
+      return { place, quarters, weight };
+    });
+    if (!lines.some(({ quarters, weight }) => quarters !== page && weight)) return false;
+    const renewed = lines.map(({ place }) => {
+      const told = [0, 0, 0, 0];
+      for (const { place: other, quarters, weight } of lines) {
+        const near = Math.exp(-distance(this.middles[place], this.middles[other]) / this.reach[place]);
+        if (other !== place) told[quarters] += near * weight;
+      }
+      const before = this.priors[place][page];
+      const together = before.map((prior, k) => TOLD_BEFORE * Math.exp(prior) + told[k]);
+      const sum = together.reduce((one, other) => one + other);
+      const most = (k) => (this.isShort[place] && k !== page ? MOST_TURNED : 0);
+      const least = Math.min(...before);
+      return before.map((prior, k) =>
+        prior > least ? Math.min(Math.log(together[k] / sum), most(k)) : prior,
       );
-    }
+    });
+    lines.forEach(({ place }, i) => {
+      this.priors[place][page] = renewed[i];
+    });
     return true;
   }
 

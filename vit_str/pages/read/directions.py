@@ -29,7 +29,12 @@ _FLAT = np.log([0.99, 1e-9, 0.01, 1e-9])
 _SHORT = np.log([0.98, 0.005, 0.01, 0.005])
 _HIGH = np.log([0.79, 0.1, 0.01, 0.1])
 _ACROSS = np.log([1e-9, 0.005, 1e-9, 0.005])
-_MOST_TURNED = math.log(0.25)  # that a line is turned where others are, at most
+_MOST_TURNED = math.log(0.25)  # that a short line is turned where others are, at most
+_REACH = 8.0  # how far lines tell of each other, over their height
+# Both in characters that are read surely: what a line tells of others, at most, and what its shape
+# and page tell
+_MOST_TOLD = 5.0
+_TOLD_BEFORE = 10.0
 _NOTHING = np.log(0.02)  # that what was taken for a line is no text
 _NO_TEXT = 0.4
 """Geometric mean of the confidences of what is read where no text runs that way."""
@@ -48,6 +53,9 @@ class Directions:
         sides = [side_lengths(each) for each in quadrilaterals]
         aspects = [max(width, 1.0) / max(height, 1.0) for width, height in sides]
         self._priors = np.array(list(map(_priors, aspects))).reshape(-1, 4, 4)
+        self._middles = np.array([each.mean(0) for each in quadrilaterals])
+        self._heights = np.array([max(1.0, min(each)) for each in sides])
+        self._is_short = np.array([1 / _LONG < each < _LONG for each in aspects])
         most = [[_most(each), _most(1 / each)] * 2 for each in aspects]
         self._possible = np.array(most).reshape(-1, 4)
         self._evidence = np.full(self._possible.shape, -np.inf)
@@ -84,25 +92,33 @@ class Directions:
         return int((self._priors[line, page] + self._evidence[line]).argmax())
 
     def expect_more(self, lines: Sequence[int], page: int) -> bool:
-        """Take a direction for more likely that other lines have, as in a turned picture.
+        """Take a direction for more likely that lines nearby have, as those of a turned picture.
 
         Args:
             lines: which are read.
             page: the direction of their page.
 
         Returns:
-            Whether there are such lines.
+            Whether some lines have another one than the page.
         """
-        told = np.zeros(4)
-        for line in lines:
-            quarters = self.line(line, page)
-            told[quarters] += max(0.0, self._evidence[line, quarters])
-        told[page] = 0.0
-        if not told.any():
+        rows = list(lines)
+        chosen = np.array([self.line(line, page) for line in rows], int)
+        weights = np.clip(self._evidence[rows, chosen], 0.0, _MOST_TOLD)
+        if not weights[chosen != page].any():
             return False
-        turned = self._priors[:, page] + np.log1p(told)
-        most = np.maximum(self._priors[:, page], _MOST_TURNED)
-        self._priors[:, page] = np.minimum(turned, most)
+        apart = np.linalg.norm(
+            self._middles[rows] - self._middles[rows][:, None], axis=2
+        )
+        near = np.exp(-apart / (_REACH * self._heights[rows][:, None]))
+        np.fill_diagonal(near, 0.0)
+        told = near @ (weights[:, None] * (chosen[:, None] == _QUARTERS))
+        before = self._priors[rows, page]
+        together = _TOLD_BEFORE * np.exp(before) + told
+        after = np.log(together / together.sum(1, keepdims=True))
+        is_short = self._is_short[rows][:, None] & (page != _QUARTERS)
+        after = np.where(is_short, np.minimum(after, _MOST_TURNED), after)
+        is_open = before > before.min(1, keepdims=True)
+        self._priors[rows, page] = np.where(is_open, after, before)
         return True
 
     def disagree(self, lines: Sequence[int], page: int) -> bool:
