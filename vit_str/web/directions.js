@@ -13,10 +13,11 @@ const SHORT = logs([0.98, 0.005, 0.01, 0.005]);
 const HIGH = logs([0.79, 0.1, 0.01, 0.1]);
 const ACROSS = logs([1e-9, 0.005, 1e-9, 0.005]);
 const MOST_TURNED = Math.log(0.25); // that a short line is turned where others are, at most
-const REACH = 8; // how far lines tell of each other, over their height
+const REACH = 4; // how far lines tell of each other, over their height
 // In characters that are read surely: what a line tells of others, at most, and what its shape tells
 const MOST_TOLD = 5;
-const TOLD_BEFORE = 10;
+const TOLD_BEFORE = 3;
+const ROUNDS = 10; // in which lines tell each other
 const NOTHING = Math.log(0.02); // that what was taken for a line is no text
 const NO_TEXT = 0.4; // mean confidence of what is read where no text runs that way
 const EMPTY = -6; // what speaks for a direction in which nothing is read
@@ -67,31 +68,38 @@ export class Directions {
     return largest(this.priors[place][page].map((prior, k) => prior + this.evidence[place][k]));
   }
 
-  /** Take a direction for more likely that lines nearby have; whether some have not that of the page. */
+  /** Take a direction for more likely that lines nearby have; whether there was something to tell. */
   expectMore(places, page) {
-    const lines = places.map((place) => {
-      const quarters = this.line(place, page);
-      const weight = Math.min(Math.max(this.evidence[place][quarters], 0), MOST_TOLD);
-      return { place, quarters, weight };
-    });
-    if (!lines.some(({ quarters, weight }) => quarters !== page && weight)) return false;
-    const renewed = lines.map(({ place }) => {
-      const told = [0, 0, 0, 0];
-      for (const { place: other, quarters, weight } of lines) {
-        const near = Math.exp(-distance(this.middles[place], this.middles[other]) / this.reach[place]);
-        if (other !== place) told[quarters] += near * weight;
-      }
-      const before = this.priors[place][page];
-      const together = before.map((prior, k) => TOLD_BEFORE * Math.exp(prior) + told[k]);
-      const sum = together.reduce((one, other) => one + other);
-      const most = (k) => (this.isShort[place] && k !== page ? MOST_TURNED : 0);
-      const least = Math.min(...before);
-      return before.map((prior, k) =>
-        prior > least ? Math.min(Math.log(together[k] / sum), most(k)) : prior,
-      );
-    });
-    lines.forEach(({ place }, i) => {
-      this.priors[place][page] = renewed[i];
+    const isTurned = (place) => this.lines[place].some((line, k) => line && k !== page);
+    if (!places.some(isTurned)) return false;
+    const before = places.map((place) => this.priors[place][page]);
+    const weights = places.map((place) => Math.min(Math.max(...this.evidence[place], 0), MOST_TOLD));
+    const near = places.map((place, i) =>
+      places.map((other, j) => {
+        const apart = distance(this.middles[place], this.middles[other]);
+        return i === j ? 0 : weights[j] * Math.exp(-apart / this.reach[place]);
+      }),
+    );
+    let priors = before;
+    for (let round = 0; round < ROUNDS; round++) {
+      const shares = places.map((place, i) => {
+        const ways = priors[i].map((prior, k) => prior + this.evidence[place][k]);
+        return ways.map((way) => Math.exp(way - logOfSum(ways)));
+      });
+      priors = places.map((place, i) => {
+        const together = before[i].map((prior, k) =>
+          shares.reduce((sum, share, j) => sum + near[i][j] * share[k], TOLD_BEFORE * Math.exp(prior)),
+        );
+        const sum = together.reduce((one, other) => one + other);
+        const least = Math.min(...before[i]);
+        return before[i].map((prior, k) => {
+          const most = this.isShort[place] && k !== page ? Math.max(prior, MOST_TURNED) : 0;
+          return prior > least ? Math.min(Math.log(together[k] / sum), most) : prior;
+        });
+      });
+    }
+    places.forEach((place, i) => {
+      this.priors[place][page] = priors[i];
     });
     return true;
   }

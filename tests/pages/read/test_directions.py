@@ -1,5 +1,6 @@
 """Which way text runs, by what is read each way."""
 
+import numpy as np
 import pytest
 
 from vit_str.pages.find.geometry import rectangle
@@ -105,6 +106,18 @@ def test_more_lines_upside_down_are_looked_for_where_there_is_one():
     assert directions.asked_of_line(0, 0) is None
     assert directions.expect_more([0, 1], 0)
     assert directions.asked_of_line(0, 0) == 2
+
+
+def test_several_lines_that_are_a_little_surer_upside_down_convince_each_other():
+    rows = [LINE + 60 * n * np.array([0, 1]) for n in range(4)]
+    readings = {f"q{n}_0": (18, 0.15) for n in range(4)}
+    readings |= {f"q{n}_2": (18, 0.99) for n in range(4)}
+    far = [LINE + np.array([2000, 60 * n]) for n in range(4)]
+    readings |= {f"q{n}_0": (18, 0.99) for n in range(4, 8)}
+    directions = told(*rows, *far, **readings)
+    assert [directions.line(n, 0) for n in range(8)] == [0] * 8
+    assert directions.expect_more(range(8), 0)
+    assert [directions.line(n, 0) for n in range(8)] == [2] * 4 + [0] * 4
 
 
 def test_lines_along_their_page_change_no_expectation():

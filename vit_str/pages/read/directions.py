@@ -30,11 +30,12 @@ _SHORT = np.log([0.98, 0.005, 0.01, 0.005])
 _HIGH = np.log([0.79, 0.1, 0.01, 0.1])
 _ACROSS = np.log([1e-9, 0.005, 1e-9, 0.005])
 _MOST_TURNED = math.log(0.25)  # that a short line is turned where others are, at most
-_REACH = 8.0  # how far lines tell of each other, over their height
+_REACH = 4.0  # how far lines tell of each other, over their height
 # Both in characters that are read surely: what a line tells of others, at most, and what its shape
 # and page tell
 _MOST_TOLD = 5.0
-_TOLD_BEFORE = 10.0
+_TOLD_BEFORE = 3.0
+_ROUNDS = 10  # in which lines tell each other
 _NOTHING = np.log(0.02)  # that what was taken for a line is no text
 _NO_TEXT = 0.4
 """Geometric mean of the confidences of what is read where no text runs that way."""
@@ -94,31 +95,38 @@ class Directions:
     def expect_more(self, lines: Sequence[int], page: int) -> bool:
         """Take a direction for more likely that lines nearby have, as those of a turned picture.
 
+        Lines tell each other by how likely each direction is, again and again, until several that
+        are a little surer upside down have convinced each other (expectation maximization).
+
         Args:
             lines: which are read.
             page: the direction of their page.
 
         Returns:
-            Whether some lines have another one than the page.
+            Whether lines were read in other directions, so that there is something to tell.
         """
         rows = list(lines)
-        chosen = np.array([self.line(line, page) for line in rows], int)
-        weights = np.clip(self._evidence[rows, chosen], 0.0, _MOST_TOLD)
-        if not weights[chosen != page].any():
+        if not np.delete(self._is_read[rows], page, axis=1).any():
             return False
+        evidence = self._evidence[rows]
+        before = self._priors[rows, page]
         apart = np.linalg.norm(
             self._middles[rows] - self._middles[rows][:, None], axis=2
         )
         near = np.exp(-apart / (_REACH * self._heights[rows][:, None]))
         np.fill_diagonal(near, 0.0)
-        told = near @ (weights[:, None] * (chosen[:, None] == _QUARTERS))
-        before = self._priors[rows, page]
-        together = _TOLD_BEFORE * np.exp(before) + told
-        after = np.log(together / together.sum(1, keepdims=True))
+        near *= np.clip(evidence.max(1), 0.0, _MOST_TOLD)
+        is_closed = before <= before.min(1, keepdims=True)
         is_short = self._is_short[rows][:, None] & (page != _QUARTERS)
-        after = np.where(is_short, np.minimum(after, _MOST_TURNED), after)
-        is_open = before > before.min(1, keepdims=True)
-        self._priors[rows, page] = np.where(is_open, after, before)
+        most = np.where(is_short, np.maximum(before, _MOST_TURNED), 0.0)
+        priors = before
+        for _ in range(_ROUNDS):
+            of_lines = priors + evidence
+            shares = np.exp(of_lines - np.logaddexp.reduce(of_lines, axis=1)[:, None])
+            together = _TOLD_BEFORE * np.exp(before) + near @ shares
+            after = np.log(together / together.sum(1, keepdims=True))
+            priors = np.where(is_closed, before, np.minimum(after, most))
+        self._priors[rows, page] = priors
         return True
 
     def disagree(self, lines: Sequence[int], page: int) -> bool:
