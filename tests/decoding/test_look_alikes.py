@@ -44,6 +44,7 @@ def test_a_minus_is_as_sure_as_all_dashes_together():
         ("a ", "7", "-"),
         ("19", "20", "–"),
         ("9", "W", "-"),
+        ("407-64", "3484", "-"),
         ("a ", " b", "–"),
     ],
 )
@@ -69,6 +70,8 @@ def test_a_minus_stands_at_its_number_unless_a_space_is_seen(space, expected):
         ("1", "5", "0"),
         ("", " one", "○"),
         ("L", "OP", "O"),
+        ("", ".", "O"),
+        ("", ".5", "0"),
         ("A", "7", "○"),
     ],
 )

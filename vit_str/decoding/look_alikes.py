@@ -147,9 +147,13 @@ def _is_before_number(text: str, place: int) -> bool:
 
 
 def _is_within_word(text: str, place: int) -> bool:
-    """Whether a dash joins two parts of a word; between two numbers it may mean from and to."""
+    """Whether a dash joins parts of a word; one between two numbers may mean from and to."""
     sides = text[place - 1 : place] + text[place + 1 : place + 2]
-    return len(sides) == 2 and sides.isalnum() and not sides.isdigit()
+    if len(sides) < 2 or not sides.isalnum():
+        return False
+    start = text.rfind(" ", 0, place) + 1
+    word = text[start:].partition(" ")[0]
+    return not sides.isdigit() or word.count(_DASHES[0]) > 1
 
 
 def _weights_of_zeros(text: str, place: int) -> Mapping[str, float]:
@@ -167,6 +171,8 @@ def _weights_of_zeros(text: str, place: int) -> Mapping[str, float]:
         return {"0": 0.1, "O": 1.0, "О": 1.0, "Ο": 1.0}
     if any(map(str.isdigit, others)) and word[0] == "0" and place == start:
         return {"0": 1.0, "O": 0.5, "О": 0.5, "Ο": 0.5}
+    if others and not others.strip("."):  # as of initials
+        return {"0": 0.3, "O": 1.0, "О": 1.0, "Ο": 1.0}
     is_before_words = start == 0 and word == "0" and rest and rest[0][0].isalpha()
     if is_before_words:
         return {"0": 0.3, "O": 0.3, "○": 1.0}

@@ -483,11 +483,11 @@ class PageReader:
     def _sure(self, lines: Sequence[_Line]) -> list[_Line]:
         """Lines with the words that are sure enough.
 
-        A word is worth the confidence of its characters, or the mean of that and the one of the
-        surest word of its line: what stands beside sure words is text, if a doubtful one, such as a
-        code. Where there are many words, three and more of a line are judged together: in print,
-        short words and marks are as right as their neighbors; photographs hold much that is no
-        text, and strokes are no dashes there. Between two sure words a mark is text.
+        A word is worth the confidence of its characters; a code or number the mean of that and the
+        one of the surest word of its line: beside sure words it is text, if a doubtful one. Where
+        there are many words, three and more of a line are judged together: in print, short words
+        and marks are as right as their neighbors; photographs hold much that is no text, and
+        strokes are no dashes there. Between two sure words a mark is text.
         """
         is_print = _is_print(lines)
         sure = []
@@ -612,10 +612,17 @@ def _is_doubtful(reader: Reader, reading: Reading) -> bool:
 
 
 def _worth(readings: Sequence[Reading]) -> list[float]:
-    """What each word of a line is worth, 0 to 1: its own confidence, and that of its line."""
+    """What each word of a line is worth, 0 to 1: its confidence, and for codes that of its line.
+
+    What holds digits is text beside a sure word, and no list of words makes it surer.
+    """
     own = [per_character([reading]) for reading in readings]
     surest = max(own, default=0.0)
-    return [math.sqrt(each * surest) for each in own]
+    worth = []
+    for each, reading in zip(own, readings, strict=True):
+        is_code = any(map(str.isdigit, reading.text))
+        worth.append(math.sqrt(each * surest) if is_code else each)
+    return worth
 
 
 def _is_mark_between(reading: Reading, is_sure: Sequence[bool], place: int) -> bool:

@@ -79,7 +79,10 @@ function isBeforeNumber(text, place) {
 
 function isWithinWord(text, place) {
   const sides = [text[place - 1], text[place + 1]];
-  return sides.every((side) => side && /[\p{L}\p{N}]/u.test(side)) && !sides.every(isDigit);
+  if (!sides.every((side) => side && /[\p{L}\p{N}]/u.test(side))) return false;
+  const before = text.slice(0, place).join("").split(" ").at(-1);
+  const [after] = text.slice(place).join("").split(" ");
+  return !sides.every(isDigit) || (before + after).split(DASHES[0]).length > 2;
 }
 
 /** A zero among digits, a letter among letters, a circle in front of words. */
@@ -93,6 +96,7 @@ function weightsOfZeros(text, place) {
   if (isLetter(others)) return { 0: /\p{Nd}/u.test(others) ? 1 : 0.1, ...letters };
   const isFirst = place === (place ? start : 0);
   if (/\p{Nd}/u.test(others) && word[0] === "0" && isFirst) return { 0: 1, O: 0.5, О: 0.5, Ο: 0.5 };
+  if (/^\.+$/.test(others)) return { 0: 0.3, ...letters }; // as of initials
   if (!(place && start) && word === "0" && isLetter(next.slice(0, 1))) return { 0: 0.3, O: 0.3, "○": 1 };
   return { 0: 1, O: 0.1 };
 }

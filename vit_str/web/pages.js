@@ -192,8 +192,11 @@ function sureWords(lines) {
   return lines.map((line) => {
     const together = areOfPrint && line.words.length >= SENTENCE && sureness(line) >= LEAST;
     const isStroke = !areOfPrint && DASHES.includes(line.whole.text.trim());
-    const surest = isStroke ? 0 : Math.max(...line.words.map((word) => perCharacter([word])));
-    const worth = (word) => Math.sqrt(perCharacter([word]) * surest); // own, and of its line
+    const surest = Math.max(...line.words.map((word) => perCharacter([word])));
+    const worth = (word) => {
+      const own = isStroke ? 0 : perCharacter([word]);
+      return /\p{Nd}/u.test(word.reading.text) ? Math.sqrt(own * surest) : own; // codes
+    };
     const isSure = (word) => word.reading.text && (together || worth(word) >= LEAST);
     const areSure = line.words.map(isSure);
     const isKept = (word, i) =>
