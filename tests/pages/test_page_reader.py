@@ -103,6 +103,36 @@ def test_a_line_across_the_page_is_turned_by_itself(draw, drawn, tiny):
     assert {"Museum", "daily", "tea"} <= {word.text for word in page.words}
 
 
+@pytest.mark.parametrize("word", ["ON", "99", "pod", "SIS"])
+def test_a_word_that_is_one_upside_down_too_is_upright(draw, tiny, word):
+    image, detector = draw([word])
+    assert PageReader(tiny, detector).read(image).text == word
+
+
+def test_lone_digits_are_upright(draw, tiny):
+    digits = [*"2746310"]
+    image, detector = draw(digits)
+    narrower = rectangle(3, 0, -3, 0)  # boxes of detectors are taller than wide
+    detector.boxes = [box + narrower for box in detector.boxes]
+    assert all(np.ptp(box, 0)[1] > 1.3 * np.ptp(box, 0)[0] for box in detector.boxes)
+    page = PageReader(tiny, detector).read(image, boxes=True)
+    assert page.text.split() == digits
+    for word, box in zip(page.words, detector.boxes, strict=True):
+        (character,) = word.characters
+        middle = box.mean(0)[0]
+        assert character.box.left < middle < character.box.right
+
+
+def test_a_line_that_is_turned_among_others_is_read_by_itself(draw, tiny):
+    lines = ["Museum station", "Coffee and tea", "Bakery and books"]
+    image, detector = draw(lines)
+    corner = tuple(detector.boxes[1].astype(int)[0])
+    box = (*corner, *detector.boxes[1].astype(int)[2])
+    image.paste(image.crop(box).rotate(180), corner)
+    words = PageReader(tiny, detector).read(image).text.split()
+    assert sorted(words) == sorted(" ".join(lines).split())
+
+
 class LineReader:
     """Reads every strip as the line whose length fits best."""
 
@@ -495,6 +525,32 @@ def test_lines_are_found_in_pixels_of_the_image():
     detector._boxes = lambda _: ([line], [])
     size = 736 // 2, 1472 // 2  # is searched at twice the size
     assert np.allclose(detector.lines(Image.new("RGB", size)), [line / 2])
+
+
+@pytest.mark.parametrize(
+    ("texts", "confidences", "kept"),
+    [
+        (["ID:", "0O1lI"], [0.99, 0.7], "ID: 0O1lI"),
+        (["ID:", "0O1lI"], [0.99, 0.5], "ID:"),
+        (["mx", "0O1lI"], [0.75, 0.7], ""),
+        (["0O1lI"], [0.7], ""),
+        (["–"], [0.99], ""),
+        (["5", "–"], [0.99, 0.9], "5 –"),
+    ],
+)
+def test_a_doubtful_word_is_kept_beside_a_sure_one(draw, texts, confidences, kept):
+    image, detector = draw([" ".join(texts)])
+    reader = LineReader([" ".join(texts)])
+    page_reader = PageReader(cast(Reader, reader), detector)
+    (line,) = page_reader._read_lines(image, detector.boxes)[0]
+    pieces = [piece for piece, _ in line.words]
+    readings = []
+    for text, confidence in zip(texts, confidences, strict=True):
+        characters = tuple(Character(letter, confidence) for letter in text)
+        readings.append(Reading(text, confidence ** len(text), characters))
+    unsure = replace(line, words=tuple(zip(pieces, readings, strict=True)))
+    (sure,) = page_reader._sure([unsure])
+    assert " ".join(reading.text for reading in sure.readings) == kept
 
 
 def test_a_mark_between_sure_words_is_kept(draw):

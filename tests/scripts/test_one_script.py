@@ -5,7 +5,7 @@ import pytest
 from vit_str.characters.alphabets import ALPHABETS, SAME_SHAPES, script_of, scripts_in
 from vit_str.characters.charset import charset_of
 from vit_str.decoding.readings import Character, Reading
-from vit_str.scripts.one_script import one_script, with_one_script
+from vit_str.scripts.one_script import one_script, script_of_lines, with_one_script
 
 # Cyrillic to Latin
 LOOK_ALIKES = str.maketrans("АВЕКМНОРСТХаеорсух", "ABEKMHOPCTXaeopcyx")
@@ -212,3 +212,17 @@ def test_a_ze_where_no_letter_can_stand_is_a_three(line, wanted):
 )
 def test_single_small_letters_are_words_of_the_script_that_has_them(line, wanted):
     assert one_script(line) == wanted
+
+
+def test_a_line_that_does_not_tell_follows_its_page():
+    assert one_script("COP TOM") == "COP TOM"
+    assert one_script("COP TOM", page="Cyrillic") == "СОР ТОМ"
+    assert one_script("СОР ТОМ", "ru", page="Latin") == "COP TOM"
+    assert one_script("COP на TOM", page="Latin") == "СОР на ТОМ", "the line tells more"
+    assert one_script("IT", page="Cyrillic") == "IT", "Russian has no such letter"
+
+
+def test_the_script_of_a_page_is_that_of_most_of_its_letters_that_tell():
+    assert script_of_lines(["COP", "TOM"]) is None
+    assert script_of_lines(["COP", "на доме", "big"]) == "Cyrillic"
+    assert script_of_lines(["Annotation", "ОООО", "Visa"]) == "Latin"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +14,8 @@ from vit_str.engines.labels import padded
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
+
+    from vit_str.decoding.look_alikes import LookAlikes
 
     _OfBeginnings = Float[np.ndarray, "row position_and_none"]
 
@@ -132,8 +136,13 @@ def collapse(
     scores: Float[np.ndarray, "row column symbol"], longest: int
 ) -> Int64[np.ndarray, "row position"]:
     """The texts of the most probable alignments, up to ``longest`` characters, padded."""
-    best = scores.argmax(2)
-    blank = scores.shape[2] - 1
+    return _spelled(scores.argmax(2), scores.shape[2] - 1, longest)
+
+
+def _spelled(
+    best: Int64[np.ndarray, "row column"], blank: int, longest: int
+) -> Int64[np.ndarray, "row position"]:
+    """The texts of alignments, padded."""
     spelled = best != blank
     spelled[:, 1:] &= best[:, 1:] != best[:, :-1]
     texts = [row[kept] for row, kept in zip(best, spelled, strict=True)]
@@ -141,10 +150,92 @@ def collapse(
 
 
 def best_alignments(
-    scores: Float[np.ndarray, "row column symbol"], longest: int
+    scores: Float[np.ndarray, "row column symbol"],
+    longest: int,
+    look_alikes: LookAlikes | None = None,
 ) -> list[list[Hypothesis]]:
-    """The text of the most probable alignment of each row, with its exact probabilities."""
-    return text_probabilities(scores, collapse(scores, longest))
+    """The text of the most probable alignment of each row, with its exact probabilities.
+
+    Args:
+        scores: of every character and, last, the blank, under every column.
+        longest: most characters.
+        look_alikes: signs whose probabilities are summed before a text is judged.
+    """
+    if look_alikes is None:
+        return text_probabilities(scores, collapse(scores, longest))
+    shares = symbol_shares(scores)
+    members = look_alikes.sum_up(shares)
+    labels = collapse(shares, longest)
+    found = _of_shares(shares, labels)
+    for row, (hypothesis,) in enumerate(found):
+        if look_alikes.alone(hypothesis.ids) or look_alikes.of_kinds(hypothesis.ids):
+            found[row] = [
+                _in_context(hypothesis, shares[row], members[row], look_alikes)
+            ]
+    return found
+
+
+def _in_context(
+    hypothesis: Hypothesis,
+    shares: Float[np.ndarray, "column symbol"],
+    members: Float[np.ndarray, "column member"],
+    look_alikes: LookAlikes,
+) -> Hypothesis:
+    """A text of signs that were read as one of their kind, with those that they are.
+
+    A text of one sign is judged with all that are round; a minus stands at its number.
+    """
+    sign = look_alikes.alone(hypothesis.ids)
+    if sign is not None:
+        shares = look_alikes.as_round(shares, members)
+        hypothesis = _judged(shares, sign)
+    scores = shares  # of which the best spell the text
+    joined = look_alikes.with_its_number(hypothesis.ids)
+    if joined is not None:
+        other = _judged(shares, joined)
+        hypothesis = _joined_or_parted(other, hypothesis, look_alikes.JOINED)
+        scores = np.log(shares + _TINY)
+    (owners,) = alignment(scores[None], np.array([hypothesis.ids]))
+    ids = list(hypothesis.ids)
+    chosen = hypothesis
+    for place in look_alikes.of_kinds(hypothesis.ids):
+        of_place = members[owners == place].sum(0)
+        ids[place], sure = look_alikes.choose(hypothesis.ids, place, of_place)
+        chosen = _less_sure(chosen, place, sure)
+    return replace(chosen, ids=tuple(ids))
+
+
+def _joined_or_parted(
+    joined: Hypothesis, parted: Hypothesis, odds: float
+) -> Hypothesis:
+    """The more probable of a minus at its number, and of one with a space between."""
+    both = joined.probability + parted.probability
+    likely = (
+        odds * joined.probability / (odds * joined.probability + parted.probability)
+    )
+    if likely < 1 / 2:
+        return parted
+    return _less_sure(joined, 1, likely * both / joined.probability)
+
+
+def _judged(
+    shares: Float[np.ndarray, "column symbol"], ids: Sequence[int]
+) -> Hypothesis:
+    """A text with the probability that some columns spell it."""
+    ((hypothesis,),) = _of_shares(shares[None], np.array([ids]))
+    return hypothesis
+
+
+def _less_sure(hypothesis: Hypothesis, place: int, times: float) -> Hypothesis:
+    """A text whose character at a place is so many times as probable."""
+    confidences = list(hypothesis.confidences)
+    confidences[place] = min(1.0, confidences[place] * times)
+    return replace(
+        hypothesis,
+        confidences=tuple(confidences),
+        confidence=min(1.0, hypothesis.confidence * times),
+        probability=min(1.0, hypothesis.probability * times),
+    )
 
 
 def text_probabilities(
@@ -152,7 +243,14 @@ def text_probabilities(
     labels: Int64[np.ndarray, "row position"],
 ) -> list[list[Hypothesis]]:
     """Given texts, padded, with the exact probabilities that the columns spell them."""
-    begins, exactly = prefix_probabilities(symbol_shares(scores), labels)
+    return _of_shares(symbol_shares(scores), labels)
+
+
+def _of_shares(
+    shares: Float[np.ndarray, "row column symbol"],
+    labels: Int64[np.ndarray, "row position"],
+) -> list[list[Hypothesis]]:
+    begins, exactly = prefix_probabilities(shares, labels)
     log_begins = np.log(begins + _TINY)
     characters = np.diff(log_begins, axis=1)
     ends = np.log(exactly + _TINY) - log_begins

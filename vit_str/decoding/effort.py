@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from vit_str.decoding.test_time_augmentation import View
 
 if TYPE_CHECKING:
+    from vit_str.decoding.look_alikes import LookAlikes
     from vit_str.engines.interface import Model
 
 DOUBTFUL = 0.9
@@ -50,6 +51,7 @@ class DecodingOptions:
         decoding: see `Interface`.
         refinements: see `Interface`.
         drafts: see `Interface`.
+        look_alikes: signs whose probabilities CTC sums before it judges a text; None for none.
     """
 
     loop: str
@@ -59,6 +61,7 @@ class DecodingOptions:
     decoding: str = "autoregressive"
     refinements: int = 0
     drafts: bool = False
+    look_alikes: LookAlikes | None = None
 
 
 @dataclass(frozen=True, slots=True)

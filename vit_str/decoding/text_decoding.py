@@ -61,7 +61,7 @@ def decode_texts(
     if options.loop == "ctc":
         scores = scorer.scores(encoded) / np.float32(options.temperature)
         if is_greedy:
-            return best_alignments(scores, options.longest)
+            return best_alignments(scores, options.longest, options.look_alikes)
         return write(CtcSteps(scores), temperature=1.0, margin=math.inf)
     if options.drafts and is_greedy:
         return greedy_from_drafts(
@@ -176,9 +176,9 @@ class TextDecoder:
         """How probable given texts are, see `given_texts`."""
         return given_texts(self.scorer, encoded, labels, self.options)
 
-    def with_temperature(self, temperature: float) -> TextDecoder:
-        """The same with another temperature."""
-        return replace(self, options=replace(self.options, temperature=temperature))
+    def with_options(self, **changes: Any) -> TextDecoder:
+        """The same with other options by name."""
+        return replace(self, options=replace(self.options, **changes))
 
     def _texts(
         self,

@@ -1,5 +1,6 @@
 """Whole pictures -> words: ``vit_str.load_page().read("receipt.jpg").text``."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -50,6 +51,7 @@ from vit_str.pages.read.check_boxes import (
     is_in_line,
     with_check_boxes,
 )
+from vit_str.pages.read.directions import Directions
 from vit_str.pages.read.elisions import with_elisions
 from vit_str.pages.read.pieces import (
     Piece,
@@ -68,25 +70,32 @@ from vit_str.scripts.evidence import (
     sees_other_script,
     surest,
 )
-from vit_str.scripts.one_script import with_one_script
+from vit_str.scripts.one_script import has_look_alikes, script_of_lines, with_one_script
 from vit_str.scripts.registry import choose_weights, lines_of
 from vit_str.scripts.script_detector import ScriptDetector
 from vit_str.scripts.thresholds import DOUBTFUL, SURE
 from vit_str.words.reader import Reader, reopening
 
+_ReadLines = Callable[[Sequence[Quadrilateral], int], list["_Line"]]
+"""Reads lines whose text is turned by some quarters to the right."""
+
 MINIMUM_CONFIDENCE = 0.8
 """Geometric mean of the characters of a word: long words have more places to be wrong in."""
 _PRINT = 40  # words from which on a picture is one of print, not of signs
 _SENTENCE = 3  # words of a line of print from which on they are judged together
-_LONG = 1.5  # length over height from which the direction of a line shows in its shape
 # Pixels up to which a flat picture may be a crop of a line that fills it
 _CROP_HEIGHT = 300
+_FLAT = 1.5  # width over height from which a picture is flat
 _LONG_S = 0.2
 """Share of the letters s from which on print is that of books of before 1900, which have half."""
+# Words, and the confidence of their characters below which all of them may be no text
+_FEWEST_UNREADABLE = 12
+_UNREADABLE = 0.7
+_SHORT_WORD = 2  # characters of a word, up to which it may be in a list by chance
+_DASHES = ("-", "–", "—")
 _SPECK = 0.25
 """Share of the height of such a picture up to which what is found is no line, but a speck."""
-_SAMPLE = 6  # lines that are read both ways up to find out how a page was turned
-_SURE = 0.95  # confidence from which on the other way up is not tried
+_SAMPLE = 6  # lines that tell how a page was turned, and of what script it is
 _DOUBTFUL = 0.98  # confidence below which a reader of words looks at a word too
 _HEADSTART = 1.1
 """Times the confidence of the reader of words, which knows signs and accents better."""
@@ -109,6 +118,7 @@ class _Line:
     quarters: int
     words: tuple[Read, ...]  # with a text
     readers: PageReaders  # that have read it
+    whole: Reading
 
     @property
     def readings(self) -> list[Reading]:
@@ -119,6 +129,52 @@ class _Line:
     def confidence(self) -> float:
         """The geometric mean of the confidences of its characters."""
         return per_character(self.readings)
+
+
+class _Looks:
+    """What was read of lines in some directions, and what that tells of their directions."""
+
+    def __init__(self, found: Sequence[Quadrilateral]) -> None:
+        self.found = found
+        self.directions = Directions(found)
+        self.read: dict[tuple[int, int], _Line] = {}
+
+    def lines(self, places: Sequence[int], page: int) -> list[_Line]:
+        """Lines in their most probable directions on a page."""
+        return [self.read[n, self.directions.line(n, page)] for n in places]
+
+    def settle_page(self, places: Sequence[int], page: int, read: _ReadLines) -> int:
+        """Read lines until one is sure how the page is turned; return that."""
+        while True:
+            self.settle(places, page, read)
+            page = self.directions.page(places)
+            asked = self.directions.asked_of_page(places, page)
+            if asked is None:
+                return page
+            self._look(asked[1], [asked[0]], read)
+
+    def settle(self, places: Sequence[int], page: int, read: _ReadLines) -> None:
+        """Read lines in all directions that could be theirs on a page."""
+        while self.read_next(places, page, read):
+            pass
+
+    def read_next(self, places: Sequence[int], page: int, read: _ReadLines) -> bool:
+        """Read each line in the next direction that could be its own; whether there was one."""
+        asked: dict[int, list[int]] = {}
+        for place in places:
+            quarters = self.directions.asked_of_line(place, page)
+            if quarters is not None:
+                asked.setdefault(quarters, []).append(place)
+        for quarters, those in asked.items():
+            self._look(quarters, those, read)
+        return bool(asked)
+
+    def _look(self, quarters: int, places: Sequence[int], read: _ReadLines) -> None:
+        lines = read([self.found[place] for place in places], quarters)
+        for place, line in zip(places, lines, strict=True):
+            self.read[place, quarters] = line
+            text = line.whole.text
+            self.directions.add(place, quarters, len(text), line.whole.confidence)
 
 
 class PageReader:
@@ -156,7 +212,8 @@ class PageReader:
         if reader.reads_lines:
             self.readers = PageReaders(reader, None)
         else:
-            self.readers = PageReaders(lines or Reader(open_engine("line")), reader)
+            lines = lines or Reader(open_engine("line")).summing_look_alikes()
+            self.readers = PageReaders(lines, reader)
         self.minimum_confidence = minimum_confidence
         self.others = tuple(map(OpenedOnce, others))
         self.reopen: Callable[[], PageReader] | None = None
@@ -194,7 +251,7 @@ class PageReader:
         boxes: bool,
     ) -> Page:
         """The words of a picture whose lines are found."""
-        is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
+        is_flat = image.height < _CROP_HEIGHT and image.width > _FLAT * image.height
         speck = _SPECK * image.height
         if is_flat and all(max(side_lengths(line)) < speck for line in found):
             # A crop of one upright line, of which no more than specks were found.
@@ -208,7 +265,11 @@ class PageReader:
         lines = self._look_again(lines, boxes)
         readings = chain.from_iterable(line.readings for line in lines)
         unread = sum(reading.is_left_out for reading in readings)
-        lines = self._sure([self._in_one_script(line) for line in lines])
+        lines = self._in_one_script(lines)
+        if self._is_unreadable(lines):
+            unread += sum(len(line.words) for line in lines)
+            lines = []
+        lines = self._sure(lines)
         rules = find_rules(image)
         blocks = self._arrange(lines, direction, rules, image, check_boxes)
         page = Page(image.width, image.height, blocks, path, rules, unread=unread)
@@ -220,39 +281,37 @@ class PageReader:
     def _read_lines(
         self, image: Image.Image, found: Sequence[Quadrilateral]
     ) -> tuple[list[_Line], int]:
-        """All lines, and the quarter turns to the right of the text on the page."""
-        lines, direction, readers = self._read_longest(image, found)
-        lines = [
-            each for each in lines if not _runs_across(each.quadrilateral, direction)
-        ]
-        done = {id(line.quadrilateral) for line in lines}
-        rest = [q for q in found if id(q) not in done]
-        along = [q for q in rest if not _runs_across(q, direction)]
-        others = [q for q in rest if _runs_across(q, direction)]
-        lines += self._read_by(readers, image, along, direction)
-        one_way = self._read_by(readers, image, others, (direction + 1) % 4)
-        other_way = self._read_by(readers, image, others, (direction + 3) % 4)
-        for pair in zip(one_way, other_way, strict=True):
-            lines.append(max(pair, key=lambda line: line.confidence))
-        return lines, direction
+        """All lines, and the quarter turns to the right of the text on the page.
 
-    def _read_longest(
-        self, image: Image.Image, found: Sequence[Quadrilateral]
-    ) -> tuple[list[_Line], int, Sequence[PageReaders]]:
-        """The longest lines, the way up in which they are read more surely, and what reads them."""
-        longest = sorted(found, key=lambda q: -max(side_lengths(q)))[:_SAMPLE]
-        lengths = np.array([side_lengths(q) for q in longest]).reshape(-1, 2)
-        direction = int((lengths[:, 1] - lengths[:, 0]).sum() > 0)
-        lines, readers = self._read_first(image, longest, direction)
-        if _confidence(lines) < _SURE:
-            upside_down = self._read_by(readers, image, longest, direction + 2)
-            if _confidence(upside_down) > _confidence(lines):
-                lines = upside_down
-                direction += 2
+        The longest lines tell how the page is turned and what script it has, before all others are
+        read; a line is read in other directions where these could be more probable.
+        """
+        looks = _Looks(found)
+        places = sorted(range(len(found)), key=lambda n: -max(side_lengths(found[n])))
+        longest = places[:_SAMPLE]
+        direction = looks.directions.first_page()
+        readers: Sequence[PageReaders] = (self.readers,)
+
+        def read_first(lines: Sequence[Quadrilateral], quarters: int) -> list[_Line]:
+            nonlocal readers
+            read, readers = self._read_first(image, lines, quarters)
+            return read
+
+        def read(lines: Sequence[Quadrilateral], quarters: int) -> list[_Line]:
+            return self._read_by(readers, image, lines, quarters)
+
+        looks.read_next(longest, direction, read_first)
+        direction = looks.settle_page(longest, direction, read)
+        lines = looks.lines(longest, direction)
         is_asked_for = self.reader.language is not None
         if not is_asked_for and all(line.readers is self.readers for line in lines):
             readers = (self.readers,)
-        return lines, direction, readers
+        looks.settle(places, direction, read)
+        if looks.directions.expect_more(places, direction):
+            looks.settle(places, direction, read)
+        if looks.directions.disagree(places, direction):
+            direction = looks.settle_page(places, direction, read)
+        return looks.lines(places, direction), direction
 
     def _read_first(
         self, image: Image.Image, found: Sequence[Quadrilateral], quarters: int
@@ -310,8 +369,11 @@ class PageReader:
         readings = dict(zip(order, read, strict=True))
         lines = []
         for index, quadrilateral in enumerate(found):
-            words = words_of(pieces[index], readings[index])
-            lines.append(_Line(quadrilateral, quarters, words, readers))
+            piece, reading = pieces[index], readings[index]
+            if piece.aspect < 1:  # it was widened
+                reading = piece.in_strip(reading)
+            words = words_of(piece, reading)
+            lines.append(_Line(quadrilateral, quarters, words, readers, reading))
         return lines
 
     def _without_check_boxes(
@@ -389,21 +451,53 @@ class PageReader:
             renewed.append(replace(line, words=tuple(surest)))
         return renewed
 
-    def _in_one_script(self, line: _Line) -> _Line:
-        """A line whose words have the letters of one script each."""
+    def _in_one_script(self, lines: Sequence[_Line]) -> list[_Line]:
+        """Lines whose words have the letters of one script each, that of their page in doubt."""
         if self.reader.is_constrained:
-            return line
-        charset = line.readers.lines.charset
-        readings = with_one_script(line.readings, charset, self.reader.language)
-        pieces = (piece for piece, _ in line.words)
-        return replace(line, words=tuple(zip(pieces, readings, strict=True)))
+            return list(lines)
+        charsets = {line.readers.lines.charset for line in lines}
+        if not any(map(has_look_alikes, charsets)):
+            return list(lines)
+        texts = (" ".join(each.text for each in line.readings) for line in lines)
+        page = script_of_lines(texts)
+        renewed = []
+        for line in lines:
+            charset = line.readers.lines.charset
+            language = self.reader.language
+            readings = with_one_script(line.readings, charset, language, page)
+            pieces = (piece for piece, _ in line.words)
+            words = tuple(zip(pieces, readings, strict=True))
+            renewed.append(replace(line, words=words))
+        return renewed
+
+    def _is_unreadable(self, lines: Sequence[_Line]) -> bool:
+        """Whether many words are read, nearly all in doubt, and the others are in no list.
+
+        A script that nobody here reads looks so; print that is hard to read has known words.
+        """
+        readings = [each for line in lines for each in line.readings if each.text]
+        least = min(_UNREADABLE, self.minimum_confidence)
+        if len(readings) < _FEWEST_UNREADABLE or per_character(readings) >= least:
+            return False
+        known = 0
+        sure = 0
+        for line in lines:
+            words = line.readers.lines.known_words
+            for reading in line.readings:
+                is_sure = per_character([reading]) >= self.minimum_confidence
+                if is_sure and len(reading.text) > _SHORT_WORD:
+                    sure += 1
+                    known += words is None or words.holds(reading.text)
+        return known <= sure / 2
 
     def _sure(self, lines: Sequence[_Line]) -> list[_Line]:
         """Lines with the words that are sure enough.
 
-        Where there are many words, three and more of a line are judged together: in print, short
-        words and marks are as right as their neighbors; photographs hold much that is no text.
-        Between two sure words a mark is text: often it is only unsure which dash it is.
+        A word is worth the confidence of its characters; a code or number the mean of that and the
+        one of the surest word of its line: beside sure words it is text, if a doubtful one. Where
+        there are many words, three and more of a line are judged together: in print, short words
+        and marks are as right as their neighbors; photographs hold much that is no text, and
+        strokes are no dashes there. Between two sure words a mark is text.
         """
         is_print = _is_print(lines)
         sure = []
@@ -412,9 +506,11 @@ class PageReader:
             together = is_print and len(line.words) >= _SENTENCE
             if together and line.confidence >= least:
                 least = 0.0
+            is_stroke = not is_print and line.whole.text.strip() in _DASHES
+            worth = [0.0 if is_stroke else each for each in _worth(line.readings)]
             is_sure = [
-                bool(reading.text) and per_character([reading]) >= least
-                for reading in line.readings
+                bool(reading.text) and each >= least
+                for reading, each in zip(line.readings, worth, strict=True)
             ]
             words = []
             for place, (piece, reading) in enumerate(line.words):
@@ -525,6 +621,20 @@ def _is_doubtful(reader: Reader, reading: Reading) -> bool:
     return reader.is_constrained or per_character([reading]) < _DOUBTFUL
 
 
+def _worth(readings: Sequence[Reading]) -> list[float]:
+    """What each word of a line is worth, 0 to 1: its confidence, and for codes that of its line.
+
+    What holds digits is text beside a sure word, and no list of words makes it surer.
+    """
+    own = [per_character([reading]) for reading in readings]
+    surest = max(own, default=0.0)
+    worth = []
+    for each, reading in zip(own, readings, strict=True):
+        is_code = any(map(str.isdigit, reading.text))
+        worth.append(math.sqrt(each * surest) if is_code else each)
+    return worth
+
+
 def _is_mark_between(reading: Reading, is_sure: Sequence[bool], place: int) -> bool:
     """Whether a reading has no letters or digits, and stands between two sure words."""
     if not reading.text or any(map(str.isalnum, reading.text)):
@@ -566,13 +676,6 @@ def _read_pieces(reader: Reader, pieces: Sequence[Piece], boxes: bool) -> list[R
 
 def _confidence(lines: Sequence[_Line]) -> float:
     return fmean(line.confidence for line in lines) if lines else 0.0
-
-
-def _runs_across(quadrilateral: Quadrilateral, direction: int) -> bool:
-    """Whether a line is clearly long in the direction in which the text of the page is not."""
-    width, height = side_lengths(quadrilateral)
-    along, across = (height, width) if direction % 2 else (width, height)
-    return across > _LONG * along
 
 
 def load_page(
@@ -623,7 +726,8 @@ def load_page(
         if reads_lines:
             # They are what "fast" reads with
             own_effort = None if effort == "fast" else effort
-            return PageReaders(Reader(engine, effort=own_effort, search=search), None)
+            alone = Reader(engine, effort=own_effort, search=search)
+            return PageReaders(alone.summing_look_alikes(), None)
         lines = Reader(open_engine(lines_of(path), device, backend))
         words = Reader(
             engine,
@@ -632,7 +736,7 @@ def load_page(
             detector=detector,
             second=partial(open_words, second) if second else None,
         )
-        return PageReaders(lines, words)
+        return PageReaders(lines.summing_look_alikes(), words)
 
     own = open_readers(chosen.first, chosen.second, chosen.detector())
     others = [partial(open_readers, other) for other in chosen.others]

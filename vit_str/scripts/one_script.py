@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
@@ -45,15 +45,15 @@ _ALIKE = frozenset().union(*SAME_SHAPES.values())
 _SIMILAR = frozenset().union(*SIMILAR_SHAPES.values())
 
 
-def one_script(line: str, language: str | None = None) -> str:
+def one_script(line: str, language: str | None = None, page: str | None = None) -> str:
     """A line of text, of which every word has the letters of one script.
 
     Letters that look alike follow the others of their word. A word of nothing else follows the
     other parts of a word with hyphens; a single small letter is a word of the script that has it;
-    others follow the words before and after it if these are of one
-    script, then the line, then the language, and else stays of the script that most of its letters
-    have. It becomes Cyrillic or Greek only if the languages that have the other letters of the line
-    have these too: Russian has no twin of the I in ``IT``.
+    others follow the words before and after it if these are of one script, then the line, then the
+    page, then the language, and else stays of the script that most of its letters have. It becomes
+    Cyrillic or Greek only if the languages that have the other letters of the line have these too:
+    Russian has no twin of the I in ``IT``.
     Roman numerals and units such as ``kΩ`` are Latin. A Cyrillic ``З`` is the digit where no letter
     can stand: among digits, in ordinals, or alone behind a word in small letters. Capitals among
     digits, as in ``X5``, stay of the script that most of them have in a line that is not Latin.
@@ -65,6 +65,7 @@ def one_script(line: str, language: str | None = None) -> str:
         line: what was read; characters are replaced, none is added or left out.
         language: codes as in ``ru`` or ``ru+en``, the first of which decides what nothing else
             does; None, ``none`` and names of files say nothing.
+        page: the script of its page, see `script_of_lines`; None if that is not known.
     """
     parts = [_Part.of(match) for match in _LETTERS.finditer(line)]
     codes = language_codes(language)
@@ -79,6 +80,7 @@ def one_script(line: str, language: str | None = None) -> str:
             or _of_small_letter(of_word, parts, line)
             or _of_neighbors(of_word, parts)
             or of_line
+            or page
             or of_language
         )
         for part in of_word:
@@ -95,8 +97,23 @@ def has_look_alikes(charset: Charset) -> bool:
     return len(charset.scripts & SAME_SHAPES.keys()) > 1
 
 
+def script_of_lines(lines: Iterable[str]) -> str | None:
+    """The script of most letters of a page that only one has; None if there are none.
+
+    >>> script_of_lines(["COP", "на доме", "TOM"])
+    'Cyrillic'
+    """
+    votes: Counter[str | None] = Counter()
+    for line in lines:
+        votes += _votes([_Part.of(match) for match in _LETTERS.finditer(line)])
+    return _winner(votes)
+
+
 def with_one_script(
-    readings: Sequence[Reading], charset: Charset, language: str | None = None
+    readings: Sequence[Reading],
+    charset: Charset,
+    language: str | None = None,
+    page: str | None = None,
 ) -> list[Reading]:
     """Readings of the words of one line, or of a whole line, as `one_script` writes them.
 
@@ -104,11 +121,12 @@ def with_one_script(
         readings: in the order of the line.
         charset: of what has read them, the only characters that they get.
         language: see `one_script`.
+        page: see `one_script`.
     """
     line = " ".join(reading.text for reading in readings)
     if not has_look_alikes(charset) or not scripts_in(line):
         return list(readings)
-    wanted = one_script(line, language)
+    wanted = one_script(line, language, page)
     start = 0
     changed = []
     for reading in readings:

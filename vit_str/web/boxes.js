@@ -50,7 +50,7 @@ export function columnBoxes(shares, text, flatness) {
 }
 
 /** The place of the character under every column in the most probable way to spell a text. */
-function alignment(shares, text) {
+export function alignment(shares, text) {
   const blank = shares[0].length - 1;
   const states = [blank, ...text.flatMap((symbol) => [symbol, blank])];
   let best = states.map((state, s) => (s < 2 ? Math.log(shares[0][state]) : -Infinity));

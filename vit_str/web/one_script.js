@@ -200,12 +200,8 @@ function decided(text, asked, languages) {
 }
 
 /** A line of text, of which every word has the letters of one script. */
-export function oneScript(line, language = "") {
-  const parts = [...line.matchAll(/\p{L}+/gu)].map(({ 0: text, index }) => {
-    if (UNIT.test(text)) return { index, script: null, text: written(text, SIMILAR.Latin) };
-    const script = scriptThatShows(text);
-    return { index, script, text: script ? written(text, SIMILAR[script]) : text };
-  });
+export function oneScript(line, language = "", page = null) {
+  const parts = partsOf(line);
   const codes = language.split("+").map((part) => /^([a-z]{2,3})(\*\d+)?$/.exec(part)?.[1]);
   const known = codes.filter(Boolean);
   const words = line.split(" ");
@@ -219,7 +215,7 @@ export function oneScript(line, language = "") {
     const ofWord = parts.filter((other) => placeOf(other) === place);
     const ofItself =
       scriptOfWord(ofWord, words[place], ofLine) ?? scriptOfSmallLetter(ofWord, parts, line);
-    return ofItself ?? scriptOfNeighbors(ofWord, parts) ?? ofLine ?? ofLanguage;
+    return ofItself ?? scriptOfNeighbors(ofWord, parts) ?? ofLine ?? page ?? ofLanguage;
   });
   undecided.forEach((part, i) => {
     part.text = decided(part.text, wanted[i], languages);
@@ -229,4 +225,18 @@ export function oneScript(line, language = "") {
     found = found.slice(0, index) + text + found.slice(index + text.length);
   }
   return withThrees(found);
+}
+
+/** The script of most letters of a page that only one has; null if there are none. */
+export function scriptOfLines(lines) {
+  return winner(lines.flatMap((line) => [...votesOf(partsOf(line))]));
+}
+
+/** The letters of a line without anything between them, with their script if one tells. */
+function partsOf(line) {
+  return [...line.matchAll(/\p{L}+/gu)].map(({ 0: text, index }) => {
+    if (UNIT.test(text)) return { index, script: null, text: written(text, SIMILAR.Latin) };
+    const script = scriptThatShows(text);
+    return { index, script, text: script ? written(text, SIMILAR[script]) : text };
+  });
 }

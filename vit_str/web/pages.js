@@ -2,6 +2,7 @@
 
 import { BrowserReader, openGraph, openModel, openReader as openWords, rounded } from "./browser.js";
 import { Detector } from "./detection.js";
+import { Directions } from "./directions.js";
 import { withElisions } from "./elisions.js";
 import {
   boxAround,
@@ -15,6 +16,7 @@ import {
 import { gridsOf } from "./grids.js";
 import { decode } from "./images.js";
 import { arranged as inOrder } from "./layout.js";
+import { scriptOfLines } from "./one_script.js";
 import { inStrip, onPage, pictureOf, wordsOf } from "./pieces.js";
 import { withLowQuotes } from "./quotes.js";
 import { Reader } from "./reader.js";
@@ -23,11 +25,11 @@ import { findRules } from "./rules.js";
 const LEAST = 0.8; // geometric mean of the confidences of the characters of a word
 const PRINT = 40; // words from which on a picture is one of print
 const SENTENCE = 3; // words of a line of print from which on they are judged together
-const LONG = 1.5; // length over height from which the direction of a line shows in its shape
+const FLAT = 1.5; // width over height from which a picture is flat
 const CROP_HEIGHT = 300; // pixels up to which a flat picture may be a crop of a line that fills it
 const SPECK = 0.25; // of the height of such a picture, up to which what is found is no line
-const SAMPLE = 6; // lines that are read both ways up to find out how a page was turned
-const SURE = 0.95; // confidence from which on the other way up is not tried
+const SAMPLE = 6; // lines that tell how a page was turned
+const DASHES = ["-", "–", "—"];
 const DOUBTFUL = 0.98; // confidence below which a reader of words looks at a word too
 const LONG_S = 0.2; // of the letters s, from which on print is that of books of before 1900
 const HEADSTART = 1.1; // times the confidence of the reader of words, which knows signs better
@@ -55,23 +57,25 @@ class PageReader extends BrowserReader {
     const [lines, direction] = isCrop(picture, found)
       ? [await this.readAlong(strips, picture, [whole(picture)], 0), 0]
       : await this.readLines(strips, picture, found);
-    if (words !== strips) await this.lookAgain(words, lines, language, report);
-    for (const line of lines) writeInOneScript(line, strips, language);
+    if (!words.readsLines) await this.lookAgain(words, lines, language, report);
+    const script = scriptOfLines(lines.map(textOf));
+    for (const line of lines) writeInOneScript(line, strips, language, script);
     return pageRecord(name, picture, arranged(sureWords(lines), direction, picture));
   }
 
   /** Load what only whole pictures need, once there is one. */
   async open() {
     this.detector = new Detector(await openGraph("detector/PP-OCRv6_det_small.onnx"));
-    this.lines = this.reader.readsLines ? this.reader : new Reader(await openModel("lines"));
+    const lines = this.reader.readsLines ? this.reader : new Reader(await openModel("lines"));
+    this.lines = lines.summingLookAlikes();
   }
 
   /** What reads the lines of another script beside a reader of its words, fetched once. */
   openOtherLines(words) {
-    if (words.readsLines) return words;
+    if (words.readsLines) return words.summingLookAlikes();
     const { folder } = words;
     this.otherLines[folder] ??= openModel(`other/${folder}/lines`).then(
-      (model) => new Reader(model),
+      (model) => new Reader(model).summingLookAlikes(),
     );
     return this.otherLines[folder].catch((error) => {
       this.otherLines[folder] = null;
@@ -81,32 +85,35 @@ class PageReader extends BrowserReader {
 
   /** All lines, and the quarter turns to the right of the text on the page. */
   async readLines(reader, picture, found) {
-    const [longest, direction] = await this.readLongest(reader, picture, found);
-    const lines = longest.filter(({ corners }) => !runsAcross(corners, direction));
-    const done = lines.map(({ corners }) => corners);
-    const rest = found.filter((corners) => !done.includes(corners));
-    const along = rest.filter((corners) => !runsAcross(corners, direction));
-    const others = rest.filter((corners) => runsAcross(corners, direction));
-    lines.push(...(await this.readAlong(reader, picture, along, direction)));
-    const down = await this.readAlong(reader, picture, others, direction + 1);
-    const up = await this.readAlong(reader, picture, others, direction + 3);
-    lines.push(...down.map((one, i) => (sureness(one) >= sureness(up[i]) ? one : up[i])));
-    return [lines, direction];
-  }
-
-  /** The longest lines, the way up in which they are read more surely, and that way. */
-  async readLongest(reader, picture, found) {
-    const sides = (corners) => Math.max(...sideLengths(corners));
-    const longest = found.toSorted((one, other) => sides(other) - sides(one)).slice(0, SAMPLE);
-    const height = longest.reduce((sum, corners) => {
-      const [along, across] = sideLengths(corners);
-      return sum + across - along;
-    }, 0);
-    const direction = height > 0 ? 1 : 0;
-    const lines = await this.readAlong(reader, picture, longest, direction);
-    if (mean(lines) >= SURE) return [lines, direction];
-    const upsideDown = await this.readAlong(reader, picture, longest, direction + 2);
-    return mean(upsideDown) > mean(lines) ? [upsideDown, direction + 2] : [lines, direction];
+    const looks = new Directions(found);
+    const length = (place) => Math.max(...sideLengths(found[place]));
+    const places = [...found.keys()].sort((one, other) => length(other) - length(one));
+    const look = async (asked, quarters) => {
+      const read = await this.readAlong(reader, picture, asked.map((place) => found[place]), quarters);
+      read.forEach((line, i) => looks.add(asked[i], quarters, line));
+    };
+    const settle = async (those, page) => {
+      for (;;) {
+        const asked = those.map((place) => [place, looks.askedOfLine(place, page)]);
+        const open = asked.filter(([, quarters]) => quarters !== null);
+        if (!open.length) return;
+        for (const [place, quarters] of open) await look([place], quarters);
+      }
+    };
+    const settlePage = async (those, first) => {
+      for (let page = first; ; ) {
+        await settle(those, page);
+        page = looks.page(those);
+        const asked = looks.askedOfPage(those, page);
+        if (!asked) return page;
+        await look([asked[0]], asked[1]);
+      }
+    };
+    let direction = await settlePage(places.slice(0, SAMPLE), looks.firstPage());
+    await settle(places, direction);
+    if (looks.expectMore(places, direction)) await settle(places, direction);
+    if (looks.disagree(places, direction)) direction = await settlePage(places, direction);
+    return [places.map((place) => looks.lines[place][looks.line(place, direction)]), direction];
   }
 
   /** Lines whose text is turned by some quarters to the right. */
@@ -114,7 +121,9 @@ class PageReader extends BrowserReader {
     const lines = [];
     for (const corners of found) {
       const strip = new Strip(picture, cornersFrom(corners, quarters));
-      lines.push({ corners, words: wordsOf(strip, await reader.read(strip.picture, 1)) });
+      const line = { strip, box: [0, 0, strip.width, strip.height] };
+      const reading = inStrip(line, await reader.read(pictureOf(line), 1));
+      lines.push({ corners, words: wordsOf(strip, reading), whole: reading });
     }
     return lines;
   }
@@ -136,16 +145,17 @@ class PageReader extends BrowserReader {
 }
 
 /** Give the words of a line the letters of one script each. */
-function writeInOneScript({ words }, reader, language) {
-  const texts = words.map(({ reading }) => reading.text);
-  const letters = [...reader.inOneScript(texts.join(" "), language)];
-  for (const word of words) {
+function writeInOneScript(line, reader, language, page) {
+  const letters = [...reader.inOneScript(textOf(line), language, page)];
+  for (const word of line.words) {
     const text = letters.splice(0, [...word.reading.text].length);
     letters.shift(); // the space
     const characters = word.reading.characters.map((each, i) => ({ ...each, character: text[i] }));
     word.reading = { ...word.reading, text: text.join(""), characters };
   }
 }
+
+const textOf = ({ words }) => words.map(({ reading }) => reading.text).join(" ");
 
 /** Whether a picture is of the time of the long s, and may be Fraktur. */
 function isOldPrint(lines) {
@@ -158,17 +168,11 @@ function isOldPrint(lines) {
 
 /** Whether a picture is a crop of one upright line, of which no more than specks were found. */
 function isCrop({ width, height }, found) {
-  const isFlat = height < CROP_HEIGHT && width > LONG * height;
+  const isFlat = height < CROP_HEIGHT && width > FLAT * height;
   return isFlat && found.every((corners) => Math.max(...sideLengths(corners)) < SPECK * height);
 }
 
 const whole = ({ width, height }) => [[0, 0], [width, 0], [width, height], [0, height]];
-
-/** Whether a line is clearly long in the direction in which the text of the page is not. */
-function runsAcross(corners, direction) {
-  const [width, height] = sideLengths(corners);
-  return direction % 2 ? width > LONG * height : height > LONG * width;
-}
 
 /** The geometric mean of the confidences of all characters; 0 without any. */
 function perCharacter(words) {
@@ -178,7 +182,6 @@ function perCharacter(words) {
 }
 
 const sureness = ({ words }) => perCharacter(words);
-const mean = (lines) => lines.reduce((sum, line) => sum + sureness(line), 0) / (lines.length || 1);
 
 /** Whether a picture holds as many words as a page of print, and is no photograph of signs. */
 const isPrint = (lines) => lines.reduce((sum, { words }) => sum + words.length, 0) >= PRINT;
@@ -188,7 +191,13 @@ function sureWords(lines) {
   const areOfPrint = isPrint(lines);
   return lines.map((line) => {
     const together = areOfPrint && line.words.length >= SENTENCE && sureness(line) >= LEAST;
-    const isSure = (word) => word.reading.text && (together || perCharacter([word]) >= LEAST);
+    const isStroke = !areOfPrint && DASHES.includes(line.whole.text.trim());
+    const surest = Math.max(...line.words.map((word) => perCharacter([word])));
+    const worth = (word) => {
+      const own = isStroke ? 0 : perCharacter([word]);
+      return /\p{Nd}/u.test(word.reading.text) ? Math.sqrt(own * surest) : own; // codes
+    };
+    const isSure = (word) => word.reading.text && (together || worth(word) >= LEAST);
     const areSure = line.words.map(isSure);
     const isKept = (word, i) =>
       areSure[i] || (isMark(word) && (areSure[i - 1] ?? false) && (areSure[i + 1] ?? false));

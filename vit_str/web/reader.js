@@ -3,6 +3,7 @@
 import * as ort from "../runtime/ort.wasm.bundle.min.mjs";
 import { attentionMap, boxInFrame, characterBoxes, columnBoxes, mapInFrame } from "./boxes.js";
 import { normalize, turnOver, viewOf } from "./images.js";
+import { LookAlikes } from "./look_alikes.js";
 import { withoutMargins } from "./margins.js";
 import { oneScript, scriptOf } from "./one_script.js";
 import { BEAMS, MARGIN, openPrior } from "./prior.js";
@@ -24,6 +25,14 @@ export class Reader {
     this.maximumLength = model.interface.maximum_length;
     this.hasScripts = new Set(this.characters.map(scriptOf).filter(Boolean)).size > 1;
     this.priors = new Map();
+    this.lookAlikes = null; // signs that are judged by their kind
+  }
+
+  /** The same reader, which judges dashes, zeros and quotation marks by their kind. */
+  summingLookAlikes() {
+    const other = Object.assign(Object.create(Reader.prototype), this);
+    other.lookAlikes = new LookAlikes(this.characters);
+    return other;
   }
 
   /**
@@ -116,8 +125,8 @@ export class Reader {
   }
 
   /** A line whose words have the letters of one script each, of those that this reads. */
-  inOneScript(line, language) {
-    const found = this.hasScripts ? oneScript(line, language) : line;
+  inOneScript(line, language, page = null) {
+    const found = this.hasScripts ? oneScript(line, language, page) : line;
     return [...found].every((letter) => this.characters.includes(letter)) ? found : line;
   }
 
@@ -142,8 +151,9 @@ export class Reader {
     const longest = how.maximum_length;
     const options = { end: this.characters.length, longest, temperature, width, margin };
     if (how.loop === "ctc") {
-      if (width === 1) return [bestAlignment(rowsOf(seen.logits), temperature, longest)];
-      const steps = new CtcSteps(rowsOf(seen.logits), temperature);
+      const rows = rowsOf(seen.logits);
+      if (width === 1) return [bestAlignment(rows, temperature, longest, this.lookAlikes)];
+      const steps = new CtcSteps(rows, temperature);
       return search(steps, { ...options, temperature: 1 });
     }
     if (how.loop === "scores") return search(new Scores(seen.logits), options);

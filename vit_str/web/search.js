@@ -1,5 +1,7 @@
 // Writing a text step by step with a beam: `vit_str/decoding/beam_search.py` and `ctc.py` for one picture.
 
+import { alignment } from "./boxes.js";
+
 /**
  * The most probable texts, the best first.
  *
@@ -44,13 +46,24 @@ export async function search(steps, { end, longest, temperature, width, margin =
 /** Exact probabilities of the next character under CTC, all alignments counted. */
 export class CtcSteps {
   constructor(rows, temperature) {
-    this.shares = rows.map((row) => logSoftmax(row, temperature).map(Math.exp));
-    this.blank = rows[0].length - 1;
-    const afterBlank = new Float64Array(rows.length + 1).fill(1);
+    this.start(rows.map((row) => logSoftmax(row, temperature).map(Math.exp)));
+  }
+
+  /** The same of other shares. */
+  withShares(shares) {
+    const other = Object.create(CtcSteps.prototype);
+    other.start(shares);
+    return other;
+  }
+
+  start(shares) {
+    this.shares = shares;
+    this.blank = shares[0].length - 1;
+    const afterBlank = new Float64Array(shares.length + 1).fill(1);
     this.shares.forEach((share, c) => {
       afterBlank[c + 1] = afterBlank[c] * share[this.blank];
     });
-    this.texts = [{ afterBlank, afterCharacter: new Float64Array(rows.length + 1), last: -1 }];
+    this.texts = [{ afterBlank, afterCharacter: new Float64Array(shares.length + 1), last: -1 }];
   }
 
   step(symbols, position) {
@@ -92,12 +105,29 @@ export class CtcSteps {
   }
 }
 
-/** The text of the most probable alignment, with its exact probabilities: `best_alignments`. */
-export function bestAlignment(rows, temperature, longest) {
+/**
+ * The text of the most probable alignment, with its exact probabilities: `best_alignments`.
+ *
+ * `lookAlikes` are signs whose probabilities are summed before a text is judged, if any are.
+ */
+export function bestAlignment(rows, temperature, longest, lookAlikes = null) {
   const steps = new CtcSteps(rows, temperature);
-  const best = rows.map((row) => largest(row, 1)[0]);
-  const ids = best.filter((symbol, c) => symbol !== steps.blank && symbol !== best[c - 1]);
-  ids.splice(longest);
+  if (!lookAlikes) return judged(steps, collapsed(steps, longest));
+  const { shares } = steps;
+  const together = steps.withShares(lookAlikes.summed(shares));
+  const ids = collapsed(together, longest);
+  const found = inContext(judged(together, ids), steps, together, lookAlikes);
+  return withSigns(found, shares, together.shares, lookAlikes);
+}
+
+/** What the most probable symbols spell. */
+function collapsed({ shares, blank }, longest) {
+  const best = shares.map((row) => largest(row, 1)[0]);
+  return best.filter((symbol, c) => symbol !== blank && symbol !== best[c - 1]).slice(0, longest);
+}
+
+/** A text with its exact probabilities. */
+function judged(steps, ids) {
   let [text] = steps.texts;
   let before = 1;
   const confidences = ids.map((symbol) => {
@@ -108,6 +138,39 @@ export function bestAlignment(rows, temperature, longest) {
     return confidence;
   });
   return { ids, confidences, confidence: steps.exactly(text) };
+}
+
+/** A text of one sign, judged with all that are round; a minus without a space behind it. */
+function inContext(found, steps, together, lookAlikes) {
+  const sign = lookAlikes.alone(found.ids);
+  if (sign) return judged(steps.withShares(lookAlikes.summed(steps.shares, true)), sign);
+  const joined = lookAlikes.withItsNumber(found.ids);
+  if (!joined) return found;
+  const other = judged(together, joined);
+  const likely = lookAlikes.isJoined(other.confidence, found.confidence);
+  if (likely < 1 / 2) return found;
+  return timesAsSure(other, 1, (likely * (found.confidence + other.confidence)) / other.confidence);
+}
+
+/** A text whose signs were read as one of their kind, with those that they are. */
+function withSigns(found, shares, together, lookAlikes) {
+  const places = [...found.ids.keys()].filter((place) => lookAlikes.isFirst(found.ids[place]));
+  if (!places.length) return found;
+  const owners = alignment(together, found.ids);
+  const ids = [...found.ids];
+  return places.reduce((text, place) => {
+    const own = shares.filter((_, c) => owners[c] === place);
+    const sums = shares[0].map((_, id) => own.reduce((sum, row) => sum + row[id], 0));
+    const { id, sure } = lookAlikes.choose(found.ids, place, sums);
+    ids[place] = id;
+    return { ...timesAsSure(text, place, sure), ids };
+  }, found);
+}
+
+/** A text whose character at a place is so many times as probable. */
+function timesAsSure(found, place, times) {
+  const confidences = found.confidences.with(place, Math.min(1, found.confidences[place] * times));
+  return { ...found, confidences, confidence: Math.min(1, found.confidence * times) };
 }
 
 /** What all views of a picture together say, each a list of hypotheses: `test_time_augmentation.py`. */

@@ -102,7 +102,11 @@ class BatchReader:
 
     def with_temperature(self, temperature: float) -> BatchReader:
         """The same with another temperature, which a `SecondLook` has of its own."""
-        decoder = self.decoder.with_temperature(temperature)
+        return self.with_decoding(temperature=temperature)
+
+    def with_decoding(self, **changes: Any) -> BatchReader:
+        """The same with other `DecodingOptions`, which a `SecondLook` has of its own."""
+        decoder = self.decoder.with_options(**changes)
         rereader = replace(self.rereader, decoder=decoder)
         return replace(self, decoder=decoder, rereader=rereader)
 

@@ -16,6 +16,7 @@ import numpy as np
 from vit_str.decoding.constraints import constraint_of
 from vit_str.decoding.effort import FAST, decoding_options, rereading_options
 from vit_str.decoding.hypotheses import Candidates
+from vit_str.decoding.look_alikes import LookAlikes
 from vit_str.decoding.prior import WordPrior, prior_of
 from vit_str.decoding.readings import Reading, Readings, reading_of
 from vit_str.decoding.rereading import Rereader, text_prior
@@ -425,6 +426,17 @@ class Reader:
         other = copy.copy(self)
         other._model = self._model.with_temperature(temperature)
         other._batches = self._batches.with_temperature(temperature)
+        return other
+
+    def summing_look_alikes(self) -> Reader:
+        """The same reader, which judges dashes, zeros and quotation marks by their kind.
+
+        Which sign of its kind each is follows from what stands around it. It is so for models of
+        CTC without a search; others stay as they are.
+        """
+        other = copy.copy(self)
+        look_alikes = LookAlikes(self.charset)
+        other._batches = self._batches.with_decoding(look_alikes=look_alikes)
         return other
 
     def without_views(self) -> Reader:

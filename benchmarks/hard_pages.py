@@ -1,0 +1,318 @@
+"""Pages that are hard to decide: lone digits, minus signs, pictures on their head, codes.
+
+    python benchmarks/hard_pages.py [KIND...] [--count 20] [--seed 1] [--model tiny] [--save FOLDER]
+
+Each kind is a function of this file that draws a page, other numbers, words, fonts and sizes in
+every one. A page is right if it holds the words that were drawn and no others, each as often;
+dashes are of one kind. Words are judged as a bag, with their F1. Codes that are meant to be
+doubtful count as kept if a word is there that is like it.
+"""
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image, ImageDraw, ImageFont
+
+from vit_str.characters.distances import edit_distance
+from vit_str.pages.reader import load_page
+
+FONTS = (
+    "DejaVuSans.ttf",
+    "DejaVuSerif.ttf",
+    "DejaVuSansMono.ttf",
+    "DejaVuSans-Bold.ttf",
+    "STIXGeneral.ttf",
+)
+"""Files of matplotlib."""
+ITEMS = (
+    "Paper Pen Ruler Folder Stapler Eraser Marker Tape Clip Brush Lamp Cable Plug Hinge Screw "
+    "Washer Filter Gasket Valve Belt"
+)
+NAMES = "Lisbon Tartu Ghent Malmö Cork Turin Bergen Basel Porto Graz Leipzig Dundee"
+TWO_WAYS = "ON NO 99 66 SIS 96 69 1961 MOW pod SOS OHIO 8 0 NOON 906 SWIMS 16 91 NOM"
+MINUSES = "-–−"
+LIKENESS = 0.5  # of its characters that differ, at most, in a word that is a code
+_DASHES = str.maketrans("–—−‐", "----")
+
+
+class Drawn(NamedTuple):
+    """A page, its words, and those that only have to be there, however they are read."""
+
+    image: Image.Image
+    words: list[str]
+    doubtful: list[str]
+
+
+class Sheet:
+    """A white page to write on, which keeps what is written."""
+
+    def __init__(self, chance: random.Random, width: int, height: int) -> None:
+        self.chance = chance
+        self.image = Image.new("RGB", (width, height), "white")
+        self.pen = ImageDraw.Draw(self.image)
+        self.size = chance.randint(15, 24)
+        folder = Path(find_spec("matplotlib").origin).parent  # type: ignore[union-attr, arg-type]
+        file = folder / "mpl-data/fonts/ttf" / chance.choice(FONTS)
+        self.font = ImageFont.truetype(file, self.size)
+        self.words: list[str] = []
+
+    def write(self, x: float, y: float, text: str, anchor: str = "la") -> None:
+        """A text whose anchor, as Pillow names them, is at a place."""
+        self.pen.text((x, y), text, "black", self.font, anchor)
+        self.words += text.split()
+
+    def drawn(self, doubtful: tuple[str, ...] = ()) -> Drawn:
+        """What was drawn."""
+        return Drawn(self.image, self.words, [*doubtful])
+
+
+def quantities(chance: random.Random) -> Drawn:
+    """A table without rules, with a digit by itself in two of its columns."""
+    sheet = Sheet(chance, 640, 620)
+    for x, head in ((40, "Item"), (220, "Qty"), (320, "Price"), (460, "Back")):
+        sheet.write(x, 30, head)
+    for row, item in enumerate(chance.sample(ITEMS.split(), 12)):
+        y = 75 + row * 42
+        sheet.write(40, y, item)
+        sheet.write(230, y, str(chance.randint(0, 9)))
+        sheet.write(320, y, f"{chance.uniform(1, 99):.2f}")
+        sheet.write(470, y, str(chance.randint(0, 9)))
+    return sheet.drawn()
+
+
+def grids(chance: random.Random) -> Drawn:
+    """Rows of single digits, some of them empty, with rules around them or without."""
+    side = chance.randint(5, 9)
+    room = chance.randint(44, 64)
+    sheet = Sheet(chance, 60 + side * room, 60 + side * room)
+    share = chance.choice((0.4, 0.7, 1.0))
+    if chance.random() < 0.5:
+        for place in range(side + 1):
+            at = 30 + place * room
+            sheet.pen.line((30, at, 30 + side * room, at), "black")
+            sheet.pen.line((at, 30, at, 30 + side * room), "black")
+    for row in range(side):
+        for column in range(side):
+            if chance.random() < share:
+                x = 30 + (column + 0.5) * room
+                y = 30 + (row + 0.5) * room
+                sheet.write(x, y, str(chance.randint(0, 9)), "mm")
+    return sheet.drawn()
+
+
+def charts(chance: random.Random) -> Drawn:
+    """Bars over numbers, beside an axis with numbers from zero on."""
+    sheet = Sheet(chance, 660, 460)
+    bars = chance.randint(3, 8)
+    step = chance.choice((1, 2, 5, 10, 20, 50))
+    sheet.pen.line((90, 30, 90, 390), "black", 2)
+    sheet.pen.line((90, 390, 640, 390), "black", 2)
+    for tick in range(5):
+        sheet.write(80, 390 - tick * 85, str(tick * step), "rm")
+    for place in range(bars):
+        x = 90 + (place + 0.5) * 550 / bars
+        top = chance.randint(60, 360)
+        color = chance.choice(("steelblue", "gray", "darkorange", "black"))
+        sheet.pen.rectangle((x - 14, top, x + 14, 389), fill=color)
+        sheet.write(x, 402, str(place + 1), "ma")
+    return sheet.drawn()
+
+
+def single_words(chance: random.Random) -> Drawn:
+    """A word or number that is one upside down too, alone on its picture."""
+    sheet = Sheet(chance, 500, 260)
+    sheet.font = sheet.font.font_variant(size=chance.randint(30, 90))
+    sheet.write(250, 130, chance.choice(TWO_WAYS.split()), "mm")
+    return sheet.drawn()
+
+
+def minus_signs(chance: random.Random) -> Drawn:
+    """Numbers with a minus of any kind, at them or with a space between."""
+    sheet = Sheet(chance, 660, 480)
+    minus = chance.choice(MINUSES)
+    space = chance.choice(("", "", " "))
+    for row in range(10):
+        y = 30 + row * 42
+        sheet.write(30, y, f"Line {row + 1}")
+        for x in (180, 340, 500):
+            number = chance.choice((f"{chance.randint(1, 999)}", "100", "0.5", "3 %"))
+            sign = chance.choice(("", "+", minus + space, minus + space))
+            sheet.write(x, y, sign + number)
+    return sheet.drawn()
+
+
+def zeros(chance: random.Random) -> Drawn:
+    """Noughts by themselves, among numbers or as numbers of several of them."""
+    sheet = Sheet(chance, 600, 460)
+    for row, name in enumerate(chance.sample(NAMES.split(), 8)):
+        y = 30 + row * 48
+        sheet.write(30, y, name)
+        for x in (220, 340, 460):
+            sheet.write(x, y, chance.choice(("0", "0", "00", "000000", "10", "7")))
+    return sheet.drawn()
+
+
+def turned_pictures(chance: random.Random) -> Drawn:
+    """A screen with a picture in it that is turned upside down, or on its side."""
+    sheet = Sheet(chance, 820, 460)
+    for x, text in ((20, "Main Page"), (180, "Settings"), (340, "Regions of Interest")):
+        sheet.write(x, 12, text)
+    steps = (
+        "Take Picture",
+        "Align Image",
+        "Takes up to a",
+        "minute",
+        "Analyse",
+        "Save",
+    )
+    for place, text in enumerate(steps):
+        sheet.write(600, 80 + place * 46, text)
+    label = Sheet(chance, 500, 330)
+    lines = (
+        f"SERIAL {chance.randint(10**8, 10**9)}",
+        f"MODEL WN-{chance.randint(20, 90)} CLASS B",
+        f"MADE IN {chance.choice(NAMES.split()).upper()} {chance.randint(1990, 2024)}",
+        f"MAX {chance.randint(2, 9)} MPa {chance.randint(20, 70)} C",
+    )
+    for place, text in enumerate(lines[: chance.randint(2, 4)]):
+        label.write(30, 40 + place * 65, text)
+    label.pen.rectangle((0, 0, 499, 329), outline="gray", width=3)
+    turn = chance.choice((Image.Transpose.ROTATE_180, Image.Transpose.ROTATE_90))
+    sheet.image.paste(label.image.transpose(turn).resize(_fitting(turn)), (20, 70))
+    sheet.words += label.words
+    return sheet.drawn()
+
+
+def _fitting(turn: Image.Transpose) -> tuple[int, int]:
+    return (500, 330) if turn == Image.Transpose.ROTATE_180 else (250, 379)
+
+
+def codes(chance: random.Random) -> Drawn:
+    """Codes of signs that nobody tells apart in some faces, beside words that are plain."""
+    sheet = Sheet(chance, 620, 420)
+    doubtful = []
+    for row in range(8):
+        y = 30 + row * 46
+        code = "".join(chance.choices("0O1lI8B5S2Z", k=chance.randint(4, 8)))
+        sheet.write(30, y, f"{chance.choice(('ID:', 'Key:', 'Code:', 'Ref:'))}")
+        sheet.pen.text((150, y), code, "black", sheet.font)
+        doubtful.append(code)
+    return sheet.drawn(tuple(doubtful))
+
+
+def look_alikes(chance: random.Random) -> Drawn:
+    """Numbers and words whose signs other scripts have too, on a page of Latin letters."""
+    sheet = Sheet(chance, 640, 420)
+    texts = ("COPY", "TOKEN", "HOBBY", "MAP", "BOOK", "TEXT", "CAKE", "HAMMER")
+    for row, text in enumerate(chance.sample(texts, 6)):
+        y = 30 + row * 56
+        noughts = "0" * chance.randint(3, 9)
+        sheet.write(30, y, f"{chance.choice(('Visa', 'Note', 'Annotation'))} *")
+        sheet.write(260, y, chance.choice((noughts, text)))
+        sheet.write(460, y, chance.choice(("AB", "HE", "PC", "OX", "303", "TV")))
+    return sheet.drawn()
+
+
+KINDS: dict[str, Callable[[random.Random], Drawn]] = {
+    each.__name__.replace("_", "-"): each
+    for each in (
+        quantities,
+        grids,
+        charts,
+        single_words,
+        minus_signs,
+        zeros,
+        turned_pictures,
+        codes,
+        look_alikes,
+    )
+}
+
+
+def main() -> None:
+    """Draw, read, and print a row for each kind."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
+    parser.add_argument("--count", type=int, default=20, help="pages of each kind (20)")
+    parser.add_argument("--seed", type=int, default=1, help="of the drawing (1)")
+    parser.add_argument(
+        "--model", default="tiny", help="as of vit-str read --page (tiny)"
+    )
+    parser.add_argument(
+        "--save", type=Path, metavar="FOLDER", help="write the pages there"
+    )
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write all numbers here too"
+    )
+    options = parser.parse_args()
+    unknown = [kind for kind in options.kinds if kind not in KINDS]
+    if unknown:
+        parser.error(f"no kind {unknown[0]!r}; there are {', '.join(KINDS)}")
+    from measuring import print_machine, table, write_json
+
+    reader = load_page(options.model)
+    rows = [["kind", "pages", "right", "words, F1", "codes kept"]]
+    results = {}
+    for kind in options.kinds or KINDS:
+        scores = []
+        for number in range(options.count):
+            drawn = KINDS[kind](random.Random(f"{kind} {options.seed} {number}"))
+            if options.save:
+                options.save.mkdir(parents=True, exist_ok=True)
+                drawn.image.save(options.save / f"{kind}-{number}.png")
+            read = reader.read(drawn.image).text
+            scores.append({**score(read, drawn), "text": read, "words": drawn.words})
+        rows.append([kind, str(options.count), *summary(scores)])
+        results[kind] = scores
+    print(table(rows))
+    print_machine()
+    write_json(options.json, {"seed": options.seed, "kinds": results})
+
+
+def score(read: str, drawn: Drawn) -> dict[str, int]:
+    """How many words were drawn, read, and read right; how many codes were kept."""
+    found = Counter(read.translate(_DASHES).split())
+    wanted = Counter(" ".join(drawn.words).translate(_DASHES).split())
+    hits = (found & wanted).total()
+    rest = list((found - wanted).elements())
+    kept = 0
+    for code in drawn.doubtful:
+        likest = min(rest, key=lambda word: edit_distance(word, code), default="")
+        if edit_distance(likest, code) <= LIKENESS * len(code):
+            rest.remove(likest)
+            kept += 1
+    return {
+        "wanted": wanted.total(),
+        "hits": hits,
+        "others": len(rest),
+        "codes": len(drawn.doubtful),
+        "kept": kept,
+    }
+
+
+def summary(scores: list[dict[str, int]]) -> list[str]:
+    """Pages that are right, F1 of words, and share of codes that are kept."""
+    total = Counter[str]()
+    for each in scores:
+        total.update(
+            {name: each[name] for name in ("wanted", "hits", "others", "codes", "kept")}
+        )
+    right = sum(
+        each["hits"] == each["wanted"]
+        and not each["others"]
+        and each["kept"] == each["codes"]
+        for each in scores
+    )
+    read = total["hits"] + total["others"]
+    harmonic_mean = 2 * total["hits"] / (read + total["wanted"])
+    kept = f"{total['kept']} of {total['codes']}" if total["codes"] else ""
+    return [str(right), f"{harmonic_mean:.1%}", kept]
+
+
+if __name__ == "__main__":
+    main()
