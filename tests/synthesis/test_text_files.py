@@ -2,7 +2,7 @@ import hashlib
 import json
 import random
 
-from vit_str.runtime.charset import Charset, charset_of
+from vit_str.characters.charset import Charset, charset_of
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_patterns import line_patterns
 from vit_str.synthesis.line_texts import LineTexts, book_style
