@@ -20,11 +20,16 @@ _EVERYTHING = ("pyproject.toml",)  # which every test depends on
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--changed`` and ``--base``."""
+    """Add ``--changed`` and what goes with it."""
     parser.addoption(
         "--changed",
         action="store_true",
         help="run what files reach that differ from where this branch left that of --base",
+    )
+    parser.addoption(
+        "--near",
+        action="store_true",
+        help="with --changed: only what is at most one import away",
     )
     parser.addoption("--base", default="main", metavar="BRANCH", help="default: main")
 
@@ -38,7 +43,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             changed = changed_files(config.rootpath, config.getoption("base"))
         except ValueError as error:
             raise pytest.UsageError(str(error)) from error
-        config.option.reached = reached_tests(config.rootpath, changed)
+        reached = reached_tests(config.rootpath, changed)
+        if config.getoption("near"):
+            reached = {path: count for path, count in reached.items() if count <= 1}
+        config.option.reached = reached
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -102,6 +102,8 @@ def test_the_option_leaves_out_what_is_not_reached(repository):
     assert "::test_of_docs" in found
     assert found.index("::test_of_docs") < found.index("::test_of_images")
     assert "::test_of_shape" not in found
+    assert "::test_it" in found, "over a fixture"
+    assert "::test_it" not in _collected(repository, "--changed", "--near")
     assert "::test_of_shape" in _collected(repository)
     assert "--changed: " in _collected(repository, "--changed", "--base=nowhere")
 
