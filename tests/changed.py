@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Find out what is reached, for all workers of pytest-xdist, which get the options."""
+    """Find out what is reached."""
     config = session.config
     if config.getoption("changed") and not hasattr(config, "workerinput"):
         try:
@@ -49,9 +50,22 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         config.option.reached = reached
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist what is reached."""
+    node.workerinput["reached"] = _reached(node.config)
+
+
+def _reached(config: pytest.Config) -> dict[str, int] | None:
+    """What is reached; None without ``--changed``."""
+    known = getattr(config, "workerinput", vars(config.option))
+    reached: dict[str, int] | None = known.get("reached")
+    return reached
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out files of tests that no changed file reaches."""
-    reached = getattr(config.option, "reached", None)
+    reached = _reached(config)
     if reached is None or not collection_path.name.startswith("test_"):
         return None
     is_reached = _name_of(collection_path, config) in reached
@@ -62,7 +76,7 @@ def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Run what is nearest to the changed files first."""
-    reached = getattr(config.option, "reached", None)
+    reached = _reached(config)
     if reached is not None:
         items.sort(key=lambda item: reached[_name_of(item.path, config)])
 

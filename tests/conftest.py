@@ -16,6 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 from tests.changed import (  # noqa: F401 - which pytest finds here
     pytest_addoption,
     pytest_collection_modifyitems,
+    pytest_configure_node,
     pytest_ignore_collect,
     pytest_sessionstart,
 )

@@ -98,18 +98,22 @@ def test_the_option_leaves_out_what_is_not_reached(repository):
     _git(repository, "commit", "-qm", "Add tests")
     (repository / "vit_str" / "images.py").write_text("open_image = 1\n")
     (repository / "docs" / "page.md").write_text("")
-    found = _collected(repository, "--changed")
+    found = _tested(repository, "--co", "-q", "--changed")
     assert "::test_of_docs" in found
     assert found.index("::test_of_docs") < found.index("::test_of_images")
     assert "::test_of_shape" not in found
     assert "::test_it" in found, "over a fixture"
-    assert "::test_it" not in _collected(repository, "--changed", "--near")
-    assert "::test_of_shape" in _collected(repository)
-    assert "--changed: " in _collected(repository, "--changed", "--base=nowhere")
+    assert "::test_it" not in _tested(repository, "--co", "-q", "--changed", "--near")
+    assert "::test_of_shape" in _tested(repository, "--co", "-q")
+    in_workers = _tested(repository, "-n", "2", "--changed", "--near")
+    assert "2 passed" in in_workers and "failed" not in in_workers
+    assert "--changed: " in _tested(
+        repository, "--co", "-q", "--changed", "--base=nowhere"
+    )
 
 
-def _collected(repository: Path, *options: str) -> str:
-    """What pytest says that it would run, or why it runs nothing."""
+def _tested(repository: Path, *options: str) -> str:
+    """What pytest says."""
     command = [
         sys.executable,
         "-m",
@@ -120,7 +124,7 @@ def _collected(repository: Path, *options: str) -> str:
         "no:cacheprovider",
     ]
     done = subprocess.run(
-        [*command, "--noconftest", "--co", "-q", *options, "tests"],
+        [*command, "--noconftest", *options, "tests"],
         cwd=repository,
         capture_output=True,
         text=True,
