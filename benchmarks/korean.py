@@ -12,9 +12,8 @@ without any; Tesseract gets the data of ``--tesseract`` (``apt-get install tesse
 """
 
 import argparse
-import sys
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,10 +27,9 @@ from measuring import (
     table,
     write_json,
 )
-from old_print import reads_as_line
+from old_print import Read, errors_of, reads_as_line
 from peers import Tesseract
 
-from vit_str.characters.distances import edit_distance
 from vit_str.decoding.search import Search
 from vit_str.evaluation.statistics import bootstrap_interval, percent
 from vit_str.pages.reader import load_page
@@ -49,9 +47,6 @@ _ONE_KIND = {
     "...": "…",
 }
 _LINE = 7  # of Tesseract's modes of segmentation
-
-Read = Callable[[Sequence[Path]], list[str]]
-"""The text of every file."""
 
 
 def main() -> None:
@@ -89,11 +84,7 @@ def compare(options: argparse.Namespace) -> None:
     names = list(dict.fromkeys(kinds))
     rows = [["", "characters wrong, %", "lines right, %", *names]]
     results = {}
-    for name, read in systems(options).items():
-        print(name, file=sys.stderr)
-        found = list(map(compared, read(files)))
-        pairs = zip(found, wanted, strict=True)
-        errors = np.array([edit_distance(*pair) for pair in pairs], dtype=float)
+    for name, errors in errors_of(systems(options), files, wanted, compared):
         results[name] = scored(errors, wanted, kinds)
         rate = results[name]["wrong"]
         shown = percent(rate, results[name]["interval"])

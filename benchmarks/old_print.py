@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -88,11 +88,7 @@ def compare(options: argparse.Namespace) -> None:
     lengths = np.array([len(text) for text in wanted], dtype=float)
     rows = [["", "characters wrong, %", "lines without a fault, %"]]
     results = {}
-    for name, read in systems(options).items():
-        print(name, file=sys.stderr)
-        found = [one_spelling(text) for text in read(files)]
-        pairs = zip(found, wanted, strict=True)
-        errors = np.array([edit_distance(*pair) for pair in pairs], dtype=float)
+    for name, errors in errors_of(systems(options), files, wanted, one_spelling):
         rate = errors.sum() / lengths.sum()
         interval = bootstrap_interval(errors, lengths)
         whole = (errors == 0).mean()
@@ -110,6 +106,19 @@ def labeled_lines(folder: Path) -> tuple[list[Path], list[str]]:
     text = (folder / "labels.tsv").read_text(encoding="utf-8")
     rows = [line.split("\t", 1) for line in text.split("\n") if line]
     return [images / name for name, _ in rows], [label for _, label in rows]
+
+
+def errors_of(
+    systems: Mapping[str, Read],
+    files: Sequence[Path],
+    wanted: Sequence[str],
+    spelled: Callable[[str], str],
+) -> Iterator[tuple[str, np.ndarray]]:
+    """The characters that are wrong in each picture, for one system after the other."""
+    for name, read in systems.items():
+        print(name, file=sys.stderr)
+        pairs = zip(map(spelled, read(files)), wanted, strict=True)
+        yield name, np.array([edit_distance(*pair) for pair in pairs], dtype=float)
 
 
 def one_spelling(text: str) -> str:

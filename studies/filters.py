@@ -4,22 +4,23 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-import torch
-import torch.nn.functional as F
-from einops import rearrange
-from jaxtyping import Float, Float64
 from matplotlib.figure import Figure
-from scipy.fft import dctn
-from torch import Tensor, nn
 
 from studies import reading
 from studies.drawing import COLORS, MUTED, draw_bars
 from studies.reading import CONVOLUTION, SMALL, SYSTEMS, VIT
 from studies.study import Findings, Rows, Settings, Study, Table, Values, Verdict
+from vit_str.analysis.vit_paper.filters import (
+    Components,
+    Filters,
+    PatchCovariance,
+    bank_means,
+    chance_low_frequency,
+    first_filters,
+)
 from vit_str.characters.charset import CHARSETS, Charset
 from vit_str.engines.weights_contents import resolve
 from vit_str.images.preprocessing import Preprocessing
-from vit_str.models import VisionTransformer
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.torch_runtime.weights_file import load_weights
 
@@ -77,46 +78,7 @@ _COLUMNS = {
     "in_patch_components": f"in the first {_FIRST} components of patches",
 }
 """Column of the table -> in the summary."""
-Filters = Float[Tensor, "filter channel height width"]
-
-
-class Components:
-    """Principal components, strongest first: unit vectors and their shares of the energy."""
-
-    def __init__(
-        self,
-        vectors: Float64[Tensor, "component channel height width"],
-        energies: Float64[Tensor, " component"],
-    ) -> None:
-        self.vectors = vectors
-        self.shares = energies / energies.sum()
-
-    @classmethod
-    def of_filters(cls, filters: Filters) -> "Components":
-        """Of a bank of filters, about zero: filters have no order and no sign."""
-        flat = filters.double().flatten(1)
-        _, singular, directions = torch.linalg.svd(flat, full_matrices=False)
-        return cls(directions.unflatten(1, filters.shape[1:]), singular.square())
-
-    @classmethod
-    def of_patches(
-        cls, images: Float[Tensor, "batch channel height width"], size: tuple[int, int]
-    ) -> "Components":
-        """Of all patches of normalized images side by side, about their mean."""
-        patches = F.unfold(images, size, stride=size)
-        flat = rearrange(patches, "b pixel patch -> (b patch) pixel").double()
-        energies, directions = torch.linalg.eigh(torch.cov(flat.T, correction=0))
-        vectors = directions.T.flip(0).unflatten(1, (images.shape[1], *size))
-        return cls(vectors, energies.flip(0).clamp(min=0))
-
-    def effective_number(self) -> float:
-        """How many components of equal strength that is: exp of the entropy of the shares."""
-        return float(torch.special.entr(self.shares).sum().exp())
-
-    def captured(self, filters: Filters) -> Float64[Tensor, " component"]:
-        """Share of the energy of filters within the first 1, 2, ... components."""
-        products = filters.double().flatten(1) @ self.vectors.flatten(1).T
-        return products.square().sum(0).cumsum(0) / filters.double().square().sum()
+_OF_BANKS = [*_COLUMNS][:-1]  # those that `bank_means` has
 
 
 def run(settings: Settings) -> Findings:
@@ -143,13 +105,15 @@ def run(settings: Settings) -> Findings:
             banks = {UNTRAINED: before, TRAINED: after, LEARNED: after - before}
             for state, bank in banks.items():
                 share = float(basis.captured(bank)[_FIRST - 1])
-                yield seed, system, state, *bank_means(bank).values(), share
+                means = bank_means(bank)
+                measured = [means[column] for column in _OF_BANKS]
+                yield seed, system, state, *measured, share
                 if not seed and state != UNTRAINED:
                     pictures[f"{system}, {state}"] = Components.of_filters(bank).vectors
 
     table = settings.repeat(f"seed system state {' '.join(_COLUMNS)}", measure)
     pictures["patches themselves"] = basis.vectors
-    noise = chance_low_frequency(*SMALL.patch_size)
+    noise = chance_low_frequency(basis.vectors)
     low = {
         (system, state): table.values(_LOW, system=system, state=state)
         for system, state in product(SYSTEMS, STATES)
@@ -187,7 +151,7 @@ def _summary(table: Table) -> list[dict[str, str]]:
     stem = bank_means(first_filters(load_weights(resolve("tiny")).recognizer.encoder))
     row = {"filters": f"stem of tiny, {TRAINED}"}
     for column, title in _COLUMNS.items():
-        row[title] = f"{stem[column]:.3f}" if column in stem else "-"
+        row[title] = f"{stem[column]:.3f}" if column in _OF_BANKS else "-"
     rows.append(row)
     return rows
 
@@ -214,65 +178,9 @@ def digits(count: int) -> RenderedBatch:
 def patch_components(words: RenderedBatch) -> Components:
     """Principal components of the patches of the images."""
     pixels = Preprocessing(*SMALL.image_size).normalize(words.images)
-    return Components.of_patches(pixels, SMALL.patch_size)
-
-
-def first_filters(encoder: nn.Module) -> Filters:
-    """The filters of the patch embedding, or of the first convolution."""
-    if isinstance(encoder, VisionTransformer) and not encoder.stem_widths:
-        height, width = encoder.patch_size
-        weight = encoder.embed_patches.weight.detach()
-        by_color = "filter (h w c) -> filter c h w"
-        return rearrange(weight, by_color, h=height, w=width).cpu()
-    for module in encoder.modules():
-        if isinstance(module, nn.Conv2d):
-            return module.weight.detach().cpu()
-    raise ValueError(
-        f"{type(encoder).__name__} has no patch embedding and no convolution"
-    )
-
-
-def low_frequency_share(filters: Filters) -> Float64[Tensor, " filter"]:
-    """Share of the energy in the lower half of the frequencies down and across.
-
-    Frequencies of the discrete cosine transform; `chance_low_frequency` is what noise has.
-    """
-    height, width = filters.shape[-2:]
-    cosines = dctn(filters.double().numpy(), axes=(-2, -1), norm="ortho")
-    energies = torch.from_numpy(cosines).square()
-    low = energies[..., : _half(height), : _half(width)].sum((1, 2, 3))
-    return low / energies.sum((1, 2, 3))
-
-
-def chance_low_frequency(height: int, width: int) -> float:
-    """``low_frequency_share`` of noise."""
-    return _half(height) * _half(width) / (height * width)
-
-
-def roughness(filters: Filters) -> Float64[Tensor, " filter"]:
-    """Mean squared difference of neighbors over that of noise of the same strength: 0 is flat."""
-    pixels = filters.double()
-    differences = [
-        pixels.diff(dim=axis).square() for axis in (2, 3) if pixels.shape[axis] > 1
-    ]
-    total = sum(squares.sum((1, 2, 3)) for squares in differences)
-    count = sum(squares[0].numel() for squares in differences)
-    return total / count / (2 * pixels.square().mean((1, 2, 3)))
-
-
-def bank_means(filters: Filters) -> dict[str, float]:
-    """The two measures of a bank of filters, weighted by energy, and its components."""
-    weights = filters.double().square().sum((1, 2, 3))
-    weights = weights / weights.sum()
-    return {
-        "low_frequency_share": float(low_frequency_share(filters) @ weights),
-        "roughness": float(roughness(filters) @ weights),
-        "effective_components": Components.of_filters(filters).effective_number(),
-    }
-
-
-def _half(length: int) -> int:
-    return max(1, length // 2)
+    covariance = PatchCovariance(SMALL.patch_size)
+    covariance.update(pixels)
+    return covariance.components()
 
 
 def judge(trained: Values, learned: Sequence[Values]) -> Verdict:

@@ -8,11 +8,11 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS
-from studies.filters import first_filters
 from studies.reading import word_renderer
 from studies.sequences import TextTransformer
 from studies.study import Findings, Rows, Settings, Study, Values, Verdict
 from studies.training import seeded
+from vit_str.analysis.vit_paper.filters import first_filters
 from vit_str.characters.charset import PRINTABLE_ASCII, Charset
 from vit_str.models import VisionTransformer
 

@@ -13,6 +13,13 @@ from filelock import FileLock
 from jaxtyping import config
 from PIL import Image, ImageDraw, ImageFont
 
+from tests.changed import (  # noqa: F401 - which pytest finds here
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_configure_node,
+    pytest_ignore_collect,
+    pytest_sessionstart,
+)
 from vit_str.characters.charset import Charset, charset_of
 from vit_str.cli import main
 from vit_str.images.preprocessing import Preprocessing

@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "vit_str"
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 STEPS = PAGE.partition("## To add something")[0]
+NAMED_FILE = re.compile(r"`((?:\w+/)+\w+\.(?:py|m?js|yaml|md))`")
 FILE = r"`(?P<file>[\w/]+\.(?:py|js))`"
 NAME = r"`(?P<name>[A-Za-z_]\w*(?:\.\w+)*)`"
 # `name` in `file`, `name` (`file`), `name`, `other` (`file`) and `name` of the ... (`file`).
@@ -44,3 +45,30 @@ def test_every_name_is_in_its_file(name, file):
 )
 def test_every_file_is_there(file):
     assert (PACKAGE / file).is_file() or (ROOT / file).is_file()
+
+
+def test_files_that_texts_and_comments_name_are_there():
+    """Anywhere: in documents, docstrings, and the page in the browser."""
+    folders = [
+        "vit_str",
+        "studies",
+        "benchmarks",
+        "data",
+        "docs",
+        "configs",
+        "tests",
+        "examples",
+    ]
+    files = [*ROOT.glob("*.md")]
+    for folder in folders:
+        for kind in ("py", "js", "mjs", "md", "yaml"):
+            files += (ROOT / folder).rglob(f"*.{kind}")
+    known = ["/" + path.relative_to(ROOT).as_posix() for path in files]
+    missing = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in files
+        for name in NAMED_FILE.findall(path.read_text(encoding="utf-8"))
+        if not any(each.endswith(f"/{name}") for each in known)
+    ]
+    assert "/vit_str/web/shared.js" in known
+    assert [each for each in missing if not each.startswith("CHANGELOG")] == []

@@ -236,30 +236,28 @@ def test_unknown_paths_and_methods(site):
     assert here.get("/web/../app.py").status_code == 404
 
 
-def test_full_queue_and_deadline(site, slow, word):
-    here = site(slow, queue=4, deadline=1.5)
+def test_full_queue_and_deadline(site, slow, word, monkeypatch):
+    here = site(slow, queue=4, deadline=60)
 
     async def ask(client):
         asking = [asked(client, word("a")) for _ in range(4)]
         await asyncio.to_thread(slow.started.wait, 10)
-        before = time.perf_counter()
         refused = await asked(client, word("b"))
-        seconds = time.perf_counter() - before
-        return await asyncio.gather(*asking), refused, seconds
+        assert not any(each.done() for each in asking)
+        loop = asyncio.get_running_loop()
+        now = loop.time
+        monkeypatch.setattr(loop, "time", lambda: now() + 60)
+        return await asyncio.gather(*asking), refused
 
-    late, refused, seconds = here.run(ask)
-    assert (refused.status_code, "too many of your pictures" in error_of(refused)) == (
-        429,
-        True,
-    )
+    late, refused = here.run(ask)
+    assert refused.status_code == 429
+    assert "too many of your pictures" in error_of(refused)
     assert refused.headers["retry-after"] == "1"
-    assert seconds < 1
     assert [each.status_code for each in late] == 4 * [504]
-    assert "1.5 seconds" in error_of(late[0])
+    assert "60 seconds" in error_of(late[0])
     slow.go.set()
     assert here.metric("vit_str_queue") == 0
-    answers = (here.post("/v1/read", content=word("b")).status_code for _ in range(20))
-    assert 200 in answers  # in time, on a machine that is not busy with the others
+    assert here.post("/v1/read", content=word("b")).status_code == 200
 
 
 def test_a_greedy_client_does_not_keep_others_out(site, slow, word):

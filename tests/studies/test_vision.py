@@ -7,8 +7,8 @@ import torch
 
 from studies import Table, distance, filters, first_layer, patches, reading
 from studies.data_hunger import FULL, QUICK, train, unseen_words
-from studies.filters import first_filters
 from vit_str.analysis.subjects import Subject
+from vit_str.analysis.vit_paper.filters import first_filters
 from vit_str.characters.charset import Charset
 from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import (

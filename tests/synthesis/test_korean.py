@@ -14,7 +14,7 @@ from vit_str.synthesis.hangul import is_syllable
 from vit_str.synthesis.korean import korean_wording, korean_words, nouns
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_texts import LineTexts, drawn, label
-from vit_str.synthesis.patterns import FIELDS
+from vit_str.synthesis.patterns import fields
 from vit_str.synthesis.squares import width_of
 from vit_str.synthesis.word_list_cache import WordList
 
@@ -115,7 +115,7 @@ def test_all_fields_of_patterns_are_known():
     for patterns in (*wording.patterns.values(), *wording.lines.values()):
         used.update(re.findall(r"{(\w+)}", " ".join(patterns)))
     assert used <= known
-    assert {*wording.fields} >= {*FIELDS}
+    assert {*wording.fields} >= {*fields()}
 
 
 def test_the_charset_writes_what_is_listed():

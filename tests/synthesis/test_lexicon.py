@@ -9,11 +9,11 @@ from vit_str.characters.alphabets import ALPHABETS, ends_of_script, scripts_in
 from vit_str.characters.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.synthesis import word_lists
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
-from vit_str.synthesis.patterns import FIELDS, PATTERNS
-from vit_str.synthesis.spellings import SYLLABLES as SPELLED
+from vit_str.synthesis.patterns import fields, patterns
 from vit_str.synthesis.spellings import (
     in_capitals,
     spelled_words,
+    syllables,
     with_long_s,
     with_sharp_s,
 )
@@ -162,10 +162,10 @@ def test_mistakes_are_named(tmp_path):
 
 
 def test_patterns_use_known_fields_and_ingredients():
-    names = {*FIELDS, "word", "Word", "WORD", "cased"}
-    for ingredient, patterns in PATTERNS.items():
+    names = {*fields(), "word", "Word", "WORD", "cased"}
+    for ingredient, written in patterns().items():
         assert ingredient in WEIGHTS
-        for pattern in patterns:
+        for pattern in written:
             assert pattern.format(**dict.fromkeys(names, "x"))
 
 
@@ -220,7 +220,7 @@ def test_words_with_rare_letters_are_drawn_more_often():
 
 def test_languages_without_a_list_have_words_of_their_letters():
     latin = set(charset_of("latin").characters)
-    for code in (*SPELLED, "pinyin"):
+    for code in (*syllables(), "pinyin"):
         words = spelled_words(code)
         assert len(words) == 4000
         assert set("".join(words)) <= set(ALPHABETS.get(code, latin)), code

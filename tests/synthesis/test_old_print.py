@@ -10,7 +10,7 @@ from vit_str.characters.charset import charset_of
 from vit_str.synthesis import old_print
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
-from vit_str.synthesis.line_texts import BOOKS, LineTexts, label
+from vit_str.synthesis.line_texts import LineTexts, book_style, label
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.random_numbers import Random, noise_bank
 
@@ -32,7 +32,7 @@ def atlas(matplotlib_fonts, tmp_path_factory) -> GlyphAtlas:
 
 @pytest.fixture(scope="module")
 def texts() -> LineTexts:
-    return LineTexts(CHARSET, Lexicon(CHARSET, "de"), "de-Latf", style=BOOKS)
+    return LineTexts(CHARSET, Lexicon(CHARSET, "de"), "de-Latf", style=book_style())
 
 
 def random_of(count: int, seed: int = 1) -> Random:

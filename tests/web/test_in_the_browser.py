@@ -1,7 +1,6 @@
 """The exported page reads in Chromium what the command reads."""
 
 import json
-import random
 import shutil
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -12,7 +11,6 @@ import torch
 from PIL import Image, ImageDraw, ImageFont
 
 import vit_str
-from vit_str.characters.alphabets import ALPHABETS
 from vit_str.characters.charset import Charset
 from vit_str.cli import main
 from vit_str.decoding.search import Search
@@ -23,7 +21,6 @@ from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import PermutedDecoder, Recognizer, VisionTransformer
 from vit_str.pages.reader import load_page
 from vit_str.pages.write.json_rows import page_row
-from vit_str.scripts.one_script import one_script
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
 pytestmark = pytest.mark.usefixtures("without_shape_checks")
@@ -329,55 +326,6 @@ def test_lines(browser, tiny, serve_files, tmp_path, print_page):
         compare(page, address, folder, [tmp_path / "line.png", words[0]])
         compare_page(page, address, "line", print_page)
         page.close()
-
-
-def test_words_have_one_script_as_in_python(browser, tiny, serve_files):
-    rng = random.Random(5)
-    letters = "".join(ALPHABETS.values())
-    letters += (
-        letters.upper()
-        + "ABCEHIJKMOPTXY" * 8
-        + "aceijopxy" * 8
-        + "kmtuvwn"
-        + "  -" * 40
-    )
-    lines = ["".join(rng.choices(letters, k=24)) for _ in range(300)]
-    codes = "ABCEHXΧХКMМTоо0159.–- -  "
-    lines += [
-        "".join(rng.choices(codes, k=14)) + end
-        for _ in range(50)
-        for end in ("", " на")
-    ]
-    lines += [
-        "10 κΩ, 5 μΑ, 20 μPa",
-        "A = π r",
-        "в Х веке",
-        "X. Иванов",
-        "модель X5 и бумага А4",
-    ]
-    lines += ["язык С++ и С#.", "днём +25°С."]
-    lines += [
-        "COP на TOM",
-        "Кока-COLA",
-        "IT-компания в XX веке",
-        "ja сам њен",
-        "TO είναι NATO",
-    ]
-    cases = [
-        (line, language) for line in lines for language in ("", "ru", "uk+en", "el")
-    ]
-    with serve_files(tiny) as address:
-        page = browser.new_page()
-        page.goto(address)
-        program = """async (cases) => {
-            const { oneScript } = await import("./web/one_script.js");
-            return cases.map(([line, language]) => oneScript(line, language));
-        }"""
-        found = page.evaluate(program, cases)
-        page.close()
-    expected = [one_script(line, language) for line, language in cases]
-    assert found == expected
-    assert found != [line for line, _ in cases]
 
 
 def test_other_scripts_are_fetched_when_asked_for(

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate, islice
-from pathlib import Path
 from typing import Any
 
 from vit_str.characters.charset import CHARSETS
 from vit_str.synthesis.hangul import inflected, is_syllable, with_particle
-from vit_str.synthesis.line_patterns import LINES
-from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.line_patterns import line_patterns
+from vit_str.synthesis.patterns import fields, patterns
+from vit_str.synthesis.text_files import contents, entries_of, lines_of
 from vit_str.synthesis.word_list_cache import (
     KeepWordLists,
     WordList,
@@ -25,7 +25,6 @@ from vit_str.synthesis.word_list_cache import (
 from vit_str.synthesis.wording import Wording
 
 KOREAN = "ko"
-_FILE = Path(__file__).with_name("texts") / "korean.yaml"
 _WORDS = 400_000  # drawn, of which about a third are different
 # Shares of the words, by eye: signs and forms have nouns alone, running text has all
 _BARE = 0.30
@@ -51,23 +50,14 @@ _PARTS_OF_VERBS = re.compile(
 _LAST_WORDS = re.compile(r"(다|요|까|죠|오|음|함|됨|임)$")
 
 
-@cache
 def _data() -> Mapping[str, Any]:
-    import yaml  # slow
-
-    data: Mapping[str, Any] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
-    return data
-
-
-def _listed(text: str) -> list[str]:
-    """Entries between white space; a bar is a space within one."""
-    return [part.replace("|", " ") for part in text.split()]
+    return contents("korean")
 
 
 def _stems(name: str) -> list[tuple[str, str]]:
     """Stems and what is irregular of each."""
     entries = []
-    for entry in _listed(_data()[name]):
+    for entry in entries_of(_data()[name]):
         stem, _, change = entry.partition(":")
         entries.append((stem, change))
     return entries
@@ -90,7 +80,7 @@ def nouns() -> Mapping[str, float]:
     It has pieces of verbs among them, most of which are left out by how they end.
     """
     others = {stem for name in ("verbs", "adjectives") for stem, _ in _stems(name)}
-    for particle in _listed(_data()["particles"]):
+    for particle in entries_of(_data()["particles"]):
         others.update(particle.split("/"))
     others.update(ending for _, ending in _endings(*_KINDS_OF_ENDINGS))
     shares = {}
@@ -100,7 +90,7 @@ def nouns() -> Mapping[str, float]:
             continue
         if not _PARTS_OF_VERBS.search(word):
             shares[word] = frequency**_FLATNESS
-    short = dict.fromkeys(_listed(_data()["short_nouns"]))
+    short = dict.fromkeys(entries_of(_data()["short_nouns"]))
     each = sum(shares.values()) * _SHORT_SHARE / len(short)
     return shares | dict.fromkeys(short, each)
 
@@ -129,7 +119,7 @@ def _draw_nouns(rng: random.Random, count: int) -> list[str]:
 
 
 def _draw_with_particles(rng: random.Random, count: int) -> list[str]:
-    particles = _listed(_data()["particles"])
+    particles = entries_of(_data()["particles"])
     words = []
     for noun in _draw_nouns(rng, count):
         word = with_particle(noun, rng.choice(particles))
@@ -145,7 +135,7 @@ def _draw_inflected(rng: random.Random, count: int) -> list[str]:
     of_adjectives = _endings("stem", "adjective", "open", "eu")
     verbs = _stems("verbs")
     adjectives = _stems("adjectives")
-    deeds = _listed(_data()["deeds"])
+    deeds = entries_of(_data()["deeds"])
     words = []
     for _ in range(count):
         kind = rng.randrange(4)
@@ -165,7 +155,7 @@ def _endings(*names: str) -> list[tuple[str, str]]:
     stands_on = {"verb": "stem", "adjective": "eu"}
     endings = []
     for name in names:
-        listed = _listed(_data()[f"endings_of_{name}"])
+        listed = entries_of(_data()[f"endings_of_{name}"])
         endings += [(stands_on.get(name, name), ending) for ending in listed]
     return endings
 
@@ -236,8 +226,8 @@ def _words_of_rare_syllables(
 
 @cache
 def _fields() -> Mapping[str, Sequence[str]]:
-    fields = {name: _listed(text) for name, text in _data()["fields"].items()}
-    return {**FIELDS, **fields}
+    korean = {name: entries_of(text) for name, text in _data()["fields"].items()}
+    return {**fields(), **korean}
 
 
 def korean_wording(word_lists: KeepWordLists = keep_word_lists) -> Wording:
@@ -250,16 +240,16 @@ def korean_wording(word_lists: KeepWordLists = keep_word_lists) -> Wording:
         ValueError: without the wordfreq library, which knows the nouns.
     """
     data = _data()
-    patterns = {name: _listed(text) for name, text in data["words"].items()}
-    lines = {name: _lines(text) for name, text in data["lines"].items()}
-    parts = {name: _listed(text) for name, text in data["parts"].items()}
+    words = {name: entries_of(text) for name, text in data["words"].items()}
+    whole = {name: lines_of(text) for name, text in data["lines"].items()}
+    parts = {name: entries_of(text) for name, text in data["parts"].items()}
     inserts = parts.pop("insert")
     (frequent,) = word_lists(["frequent nouns", KOREAN], _frequent_nouns)
     return Wording(
-        patterns={**PATTERNS, **patterns, "phrases": data["phrases"]},
+        patterns={**patterns(), **words, "phrases": data["phrases"]},
         fields={**_fields(), "noun": frequent.words},
-        lines={**LINES, **lines, **parts},
-        quotes=_listed(data["quotes"]),
+        lines={**line_patterns(), **whole, **parts},
+        quotes=entries_of(data["quotes"]),
         inserts=inserts,
         inserted=0.12,
         last_words=_LAST_WORDS,
@@ -270,7 +260,3 @@ def korean_wording(word_lists: KeepWordLists = keep_word_lists) -> Wording:
 def _frequent_nouns() -> list[WordList]:
     shares = dict(islice(nouns().items(), _FREQUENT_NOUNS))
     return [WordList(list(shares), list(accumulate(shares.values())))]
-
-
-def _lines(text: str) -> list[str]:
-    return [line for line in text.split("\n") if line.strip(" ")]

@@ -18,7 +18,7 @@ from vit_str.characters.alphabets import (
 )
 from vit_str.characters.charset import Charset
 from vit_str.synthesis.own_texts import refuse_right_to_left, tell_unwritable
-from vit_str.synthesis.patterns import PATTERNS
+from vit_str.synthesis.patterns import patterns
 from vit_str.synthesis.spellings import in_capitals
 from vit_str.synthesis.squares import is_square, width_of
 from vit_str.synthesis.word_list_cache import (
@@ -33,7 +33,7 @@ from vit_str.synthesis.word_lists import (
     language_words,
     word_shares,
 )
-from vit_str.synthesis.wording import LATIN_WORDING, Wording
+from vit_str.synthesis.wording import Wording, latin_wording
 from vit_str.synthesis.wording_choice import wording_of, wording_of_languages
 
 WEIGHTS: Mapping[str, float] = {
@@ -172,7 +172,7 @@ class Lexicon:
     def _chosen_wording(self, language: str, words: Path | None) -> Wording:
         """Patterns of the languages, or of the script of the user's own words."""
         if HANGUL not in self._scripts:
-            return LATIN_WORDING
+            return latin_wording()
         if words is None:
             return wording_of_languages(language, self._word_lists)
         script = script_of_text("".join(self._words[:_FIRST_WORDS]))
@@ -198,7 +198,7 @@ class Lexicon:
         return strings
 
     def _drawer(self, name: str) -> Drawer:
-        if name in PATTERNS:
+        if name in patterns():
             return partial(self._fill, self._patterns[name])
         return partial(_FREE_INGREDIENTS[name], self)
 

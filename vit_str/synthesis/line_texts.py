@@ -17,11 +17,11 @@ from vit_str.characters.alphabets import (
 from vit_str.characters.charset import Charset
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_patterns import (
-    BOOK_KINDS,
-    DASHES,
-    KINDS,
-    LEADERS,
-    TYPESET,
+    dashes,
+    kinds,
+    kinds_of_books,
+    leaders,
+    typeset,
 )
 from vit_str.synthesis.random_numbers import SEED_BITS
 from vit_str.synthesis.spellings import in_capitals
@@ -165,14 +165,17 @@ class LineStyle:
         typeset: share of the lines with the apostrophes and dots of books.
     """
 
-    kinds: Mapping[str, float] = field(default_factory=lambda: KINDS)
+    kinds: Mapping[str, float] = field(default_factory=kinds)
     capitals: float = 0.07
     in_capitals: float = 0.15
     typeset: float = 0.6
 
 
-BOOKS = LineStyle(kinds=BOOK_KINDS, capitals=0.25, in_capitals=0.0, typeset=0.8)
-"""Of books in German, where nouns have a capital letter, and of others."""
+def book_style() -> LineStyle:
+    """The style of books in German, where nouns have a capital letter, and of others."""
+    return LineStyle(
+        kinds=kinds_of_books(), capitals=0.25, in_capitals=0.0, typeset=0.8
+    )
 
 
 class LineTexts:
@@ -220,19 +223,19 @@ class LineTexts:
         self._wordings = {
             script: wording_of(script, word_lists) for script in set(self._scripts)
         }
-        kinds = self._style.kinds
+        shares = self._style.kinds
         self._patterns = {}
-        for kind, script in product((*kinds, "short"), set(self._scripts)):
+        for kind, script in product((*shares, "short"), set(self._scripts)):
             self._patterns[kind, script] = self._patterns_of(kind, script)
         self._kinds = {}
-        for kind, share in kinds.items():
+        for kind, share in shares.items():
             patterns = [self._patterns[kind, script] for script in self._scripts]
             if kind in _WITHOUT_PATTERNS or all(patterns):
                 self._kinds[kind] = share
         self._marks = _Marks(
-            dashes=self._writable(DASHES),
-            leaders=self._writable(LEADERS),
-            typeset=self._writable(list(TYPESET.values())),
+            dashes=self._writable(dashes()),
+            leaders=self._writable(leaders()),
+            typeset=self._writable(list(typeset().values())),
         )
         self._quotes = {
             script: self._writable(wording.quotes)
@@ -359,7 +362,7 @@ class LineTexts:
 
     def _typeset(self, text: str) -> str:
         """A text with the apostrophes and dots of books, as far as the charset has them."""
-        for typed, printed in TYPESET.items():
+        for typed, printed in typeset().items():
             if printed in self._marks.typeset:
                 text = text.replace(typed, printed)
         return text

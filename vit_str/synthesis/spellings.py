@@ -1,4 +1,4 @@
-"""Words of languages without a list of frequent words: made of their syllables.
+"""Words of languages without a list of frequent words, and spellings: `texts/spellings.yaml`.
 
 A reader needs the letters of a language in likely neighborhoods; the words need not exist.
 """
@@ -6,11 +6,15 @@ A reader needs the letters of a language in likely neighborhoods; the words need
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from types import MappingProxyType
 
+from vit_str.synthesis.text_files import contents
+
+_FILE = "spellings"
 _WORDS = 4000  # made of a language
 # Syllables of a word, and how often there are so many
 _LENGTHS = {1: 2, 2: 5, 3: 3, 4: 1}
@@ -45,146 +49,20 @@ class Syllables:
         return words
 
 
-SYLLABLES: Mapping[str, Syllables] = MappingProxyType(
-    {
-        "az": Syllables(  # Azerbaijani
-            "- - b c ç d f g h x j k q l m n p r s ş t v y z ğ",
-            "a e ə ə ə ı i o ö u ü",
-            "- - - - r l n m z s ş t k q d",
-        ),
-        "be": Syllables(  # Belarusian
-            "- - б в г д ж дз дж з к л м н п р с т х ц ч ш",
-            "а э ы у о і а о е ё ю я і",
-            "- - - - ў й л н р с т к м ў ць нь",
-        ),
-        "cy": Syllables(  # Welsh
-            "- b c ch d dd f ff g ng h l ll m n p r rh s t th gw",
-            "a e i o u w y â ê î ô û ŵ ŵ ŷ ŷ ẁ ẃ ẅ ỳ á é ae ai aw ei ew oe wy yw ŵy",
-            "- - - n r l s dd th d g ll ch",
-        ),
-        "eo": Syllables(  # Esperanto
-            "b c ĉ d f g ĝ h ĥ j ĵ k l m n p r s ŝ t v z ĝ ĥ ĵ",
-            "a e i o u a e i o aŭ eŭ",
-            "- - - n r l s j jn",
-        ),
-        "ff": Syllables(  # Fula, Bambara, Akan and their neighbors
-            "- b ɓ c d ɗ f g h j k l m n ɲ ŋ p r s t w y ƴ ky gy ɲ ŋ",
-            "a e ɛ i o ɔ u ɛ ɔ aa oo",
-            "- - - - n ŋ m r l",
-        ),
-        "ha": Syllables(  # Hausa
-            "b ɓ c d ɗ f g gw h j k ƙ ƙw kw l m n r s sh t ts w y ƴ z ɓ ɗ ƙ ƴ ƴ",
-            "a a i u e o ai au aa",
-            "- - - n r m s l k",
-        ),
-        "ig": Syllables(  # Igbo
-            "- b ch d f g gb gh gw h j k kp kw l m n ṅ nw ny p r s sh t v w y z ṅ ṅ",
-            "a e i ị o ọ u ụ à ì ò ù á í ó ú ị ọ ụ",
-            "- - - - m n ṅ",
-        ),
-        "kk": Syllables(  # Kazakh
-            "- - б ғ д ж з к қ л м н п р с т ш һ х ғ қ",
-            "а ә е и і о ө у ұ ү ы э ә ө ұ ү",
-            "- - - л н ң р с т к қ й м ң",
-        ),
-        "ky": Syllables(  # Kyrgyz
-            "- - б г д ж з к л м н п р с т ч ш",
-            "а е и о ө у ү ы э оо өө уу үү аа",
-            "- - - л н ң р с т к й м ң",
-        ),
-        # Latin of dictionaries; its long vowels are Japanese and Maori too
-        "la": Syllables(
-            "- b c d f g h i l m n p qu r s t v tr st",
-            "a ā e ē i ī o ō u ū ă ĕ ĭ ŏ ŭ æ œ ō ŏ ĕ ĭ",
-            "- - - m n r s t x",
-        ),
-        "mn": Syllables(  # Mongolian
-            "- - б г д ж з л м н р с т х ц ч ш",
-            "а э и о ө у ү аа ээ ий оо өө уу үү ай ой я е ё ю",
-            "- - - л н р с т г д в м х гч",
-        ),
-        "mt": Syllables(  # Maltese
-            "b ċ d f ġ g għ h ħ j k l m n p q r s t v w x ż z",
-            "a e i o u ie à è ì ò ù",
-            "- - n r l t s ħ b ż",
-        ),
-        "nv": Syllables(  # Navajo
-            "- b ch d dl g gh h j k l ł m n s sh t tł ts w x y z zh",
-            "a ą e ę i į o ǫ á é í ó aa ąą ee oo ǫǫ ǫ ǫ",
-            "- - - h d s sh ł",
-        ),
-        "sa": Syllables(  # Sanskrit, Arabic and Berber in Latin letters
-            "k g ṅ c j ǧ ñ ṭ ḍ ṇ t th d dh n p b bh m y r l ḷ v ś ṣ s h ḥ ẓ š ġ ẓ ḷ ǧ",
-            "a a ā i ī u ū ṛ e ai o au ā",
-            "- - - ṃ ḥ n m t r ṇ ṣ ṭ",
-        ),
-        "se": Syllables(  # Northern Sami
-            "b c č d đ f g h j k l m n ŋ p r s š t ŧ v z ž ŋ ŧ",
-            "a á e i o u ea ie oa uo",
-            "- - - t d s l r n ŋ",
-        ),
-        "tg": Syllables(  # Tajik
-            "- б в г ғ д ж з к қ л м н п р с т ф х ҳ ч ҷ ш ғ қ ҳ ҷ",
-            "а о и у ӯ э е ё ю я ӯ",
-            "- - - н р м ш т д з ъ л ӣ",
-        ),
-        "yo": Syllables(  # Yoruba
-            "- b d f g gb h j k l m n p r s ṣ ṣ t w y",
-            "a e ẹ i o ọ u á é í ó ú à è ì ò ù an in ọn un ẹ ọ",
-            "- - - - - ń ǹ ḿ n",
-        ),
-    }
-)
-"""Languages by code, and their neighbors in spelling."""
+@cache
+def syllables() -> Mapping[str, Syllables]:
+    """Syllables of languages by code, and of their neighbors in spelling."""
+    listed = contents(_FILE)["syllables"]
+    return {code: Syllables(**parts) for code, parts in listed.items()}
+
 
 PINYIN = "pinyin"
 """Chinese in Latin letters, with tones."""
 
-_FINALS: Mapping[str, str] = MappingProxyType(
-    {
-        "b p m f": "a o ai ei ao an en ang eng u",
-        "b p m d t n l j q x": "i ie iao ian in ing",
-        "d t n l g k h zh ch sh r z c s": "e ai ao ou an en ang eng u uo uan un ong",
-        "g k h zh ch sh": "a ua uai uang ui",
-        "j q x": "ia iang iong iu u ue uan un",
-        "zh ch sh r z c s": "i",
-        "n l": "ü ü ü üe iu iang",
-        "-": "a ai an ang ao e en er o ou yi ya ye yao you yan yin yang ying yong "
-        "wu wa wo wai wei wan wen wang yu yue yuan yun",
-    }
-)
-"""What can follow what begins a syllable."""
 _TONES = "\u0304\u0301\u030c\u0300"
-
-# wordfreq has ss for ß: these are stems with ß that no common word with ss contains.
-_SHARP_STEMS = re.compile(
-    r"(stra|gro|grö|gru|grü|blo|stö|gemä|(?<!ka)spä)ss"
-    r"|((?:d|h|l|r|b|w|m|fl|schl|gen|g|gr|kr|schm|schw|fr|spr|dr)(?:ei|ie))ss(?=$|e|t$|lich|ig)"
-    r"|(\bfu|\bfü|\bspa|sü|bü|fu|sto)ss(?=$|e|b|t$|i|l|g)"
-    r"|(\bdrau|\bau)ss(?=e[nr](?!d))|(\bma)ss(?=nahm|geb|stab)|(mä)ss(?=ig)"
-)
 
 _LONG_S = "-Latf"
 """Behind a code: as print of before 1941 has it, with the long s and older spellings."""
-_OLD_GERMAN = (
-    (re.compile(r"^(s|b|zw|dr|fr)ei(?=$|n$|nd$|de|en|er|es|t|l|h|s)"), r"\1ey"),
-    (re.compile(r"ei$"), "ey"),
-    (
-        re.compile(r"(?<![sct])t(?=eil|u[mnet]|ür|[aä]l(?:$|e|s)|or(?:$|e|s)|ier|rän)"),
-        "th",
-    ),
-    (re.compile(r"(?<=[mr])ut(?=$|e|ig|s)"), "uth"),
-    (re.compile(r"(?<=[nr])ot(?=$|e|w)"), "oth"),
-    (re.compile(r"(?<=r)at(?=$|h|s|e$)"), "ath"),
-    (re.compile(r"wert"), "werth"),
-    (re.compile(r"ier(?=en$|t$|te)"), "ir"),
-    (re.compile(r"^k(?=on|om|ap|las|ul|op)"), "c"),
-    (re.compile(r"z(?=ess$|ent$|i[aeo])"), "c"),
-    (re.compile(r"kt(?=$|e|i|u)"), "ct"),
-    (re.compile(r"nis$"), "niß"),
-    (re.compile(r"mal$"), "mahl"),
-)
-"""How German was spelled until about 1880: seyn, Theil, Noth, regiren, Concert, Kenntniß."""
 # Where parts of words end: no German root has this inside it.
 _ROUND_BEFORE = {"de": "bdfghjklmnrvwz"}
 _ROUND_BEFORE_ELSEWHERE = "bf"  # in English, French, Italian and Latin
@@ -192,12 +70,12 @@ _ROUND_BEFORE_ELSEWHERE = "bf"  # in English, French, Italian and Latin
 
 def spelled(code: str) -> bool:
     """Whether there are words of a language here."""
-    return code in SYLLABLES or code == PINYIN
+    return code in syllables() or code == PINYIN
 
 
 def spelled_words(code: str) -> dict[str, float]:
     """Words of a language of which there is no list."""
-    return _pinyin() if code == PINYIN else SYLLABLES[code].words(code)
+    return _pinyin() if code == PINYIN else syllables()[code].words(code)
 
 
 def with_turkish_capitals(word: str) -> str:
@@ -252,7 +130,7 @@ def with_sharp_s(word: str) -> str:
     >>> with_sharp_s("strasse"), with_sharp_s("grosse"), with_sharp_s("masse")
     ('straße', 'große', 'masse')
     """
-    return _SHARP_STEMS.sub(lambda match: match[0].replace("ss", "ß"), word)
+    return _sharp_stems().sub(lambda match: match[0].replace("ss", "ß"), word)
 
 
 def without_long_s(code: str) -> tuple[str, bool]:
@@ -279,22 +157,33 @@ def in_old_spelling(word: str, code: str) -> str:
     ['seyn', 'theil', 'noth', 'commission', 'acten']
     """
     if code == "de":
-        for pattern, old in _OLD_GERMAN:
+        for pattern, old in _old_german():
             word = pattern.sub(old, word)
     return word
 
 
+@cache
+def _sharp_stems() -> re.Pattern[str]:
+    return re.compile("|".join(contents(_FILE)["sharp_stems"]))
+
+
+@cache
+def _old_german() -> Sequence[tuple[re.Pattern[str], str]]:
+    """Patterns of letters, and how they were spelled until about 1880."""
+    return [(re.compile(today), old) for today, old in contents(_FILE)["old_german"]]
+
+
 def _pinyin() -> dict[str, float]:
     rng = random.Random(PINYIN)
-    syllables = []
-    for initials, finals in _FINALS.items():
+    known = []
+    for initials, finals in contents(_FILE)[PINYIN].items():
         for initial, final in product(initials.split(), finals.split()):
-            syllables.append(initial.replace("-", "") + final)
+            known.append(initial.replace("-", "") + final)
     words: dict[str, float] = {}
     while len(words) < _WORDS:
         word = ""
         for _ in range(rng.choice(_PINYIN_LENGTHS)):
-            word += _toned(rng.choice(syllables), rng)
+            word += _toned(rng.choice(known), rng)
         words[word] = 1.0
     return words
 

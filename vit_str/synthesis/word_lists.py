@@ -17,11 +17,11 @@ from vit_str.synthesis.spellings import (
     OTHER_SPELLINGS,
     PINYIN,
     SERBIAN,
-    SYLLABLES,
     in_old_spelling,
     in_serbian_cyrillic,
     spelled,
     spelled_words,
+    syllables,
     with_final_sigma,
     with_long_s,
     with_sharp_s,
@@ -99,7 +99,7 @@ def language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
         is_known = modern in (*known, SERBIAN) or spelled(code)
         is_weighted = re.fullmatch(r"[1-9]\d{0,3}", weight) is not None
         if not is_known or (star and not is_weighted):
-            codes = ", ".join(sorted([*known, *SYLLABLES, PINYIN, SERBIAN]))
+            codes = ", ".join(sorted([*known, *syllables(), PINYIN, SERBIAN]))
             raise ValueError(
                 f"language must be one of {codes}, or several as in en*8+de, "
                 f"found {language!r}; give a word list for any other"

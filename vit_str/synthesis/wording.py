@@ -3,9 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from vit_str.synthesis.line_patterns import LINES, QUOTES
-from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.line_patterns import line_patterns, quotes
+from vit_str.synthesis.patterns import fields, patterns
 
 
 @dataclass(frozen=True)
@@ -13,9 +14,9 @@ class Wording:
     """The texts of a language besides its words.
 
     Attributes:
-        patterns: of words, by ingredient, see `patterns.PATTERNS`.
-        fields: what stands for a field of a pattern, see `patterns.FIELDS`.
-        lines: patterns of lines and their parts by name, see `line_patterns.LINES`.
+        patterns: of words, by ingredient, see `patterns.patterns`.
+        fields: what stands for a field of a pattern, see `patterns.fields`.
+        lines: patterns of lines and their parts by name, see `line_patterns.line_patterns`.
         quotes: pairs of marks around words.
         inserts: patterns among running text.
         inserted: share of the words of running text that such a pattern is in place of.
@@ -33,11 +34,13 @@ class Wording:
     breaks_words: bool = True
 
 
-LATIN_WORDING = Wording(
-    patterns=PATTERNS,
-    fields=FIELDS,
-    lines=LINES,
-    quotes=QUOTES,
-    inserts=("{number}", "{date}", "{amount}", "{natural}%", "{two} %"),
-)
-"""Of English, and of all languages without one of their own."""
+@cache
+def latin_wording() -> Wording:
+    """The wording of English, and of all languages without one of their own."""
+    return Wording(
+        patterns=patterns(),
+        fields=fields(),
+        lines=line_patterns(),
+        quotes=quotes(),
+        inserts=("{number}", "{date}", "{amount}", "{natural}%", "{two} %"),
+    )

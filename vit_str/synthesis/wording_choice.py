@@ -3,7 +3,7 @@
 from vit_str.characters.alphabets import HANGUL, language_codes, script_of_language
 from vit_str.synthesis.korean import korean_wording
 from vit_str.synthesis.word_list_cache import KeepWordLists, keep_word_lists
-from vit_str.synthesis.wording import LATIN_WORDING, Wording
+from vit_str.synthesis.wording import Wording, latin_wording
 
 
 def wording_of(
@@ -12,7 +12,7 @@ def wording_of(
     """The wording of the languages of a script; its words are from these lists."""
     if script == HANGUL:
         return korean_wording(word_lists)
-    return LATIN_WORDING
+    return latin_wording()
 
 
 def wording_of_languages(

@@ -19,14 +19,8 @@ from vit_str.training.checkpoints import (
     unusable,
 )
 from vit_str.training.command_line import CommandLine
-from vit_str.training.configuration import (
-    completed,
-    duration,
-    emulates_bfloat16,
-    move,
-    trains_arranger,
-)
-from vit_str.training.console import RunProgress, report
+from vit_str.training.configuration import completed, trains_arranger
+from vit_str.training.console import report
 from vit_str.training.initialization import StartFromWeights
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.process import prepare_process
@@ -76,35 +70,19 @@ class TrainingCLI(CommandLine):
                 apply_on="instantiate",
             )
 
-    def before_instantiate_classes(self) -> None:
-        """Let the rest of the configuration follow the options of this project."""
+    def follow_options(self) -> None:
+        """Let model and data follow ``--charset``, ``--pattern`` and ``--only-words``."""
         config = self.config
-        trainer = config.trainer
-        self.set_threads()
-        if emulates_bfloat16(trainer):
-            trainer.precision = "32-true"
-            report("this CPU has no bfloat16 instructions: training in float32")
-        if trainer.enable_progress_bar is not False:
-            self.trainer_defaults["callbacks"] = [RunProgress()]
-        # It counts the moving average as part of the model.
-        trainer.enable_model_summary = False
-        try:
-            if isinstance(trainer.max_time, str):
-                trainer.max_time = duration(trainer.max_time)
-            if config.charset is not None:
-                characters = charset_of(config.charset).characters
-                config.model.charset = characters
-                config.data.init_args.charset = characters
-                decoder = config.model.recognizer.init_args.decoder
-                decoder.init_args.charset_size = len(characters)
-            if config.pattern is not None or config.only_words is not None:
-                config.data.init_args.texts = Namespace(  # type: ignore[no-untyped-call]
-                    pattern=config.pattern, words=config.only_words, usual=0.0
-                )
-            if config.folder is not None:
-                move(trainer, config.folder)
-        except ValueError as error:
-            self.parser.error(str(error))
+        if config.charset is not None:
+            characters = charset_of(config.charset).characters
+            config.model.charset = characters
+            config.data.init_args.charset = characters
+            decoder = config.model.recognizer.init_args.decoder
+            decoder.init_args.charset_size = len(characters)
+        if config.pattern is not None or config.only_words is not None:
+            config.data.init_args.texts = Namespace(  # type: ignore[no-untyped-call]
+                pattern=config.pattern, words=config.only_words, usual=0.0
+            )
 
     def instantiate_classes(self) -> None:
         """Build model, data and trainer; a mistake in the configuration is one line."""
@@ -130,11 +108,7 @@ class TrainingCLI(CommandLine):
         """
         trainer = self.trainer
         checkpoint = self.checkpoint
-        size = sum(
-            parameter.numel() for parameter in self.model.recognizer.parameters()
-        )
-        device = trainer.strategy.root_device
-        report(f"{size / 1e6:.1f} M parameters, {device}, {trainer.precision}")
+        self.report_beginning(self.model.recognizer)
         try:
             self._check_before_drawing(checkpoint)
             trainer.fit(self.model, datamodule=self.datamodule, ckpt_path=checkpoint)

@@ -8,10 +8,12 @@ from jsonargparse.typing import PositiveInt
 from lightning.pytorch import Callback
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
+from torch import nn
 
 from vit_str import console
 from vit_str.machine import threads_for_load, use_threads
-from vit_str.training.console import report
+from vit_str.training.configuration import duration, emulates_bfloat16, move
+from vit_str.training.console import RunProgress, report
 
 
 class OneLineParser(LightningArgumentParser):
@@ -63,6 +65,40 @@ class CommandLine(LightningCLI):
             type=str | None,
             help="in a configuration: the file with what it leaves out, relative to it",
         )
+
+    def before_instantiate_classes(self) -> None:
+        """Let trainer and configuration follow the options of this project."""
+        trainer = self.config.trainer
+        self.set_threads()
+        if emulates_bfloat16(trainer):
+            trainer.precision = "32-true"
+            report("this CPU has no bfloat16 instructions: training in float32")
+        if trainer.enable_progress_bar is not False:
+            self.trainer_defaults["callbacks"] = [RunProgress()]
+        # It counts the moving average as part of the model.
+        trainer.enable_model_summary = False
+        try:
+            if isinstance(trainer.max_time, str):
+                trainer.max_time = duration(trainer.max_time)
+            self.follow_options()
+            if self.config.folder is not None:
+                move(trainer, self.config.folder)
+        except ValueError as error:
+            self.parser.error(str(error))
+
+    def follow_options(self) -> None:
+        """Let the configuration of one kind of model follow its own options.
+
+        Raises:
+            ValueError: an option is wrong; the command ends with this line.
+        """
+
+    def report_beginning(self, model: nn.Module) -> None:
+        """Say how large a model is, and what trains it."""
+        size = sum(parameter.numel() for parameter in model.parameters())
+        device = self.trainer.strategy.root_device
+        precision = self.trainer.precision
+        report(f"{size / 1e6:.1f} M parameters, {device}, {precision}")
 
     def set_threads(self) -> None:
         """Compute with as many threads as asked for, or fewer than usual on a busy machine."""

@@ -21,7 +21,7 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.kit import Kit
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
-from vit_str.synthesis.line_texts import BOOKS, LineTexts
+from vit_str.synthesis.line_texts import LineTexts, book_style
 from vit_str.synthesis.materials import InstalledMaterials, Materials
 from vit_str.synthesis.old_print import OldPrint
 from vit_str.synthesis.own_texts import OwnStrings, OwnTexts, Texts
@@ -398,7 +398,11 @@ class RenderedLines(RenderedWords):
     def _old_texts(self, language: str) -> LineTexts:
         word_lists = self.materials.word_lists
         return LineTexts(
-            self.charset, self.lexicon, language, style=BOOKS, word_lists=word_lists
+            self.charset,
+            self.lexicon,
+            language,
+            style=book_style(),
+            word_lists=word_lists,
         )
 
     def _renderer(self, atlas: GlyphAtlas) -> TextLineRenderer:

@@ -2,11 +2,11 @@
 
 import { ask } from "./check_dialog.js";
 import { save } from "./saving.js";
+import { languages } from "./shared.js";
 import { Card, jsonLine } from "./view.js";
 
 const SAMPLES = ["word-02.webp", "word-05.webp", "word-06.jpg", "word-12.jpg", "word-11.webp", "word-08.webp"];
 const LABELS = ["OPEN", "Coffee", "Exit", "42nd", "platform", "$9.50"];
-const LANGUAGES = "en ca cs da de es fi fr hu is it lt lv nb nl pl pt ro sh sk sl sv tr".split(" ");
 // A crop of a word is flatter or smaller than this.
 const PAGE_SIDE = 300;
 const PAGE_ASPECT = 2.5;
@@ -24,7 +24,7 @@ let reading = 0;
 let reader;
 at("unstarted").remove();
 const names = new Intl.DisplayNames(["en"], { type: "language" });
-for (const code of LANGUAGES) addLanguage(code);
+for (const code of ["en", ...languages]) addLanguage(code);
 
 /** Offer a language, if it is not offered yet. */
 function addLanguage(code) {

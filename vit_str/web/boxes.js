@@ -1,9 +1,9 @@
 // Boxes of characters from where the decoder looked, or from the columns of CTC:
 // `vit_str/decoding/boxes.py` and `ctc.py`.
 
-const HEIGHT = 2.2; // of a character, in standard deviations of the attention to it
-const NARROWEST = 0.3; // that it reaches to either side, in the same
-const WIDEST = 4;
+import { boxes } from "./shared.js";
+
+const { HEIGHT, NARROWEST, WIDEST } = boxes;
 
 /** Attention over tokens as rows of columns that sum to 1, without special tokens. */
 export function attentionMap(tokens, [rows, columns], specialTokens) {

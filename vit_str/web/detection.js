@@ -4,12 +4,9 @@
 import * as ort from "../runtime/ort.wasm.bundle.min.mjs";
 import { boxAround, distance, upright } from "./geometry.js";
 import { BILINEAR, resize, roundHalfEven } from "./images.js";
+import { detection } from "./shared.js";
 
-// Sides of what is searched: enlarged to the short one, reduced to the long one.
-const [SHORT, LONG] = [736, 2000];
-const LONGEST = 4 * SHORT; // however narrow
-const STEP = 32; // the network takes sides that this divides
-const FLATTEST = 8; // width over height; what is flatter gets black bands to half of that
+const { SHORT, LONG, LONGEST, STEP, WIDEST, WITH_MARGINS } = detection;
 const PIXEL = 0.2; // probability of a pixel of text
 const LINE = 0.3; // and of a line of them
 const GROWTH = 1.6; // that the network shrinks lines by: area over circumference
@@ -24,7 +21,7 @@ export class Detector {
   /** A quadrilateral around each line of a picture, in any order. */
   async lines(picture) {
     const [width, height] = searchedSize(picture);
-    const band = width > FLATTEST * height ? (width / (FLATTEST / 2) - height) / 2 : 0;
+    const band = width > WIDEST * height ? (width / WITH_MARGINS - height) / 2 : 0;
     const size = { width, height: height + 2 * band };
     const image = tensor(resize(picture, width, height, BILINEAR), size, band);
     const [output] = this.session.outputNames;

@@ -1,11 +1,14 @@
 // Articles without their vowel, as in `l'été`: `vit_str/pages/read/elisions.py`.
 
+import { elisions } from "./shared.js";
+
+const { LETTER } = elisions;
+
 const CAPITAL =
   /^[^\p{L}\p{N}_]*([Iľ])(?=['’][aàâæeéèêëiîïoôœuùûyhAÀÂEÉÈÊOÔŒUÛH])(?!.[iI]l(?!\p{L}))/du;
 const CARON = /^[^\p{L}\p{N}_]*(ľ)(?=[eéèêëiîïœàâ])/du;
 const CARON_BESIDE_OTHERS = /^[^\p{L}\p{N}_]*(ľ)(?=[aàâæeéèêëiîïoôœuùûyh])/du;
 const ELISION = /^[^\p{L}\p{N}_]*(?:[cdjlmnst]|qu)(['’])[\p{L}\p{N}_]/iu;
-const LETTER = 0.6; // of the width of a sign for letter and apostrophe is that of the letter
 
 /**
  * Words with `I'été` and `ľété` as `l'été`; `ľarbre` too, where other words lack a vowel. The

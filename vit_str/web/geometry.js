@@ -3,8 +3,9 @@
 
 import { roundHalfEven } from "./images.js";
 import { inkedColumns } from "./ink.js";
+import { geometry } from "./shared.js";
 
-const MOST_PIXELS = 4096; // of a side of a strip
+const { MOST_PIXELS } = geometry;
 
 /** Width and height: the mean of both sides along the text, and of those across. */
 export function sideLengths([topLeft, topRight, bottomRight, bottomLeft]) {

@@ -4,10 +4,9 @@ import { boxAround } from "./geometry.js";
 import { levelGrids } from "./level_rules.js";
 import { pairwise, sum } from "./numbers.js";
 import { Grid } from "./tables.js";
+import { grids } from "./shared.js";
 
-const NEAR = 1 / 120; // over the longer side of the page: rules so near to each other meet
-const FEWEST_CELLS = 4;
-const RULED = 0.5; // share of the side of a cell that rules cover; merged cells have less between them
+const { NEAR, FEWEST_CELLS, RULED } = grids;
 
 /** Tables between level rules that meet upright ones, or, told by words, between level rules alone. */
 export function gridsOf(rules, side, words) {

@@ -2,11 +2,9 @@
 
 import { grayed, roundHalfEven } from "./images.js";
 import { sum } from "./numbers.js";
+import { ink } from "./shared.js";
 
-const SHADES = 256;
-const INKED = 0.4; // ink from which on a pixel is part of a letter
-const [DARK, MIDDLE, BRIGHT] = [0.02, 0.5, 0.98]; // shares of the pixels
-const MOST_TRIMMED = 0.6; // at each side of a word, over the height of the line
+const { FULL, SHADES, INKED, MOST_TRIMMED } = ink;
 
 /** Which columns of a line have ink, 1 or 0; light on dark is ink too. */
 export function inkedColumns(picture) {
@@ -19,15 +17,14 @@ export function inkedColumns(picture) {
 
 /** Whether each shade is ink on the paper of a line. */
 function inkedShades(pixels) {
-  const counts = new Array(SHADES).fill(0);
+  const counts = new Array(FULL + 1).fill(0);
   for (let i = 0; i < pixels.length; i += 3) counts[pixels[i]]++;
-  const [dark, paper, bright] = [DARK, MIDDLE, BRIGHT].map((share) => shadeAt(counts, share));
+  const [dark, paper, bright] = SHADES.map((percent) => shadeAt(counts, percent / 100));
   const darkest = paper - dark >= bright - paper ? dark : bright;
   const contrast = Math.max(1, Math.abs(darkest - paper)) * Math.sign(darkest - paper);
-  const full = SHADES - 1;
   return counts.map((_, shade) => {
     const ink = contrast ? Math.min(Math.max((shade - paper) / contrast, 0), 1) : 0;
-    return Number(roundHalfEven(full * ink) > INKED * full);
+    return Number(roundHalfEven(FULL * ink) > INKED);
   });
 }
 

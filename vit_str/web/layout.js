@@ -2,30 +2,14 @@
 
 import { boxAround } from "./geometry.js";
 import { median } from "./numbers.js";
+import { layout } from "./shared.js";
 
+const {
+  COLUMN_GAP, ROW_GAP, FIRST_GAP, TEXT_WIDTH, EDGE_GAP, MOST_FIRST, MOST_FIRST_ROWS, MOST_IN_ROWS,
+  HEAD_GAP, ADDRESS_GAP, MOST_ABOVE, PITCH, SAME_START, ADDRESS_WIDTH, SET_RIGHT, GAP_BELOW_RIGHT,
+  UNEVEN, LEAST_BESIDE, SAME_ROW, MOST_ACROSS, LINES_OF_ADDRESS,
+} = layout;
 // Over the height of a line.
-const COLUMN_GAP = 1; // white between two columns
-const ROW_GAP = 0.9; // white between two blocks
-const FIRST_GAP = 0.5; // white below lines that are above all columns
-const TEXT_WIDTH = 6; // a column of text has lines at least so wide
-const EDGE_GAP = 1.5; // white between running text and the page
-const MOST_FIRST = 3; // lines above all columns,
-const MOST_FIRST_ROWS = 2; // or such rows, of
-const MOST_IN_ROWS = 6; // lines
-const HEAD_GAP = 1.2; // white above a heading of lines across columns; less is below it
-const ADDRESS_GAP = 5; // white between two addresses at the top of a page
-const LEAST_OF_ADDRESS = 3; // lines
-const MOST_OF_ADDRESS = 8;
-const MOST_ABOVE = 2; // lines above them
-const PITCH = 1.5; // from the top of one of their lines to that of the next one, at most
-const SAME_START = 0.5; // by which the places where they begin differ, at most
-const ADDRESS_WIDTH = 4; // of most of them, at least
-const SET_RIGHT = 3; // white before such lines that are set to the right
-const GAP_BELOW_RIGHT = 0.3; // white below these
-const UNEVEN = 1.5; // difference of the tops of the columns below these
-const LEAST_BESIDE = 0.5; // share of the lines of a column that are beside those of the next one
-const SAME_ROW = 0.5;
-const MOST_ACROSS = 0.25; // of the lines may lie across columns
 
 /**
  * Blocks of rows of words in reading order; a table between rules is a block of its rows.
@@ -140,7 +124,8 @@ function addresses(boxes, chosen, height) {
 
 /** Whether some lines are close below each other, and begin at one place. */
 function isAddress(boxes, lines, height) {
-  if (lines.length < LEAST_OF_ADDRESS || lines.length > MOST_OF_ADDRESS) return false;
+  const [fewest, most] = LINES_OF_ADDRESS;
+  if (lines.length < fewest || lines.length > most) return false;
   const lefts = lines.map((line) => boxes[line][0]);
   const tops = lines.map((line) => boxes[line][1]).sort((one, other) => one - other);
   const pitches = tops.slice(1).map((top, place) => top - tops[place]);

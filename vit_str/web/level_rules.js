@@ -3,12 +3,9 @@
 
 import { least, median, most, pairwise } from "./numbers.js";
 import { ALIGNED_GAP, continuesCell, Grid, isAligned, linesOf, narrowestGap } from "./tables.js";
+import { levelRules } from "./shared.js";
 
-const FEWEST_RULES = 3; // above and below the head and below the body
-const RULED_ROWS = 4; // from which on rules are taken to be between all rows,
-const LINES_OF_ROW = 2; // if most have no more lines
-const RUNNING_TEXT = 4; // words of a line from which on a column may be one of running text
-const LINES_OF_TEXT = 5; // of a column of running text, at least
+const { FEWEST_RULES, RULED_ROWS, LINES_OF_ROW, RUNNING_TEXT, LINES_OF_TEXT } = levelRules;
 
 /** Tables whose level rules begin and end at the same places, up to what is near. */
 export function levelGrids(rules, words, near) {

@@ -1,15 +1,9 @@
 // Empty margins: a word in the midst of nothing is cut out. `vit_str/images/image_decoding.py`.
 
 import { resize, turnLeft, widthOf } from "./images.js";
+import { margins } from "./shared.js";
 
-const NARROW = 0.28; // of the length
-const FLAT = 0.2; // of the height across the line
-const LOWEST = 10; // pixels
-const EMPTY = 10;
-const INK = 30; // of 255
-const MARGINS = [0.75, 0.5]; // along the line and across it, over its height
-const FLATTEST = 8;
-const CUTS = 3;
+const { NARROW, FLAT, LOWEST, EMPTY, INK, MARGIN_ALONG, MARGIN_ACROSS, FLATTEST, CUTS } = margins;
 
 /** Pixels for the model of a picture, or of its only word, and the frame that they show. */
 export function withoutMargins(picture, size) {
@@ -44,7 +38,8 @@ function inkOf(pixels, shape, { width, height }, turned) {
   const [longest, highest] = turned ? [height, width] : [width, height];
   const isSmall = length < NARROW * longest || line < FLAT * highest;
   if (!isSmall || line < LOWEST) return null;
-  const [along, across] = MARGINS.map((share) => share * Math.max(line, length / FLATTEST));
+  const thickness = Math.max(line, length / FLATTEST);
+  const [along, across] = [MARGIN_ALONG * thickness, MARGIN_ACROSS * thickness];
   const [beside, above] = turned ? [across, along] : [along, across];
   return [
     Math.max(0, Math.floor(left - beside)),

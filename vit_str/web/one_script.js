@@ -1,28 +1,9 @@
 // One word has one script: `vit_str/scripts/one_script.py` and `vit_str/characters/alphabets.py`.
 
-const LATIN = "Latin";
-// One letter a column, as print shows it in each script; a dot where a script has none.
-const LOOK_ALIKES = {
-  Latin: "ABEHIJKMOPSTXYZNCacehijopsvxyËëÈèÏïó....",
-  Cyrillic: "АВЕНІЈКМОРЅТХҮ..Сасеһіјорѕ.хуЁёЀѐЇї.ГЛПФ",
-  Greek: "ΑΒΕΗΙ.ΚΜΟΡ.ΤΧΥΖΝ.......ο..ν......Ϊ.όΓΛΠΦ",
-};
-const DIFFERING = { Latin: "Ykmtuaiwpxyn", Cyrillic: "Укмти.......", Greek: "Υκ.τυαιωρχγη" };
-const RUSSIAN = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя";
-const ALPHABETS = {
-  ru: RUSSIAN,
-  uk: "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя",
-  be: "абвгдеёжзійклмнопрстуўфхцчшыьэюя",
-  bg: "абвгдежзийклмнопрстуфхцчшщъьюяѝ",
-  sr: "абвгдђежзијклљмнњопрстћуфхцчџш",
-  mk: "абвгдѓежзѕијклљмнњопрстќуфхцчџшѐѝ",
-  kk: `${RUSSIAN}әғқңөұүһі`,
-  ky: `${RUSSIAN}ңөү`,
-  tg: "абвгғдеёжзиӣйкқлмнопрстуӯфхҳчҷшъэюя",
-  mn: `${RUSSIAN}өү`,
-  el: "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",
-};
+import { oneScript as ofWords, scripts } from "./shared.js";
 
+const LATIN = "Latin";
+const { LOOK_ALIKES, SIMILAR, ALPHABETS } = scripts;
 // A ten by itself is no initial, which has a period, and no word of any language.
 const LATIN_SIGNS = [
   /^[^\p{L}\p{N}_.]*X([^\p{L}\p{N}_.]+[XI]+)?[^\p{L}\p{N}_.]*$/u,
@@ -30,9 +11,7 @@ const LATIN_SIGNS = [
   /^[^\p{L}_]*°C[^\p{L}\p{N}_]*$/u,
 ];
 const UNIT = /^([kкκMМΜmмGnp]?Ω|[μµ][A-ZΑ-ΩА-Я]\p{L}?)$/u; // kΩ, μA, μPa
-// Small letters that are words there and hardly anywhere else, as Latin ones.
-const WORDS_OF_ONE_LETTER = { Cyrillic: "coy", Greek: "o" };
-const LETTER_THREE = "З"; // which is Cyrillic, and looks like the digit
+const { WORDS_OF_ONE_LETTER, LETTER_THREE } = ofWords;
 const ORDINAL = /^З-\p{L}{1,3}$/u; // 3-й, 3-го
 
 /** From the letters of all scripts to those of each. */
@@ -50,12 +29,12 @@ function shapesOf(rows) {
 }
 
 const SAME = shapesOf(LOOK_ALIKES);
-const SIMILAR = shapesOf(DIFFERING);
+const NEAR = shapesOf(SIMILAR);
 for (const [script, table] of Object.entries(SAME)) {
-  for (const [letter, same] of table) SIMILAR[script].set(letter, same);
+  for (const [letter, same] of table) NEAR[script].set(letter, same);
 }
 const lettersOf = (tables) => new Set(Object.values(tables).flatMap((table) => [...table.keys()]));
-const [ALIKE, NEARLY_ALIKE] = [lettersOf(SAME), lettersOf(SIMILAR)];
+const [ALIKE, NEARLY_ALIKE] = [lettersOf(SAME), lettersOf(NEAR)];
 
 export function scriptOf(letter) {
   const code = letter.codePointAt(0);
@@ -235,8 +214,8 @@ export function scriptOfLines(lines) {
 /** The letters of a line without anything between them, with their script if one tells. */
 function partsOf(line) {
   return [...line.matchAll(/\p{L}+/gu)].map(({ 0: text, index }) => {
-    if (UNIT.test(text)) return { index, script: null, text: written(text, SIMILAR.Latin) };
+    if (UNIT.test(text)) return { index, script: null, text: written(text, NEAR.Latin) };
     const script = scriptThatShows(text);
-    return { index, script, text: script ? written(text, SIMILAR[script]) : text };
+    return { index, script, text: script ? written(text, NEAR[script]) : text };
   });
 }

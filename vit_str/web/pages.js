@@ -21,18 +21,12 @@ import { inStrip, onPage, pictureOf, wordsOf } from "./pieces.js";
 import { withLowQuotes } from "./quotes.js";
 import { Reader } from "./reader.js";
 import { findRules } from "./rules.js";
+import { pages } from "./shared.js";
 
-const LEAST = 0.8; // geometric mean of the confidences of the characters of a word
-const PRINT = 40; // words from which on a picture is one of print
-const SENTENCE = 3; // words of a line of print from which on they are judged together
-const FLAT = 1.5; // width over height from which a picture is flat
-const CROP_HEIGHT = 300; // pixels up to which a flat picture may be a crop of a line that fills it
-const SPECK = 0.25; // of the height of such a picture, up to which what is found is no line
-const SAMPLE = 6; // lines that tell how a page was turned
+const {
+  MINIMUM_CONFIDENCE, PRINT, SENTENCE, FLAT, CROP_HEIGHT, SPECK, SAMPLE, DOUBTFUL, LONG_S, HEADSTART,
+} = pages;
 const DASHES = ["-", "–", "—"];
-const DOUBTFUL = 0.98; // confidence below which a reader of words looks at a word too
-const LONG_S = 0.2; // of the letters s, from which on print is that of books of before 1900
-const HEADSTART = 1.1; // times the confidence of the reader of words, which knows signs better
 
 /** The reader of the page; `report` is called with the share of the model that is loaded. */
 export async function openReader(report) {
@@ -190,14 +184,14 @@ const isPrint = (lines) => lines.reduce((sum, { words }) => sum + words.length, 
 function sureWords(lines) {
   const areOfPrint = isPrint(lines);
   return lines.map((line) => {
-    const together = areOfPrint && line.words.length >= SENTENCE && sureness(line) >= LEAST;
+    const together = areOfPrint && line.words.length >= SENTENCE && sureness(line) >= MINIMUM_CONFIDENCE;
     const isStroke = !areOfPrint && DASHES.includes(line.whole.text.trim());
     const surest = Math.max(...line.words.map((word) => perCharacter([word])));
     const worth = (word) => {
       const own = isStroke ? 0 : perCharacter([word]);
       return /\p{Nd}/u.test(word.reading.text) ? Math.sqrt(own * surest) : own; // codes
     };
-    const isSure = (word) => word.reading.text && (together || worth(word) >= LEAST);
+    const isSure = (word) => word.reading.text && (together || worth(word) >= MINIMUM_CONFIDENCE);
     const areSure = line.words.map(isSure);
     const isKept = (word, i) =>
       areSure[i] || (isMark(word) && (areSure[i - 1] ?? false) && (areSure[i + 1] ?? false));

@@ -4,12 +4,9 @@ import { boxAround } from "./geometry.js";
 import { resize, roundHalfEven } from "./images.js";
 import { trimmed } from "./ink.js";
 import { crop } from "./margins.js";
+import { pieces } from "./shared.js";
 
-const MARGIN = 0.15; // added at the sides of a word, over the height of its line
-const BESIDE = 0.1; // white at the sides of a word with its margin, over the same
-const ABOVE = 0.12; // and above and below it
-const MOST_BESIDE = 0.3; // white at a side, over the width of the word
-
+const { MARGIN, BESIDE, ABOVE, MOST_BESIDE } = pieces;
 const NOTHING = { text: "", confidence: 0, characters: [] };
 
 const product = (characters) => characters.reduce((all, { confidence }) => all * confidence, 1);

@@ -1,18 +1,10 @@
 // How frequent words are: `vit_str/decoding/prior.py`.
 
-export const BEAMS = 6;
-export const MARGIN = 5;
-const STEPS = 25;
-const WEIGHT = 0.4 * Math.log(10);
-const UNKNOWN = 0;
-const NO_WORD = 2.5;
-const SIGNS = 0;
-const JOINED = 1;
-const SHORTEST = 1;
-const OTHERS = Math.exp(WEIGHT * 2); // what the search did not find
+import { prior } from "./shared.js";
 
-// Greek capitals have no accents.
-const GREEK = { ς: "σ", ά: "α", έ: "ε", ή: "η", ί: "ι", ό: "ο", ύ: "υ", ώ: "ω", ΐ: "ϊ", ΰ: "ϋ" };
+const { STEPS, WEIGHT, UNKNOWN, NO_WORD, SIGNS, JOINED, SHORTEST } = prior;
+const OTHERS = Math.exp(WEIGHT * prior.OTHERS); // what the search did not find
+const GREEK = { ς: "σ", ...prior.GREEK }; // as capitals are, without accents
 
 const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {
   for (let bit = 0; bit < 8; bit++) byte = byte & 1 ? (byte >>> 1) ^ 0xedb88320 : byte >>> 1;

@@ -1,12 +1,12 @@
 // Low quotation marks, which readers take for commas: `vit_str/pages/read/quotes.py`.
 
 import { boxAround } from "./geometry.js";
+import { quotes } from "./shared.js";
 
+const { MOST_WORDS, DOUBLE, SINGLE } = quotes;
 // No word begins with a comma. Before digits it may well be one: 1 ,000.
 const OPENING = /^\(?(,,?)(?=\p{L})/du;
 const CLOSING = /[^\s"'](["'])[^\p{L}\p{N}_"']*$/du;
-const MOST_WORDS = 60; // of a quotation
-const [DOUBLE, SINGLE] = ["„“", "‚‘"];
 
 /** Words of a paragraph with `,Guten Tag"` as `„Guten Tag“`, where another mark closes it. */
 export function withLowQuotes(words) {

@@ -6,16 +6,9 @@ import { normalize, turnOver, viewOf } from "./images.js";
 import { LookAlikes } from "./look_alikes.js";
 import { withoutMargins } from "./margins.js";
 import { oneScript, scriptOf } from "./one_script.js";
-import { BEAMS, MARGIN, openPrior } from "./prior.js";
+import { openPrior } from "./prior.js";
 import { CtcSteps, bestAlignment, mergeViews, search } from "./search.js";
-
-// Views of doubtful pictures, as `test_time_augmentation.py` has them.
-const ROUNDS_OF_VIEWS = [
-  [{ cut: 0.05, slope: 0.2 }, { cut: 0.05, slope: -0.2 }],
-  [{ cut: -0.08, slope: 0 }, { cut: 0.03, slope: 0.4 }, { cut: 0.03, slope: -0.4 }, { blurred: true }],
-];
-const DOUBTFUL_AFTER_PRIOR = 0.6;
-const DOUBTFUL_AFTER_VIEWS = 0.4;
+import { rereading } from "./shared.js";
 
 export class Reader {
   /** Of an exported model, its description and sessions, and the table of word frequencies. */
@@ -40,7 +33,7 @@ export class Reader {
    *
    * `rounds` are of views of a doubtful picture; none for words of print.
    */
-  async read(picture, nBest, language, rounds = ROUNDS_OF_VIEWS) {
+  async read(picture, nBest, language, rounds = rereading.rounds) {
     const best = await this.readUpright(picture, nBest);
     if (best.hypotheses[0].confidence < this.model.preprocessing.reread_below) {
       best.hypotheses = await this.readAgain(best, nBest, language, rounds);
@@ -77,8 +70,8 @@ export class Reader {
   async readAgain({ seen, hypotheses, pixels }, nBest, language, rounds) {
     const { height, reread_below: doubtful } = this.model.preprocessing;
     const prior = this.priorOf(language);
-    const [beams, margin] = prior ? [Math.max(BEAMS, nBest), MARGIN] : [nBest, Infinity];
-    let limit = prior ? DOUBTFUL_AFTER_PRIOR : doubtful;
+    const [beams, margin] = prior ? [Math.max(rereading.beams, nBest), rereading.margin] : [nBest, Infinity];
+    let limit = prior ? rereading.doubtful_after_prior : doubtful;
     const views = [prior ? await this.write(seen, beams, margin) : hypotheses];
     const merge = () => {
       const merged = mergeViews(views).map((each) => this.spelled(each));
@@ -94,7 +87,7 @@ export class Reader {
         views.push((await this.readView(other, beams, margin)).hypotheses);
       }
       found = merge();
-      limit = DOUBTFUL_AFTER_VIEWS;
+      limit = rereading.doubtful_after_views;
       unsure = false;
     }
     return found;

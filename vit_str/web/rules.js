@@ -2,17 +2,12 @@
 
 import { grayed, resize, roundHalfEven } from "./images.js";
 import { least, most, sum } from "./numbers.js";
+import { rules } from "./shared.js";
 
-const LONGEST_SIDE = 2000; // pixels of what is searched: larger pictures are reduced
-const SHORTEST = 1 / 50; // rule, over the longer side of the picture
-const FEWEST_PIXELS = 40; // of a rule: strokes of large letters are shorter
-const RUN = 1 / 80; // without a break in one row of pixels, over the same
-const SHORTEST_RUN = 9;
-const THICKEST = 1 / 200; // rule with its tilt over a run, over the same
-const THICKEST_PIXELS = 7; // the same of small pictures, as of a part of a screen
-const [WINDOW, DARKER] = [31, 12]; // pixels around one, and by how much it is darker than their mean
-const STEEPEST = 0.1; // rise over run up to which a rule counts as level
-const TOUCHES = 1 / 250; // over the longer side of the picture: so near a short rule ends at others
+const {
+  LONGEST_SIDE, SHORTEST, FEWEST_PIXELS, RUN, SHORTEST_RUN, THICKEST, THICKEST_PIXELS, WINDOW,
+  DARKER, STEEPEST, TOUCHES,
+} = rules;
 const END = 2; // pixels around the end of a rule that say how high it is there
 const MEAN = { reach: 0.5, weight: (x) => Number(-0.5 < x && x <= 0.5) };
 

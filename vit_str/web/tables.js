@@ -1,16 +1,11 @@
 // Cells of tables: `vit_str/pages/arrange/tables.py`. Boxes have left, top, right and bottom.
 
 import { median, pairwise } from "./numbers.js";
+import { tables } from "./shared.js";
 
+const { NARROWEST_GAP, NARROW_GAP, ALIGNED, FEWEST_ALIGNED, WHITE_IN_CELL, ROOM, TEXT } = tables;
+export const { ALIGNED_GAP } = tables;
 // Over the height of the rows.
-const NARROWEST_GAP = { 2: 1.2, 3: 0.8 }; // between columns of tables of so many rows
-const NARROW_GAP = 0.6; // the same of more rows
-export const ALIGNED_GAP = 0.4; // the same where what is right of it begins at one place in all rows
-const ALIGNED = 0.25; // by how much the places differ at most
-const FEWEST_ALIGNED = 3; // rows with words on both sides
-const WHITE_IN_CELL = 1.2; // between two words of a cell that covers several columns, at most
-const ROOM = 0.3; // white before a word that a line had no room for
-const TEXT = 3; // words of a line that the next one of its cell goes on with, at least
 
 const middle = ([left, top, right, bottom]) => [(left + right) / 2, (top + bottom) / 2];
 

@@ -9,7 +9,7 @@ from itertools import accumulate, islice
 import yaml
 
 from vit_str.synthesis.pages.choices import Choices
-from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.patterns import fields, patterns
 from vit_str.synthesis.word_lists import language_words
 
 _WORDS = 6000  # most frequent words of a language
@@ -45,7 +45,11 @@ _UNITS = [
     "m³",
     "GB",
 ]
-_CODES = [pattern for pattern in PATTERNS["codes"] if "word" not in pattern.lower()]
+
+
+@cache
+def _codes() -> list[str]:
+    return [code for code in patterns()["codes"] if "word" not in code.lower()]
 
 
 @cache
@@ -184,8 +188,8 @@ class Texts:
                 return capitalized(self.noun())
             if name == "WORD":
                 return self.noun().upper()
-            if name in FIELDS:
-                return self.random.choice(FIELDS[name])
+            if name in fields():
+                return self.random.choice(fields()[name])
             return self.noun()
 
         return _FIELD.sub(value, pattern)
@@ -306,11 +310,11 @@ _VALUES = {
     "year": lambda t: str(t.year - t.random.randint(0, 40)),
     "span": Texts.span,
     "time": Texts.time,
-    "code": lambda t: t.filled(t.random.choice(_CODES)),
+    "code": lambda t: t.filled(t.random.choice(_codes())),
     "long code": lambda t: t.filled(
         "{A}{A}{two} {three}{digit} {three}{digit} {three}"
     ),
-    "phone": lambda t: t.filled(t.random.choice(PATTERNS["phones"])),
+    "phone": lambda t: t.filled(t.random.choice(patterns()["phones"])),
     "mail": lambda t: (
         t.filled("{word}.{word}@{word}.") + t.random.one("com", "org", "eu")
     ),

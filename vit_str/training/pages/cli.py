@@ -6,8 +6,7 @@ from lightning.fabric.utilities.exceptions import MisconfigurationException
 
 from vit_str.training.checkpoints import CheckpointFiles
 from vit_str.training.command_line import CommandLine
-from vit_str.training.configuration import duration, emulates_bfloat16, move
-from vit_str.training.console import RunProgress, report
+from vit_str.training.console import report
 from vit_str.training.pages.data import DrawnPages
 from vit_str.training.pages.module import ArrangerTraining
 
@@ -16,24 +15,6 @@ _STOPPED = 130  # saved, and to be resumed
 
 class ArrangerCLI(CommandLine):
     """Trains an `ArrangerTraining` on `DrawnPages`."""
-
-    def before_instantiate_classes(self) -> None:
-        """Let the trainer follow the options of this project."""
-        trainer = self.config.trainer
-        self.set_threads()
-        if emulates_bfloat16(trainer):
-            trainer.precision = "32-true"
-            report("this CPU has no bfloat16 instructions: training in float32")
-        if trainer.enable_progress_bar is not False:
-            self.trainer_defaults["callbacks"] = [RunProgress()]
-        trainer.enable_model_summary = False
-        try:
-            if isinstance(trainer.max_time, str):
-                trainer.max_time = duration(trainer.max_time)
-            if self.config.folder is not None:
-                move(trainer, self.config.folder)
-        except ValueError as error:
-            self.parser.error(str(error))
 
     def instantiate_classes(self) -> None:
         """Build model, data and trainer; a mistake in the configuration is one line."""
@@ -45,10 +26,8 @@ class ArrangerCLI(CommandLine):
 
     def train(self) -> int:
         """Train; returns the exit code."""
-        size = sum(each.numel() for each in self.model.arranger.parameters())
         trainer = self.trainer
-        device = trainer.strategy.root_device
-        report(f"{size / 1e6:.1f} M parameters, {device}, {trainer.precision}")
+        self.report_beginning(self.model.arranger)
         checkpoint = self.checkpoint
         try:
             trainer.fit(self.model, datamodule=self.datamodule, ckpt_path=checkpoint)

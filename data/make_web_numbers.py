@@ -1,0 +1,135 @@
+"""What the page in the browser shares with Python: numbers, alphabets, signs, languages.
+
+    python data/make_web_numbers.py
+
+writes `vit_str/web/shared.js`. Python has them, with their units and where they come from; run this
+after one has changed.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from vit_str.characters import alphabets
+from vit_str.decoding.effort import RereadingOptions
+from vit_str.decoding.prior import languages
+
+FILE = Path(__file__).parents[1] / "vit_str" / "web" / "shared.js"
+_HEAD = (
+    "// What Python and the page share: `python data/make_web_numbers.py` writes it.\n"
+)
+NUMBERS = {
+    "boxes": ("vit_str.decoding.boxes", "HEIGHT NARROWEST WIDEST"),
+    "margins": (
+        "vit_str.images.image_decoding",
+        "NARROW FLAT LOWEST EMPTY INK MARGIN_ALONG MARGIN_ACROSS FLATTEST CUTS",
+    ),
+    "prior": (
+        "vit_str.decoding.prior",
+        "STEPS WEIGHT UNKNOWN NO_WORD SIGNS JOINED SHORTEST OTHERS GREEK",
+    ),
+    "oneScript": (
+        "vit_str.scripts.one_script",
+        "WORDS_OF_ONE_LETTER LETTER_THREE",
+    ),
+    "detection": (
+        "vit_str.pages.find.detection",
+        "SHORT LONG LONGEST STEP WIDEST WITH_MARGINS",
+    ),
+    "elisions": ("vit_str.pages.read.elisions", "LETTER"),
+    "geometry": ("vit_str.pages.find.geometry", "MOST_PIXELS"),
+    "ink": ("vit_str.pages.find.ink", "FULL SHADES INKED MOST_TRIMMED"),
+    "layout": (
+        "vit_str.pages.arrange.layout",
+        "COLUMN_GAP ROW_GAP FIRST_GAP TEXT_WIDTH EDGE_GAP MOST_FIRST MOST_FIRST_ROWS "
+        "MOST_IN_ROWS HEAD_GAP ADDRESS_GAP LINES_OF_ADDRESS MOST_ABOVE PITCH SAME_START "
+        "ADDRESS_WIDTH SET_RIGHT GAP_BELOW_RIGHT UNEVEN LEAST_BESIDE SAME_ROW MOST_ACROSS",
+    ),
+    "levelRules": (
+        "vit_str.pages.arrange.level_rules",
+        "FEWEST_RULES RULED_ROWS LINES_OF_ROW RUNNING_TEXT LINES_OF_TEXT",
+    ),
+    "pages": (
+        "vit_str.pages.reader",
+        "MINIMUM_CONFIDENCE PRINT SENTENCE FLAT CROP_HEIGHT SPECK SAMPLE DOUBTFUL LONG_S "
+        "HEADSTART",
+    ),
+    "pieces": ("vit_str.pages.read.pieces", "MARGIN BESIDE ABOVE MOST_BESIDE"),
+    "quotes": ("vit_str.pages.read.quotes", "MOST_WORDS DOUBLE SINGLE"),
+    "grids": ("vit_str.pages.arrange.grids", "NEAR FEWEST_CELLS RULED"),
+    "rules": (
+        "vit_str.pages.find.rules",
+        "LONGEST_SIDE SHORTEST FEWEST_PIXELS RUN SHORTEST_RUN THICKEST THICKEST_PIXELS WINDOW "
+        "DARKER STEEPEST TOUCHES",
+    ),
+    "tables": (
+        "vit_str.pages.arrange.tables",
+        "NARROWEST_GAP NARROW_GAP ALIGNED_GAP ALIGNED FEWEST_ALIGNED WHITE_IN_CELL ROOM TEXT",
+    ),
+}
+"""By the name in JavaScript: a module, and names there without the leading underscore."""
+
+
+def shared() -> dict[str, Any]:
+    """All that is shared, by the name that JavaScript exports."""
+    return {
+        **{name: _of_module(*entry) for name, entry in NUMBERS.items()},
+        "scripts": {
+            "LOOK_ALIKES": dict(alphabets._LOOK_ALIKES),
+            "SIMILAR": dict(alphabets._SIMILAR),
+            "ALPHABETS": dict(alphabets.ALPHABETS),
+        },
+        "rereading": _rereading(),
+        "languages": [
+            code
+            for code in languages()
+            if alphabets.script_of_language(code) == alphabets.LATIN
+        ],
+    }
+
+
+def source() -> str:
+    """The file: JSON behind each name."""
+    exports = [f"export const {name} = {_text(c)};\n" for name, c in shared().items()]
+    return "\n".join([_HEAD, *exports])
+
+
+def _text(content: Any) -> str:
+    """JSON, an entry on each line."""
+    if not isinstance(content, Mapping):
+        return json.dumps(content)
+    entries = []
+    for name, value in content.items():
+        entries.append(f'  "{name}": {json.dumps(value, ensure_ascii=False)}')
+    return "{\n" + ",\n".join(entries) + "\n}"
+
+
+def _of_module(module: str, names: str) -> dict[str, Any]:
+    found = vars(import_module(module))
+    values = {}
+    for name in names.split():
+        values[name] = _plain(found[name] if name in found else found[f"_{name}"])
+    return values
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: a range as its first and last number, a translation in letters."""
+    if isinstance(value, range):
+        return [value[0], value[-1]]
+    if isinstance(value, Mapping) and all(isinstance(each, int) for each in value):
+        is_translation = all(isinstance(each, int) for each in value.values())
+        return {chr(k): chr(v) for k, v in value.items()} if is_translation else value
+    return value
+
+
+def _rereading() -> dict[str, Any]:
+    options = RereadingOptions()
+    rounds = [[view._asdict() for view in views] for views in options.rounds]
+    return {**asdict(options), "rounds": rounds}
+
+
+if __name__ == "__main__":
+    FILE.write_text(source(), encoding="utf-8")

@@ -1,0 +1,187 @@
+"""What the page and Python share is the same, and functions that both have give the same."""
+
+import json
+import random
+import runpy
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vit_str.characters.alphabets import ALPHABETS
+from vit_str.decoding.ctc import best_alignments
+from vit_str.export.web import PAGE
+from vit_str.pages.arrange.grids import grids
+from vit_str.pages.arrange.layout import reading_order
+from vit_str.pages.page import Rule, Word
+from vit_str.pages.read.elisions import with_elisions
+from vit_str.pages.read.quotes import with_low_quotes
+from vit_str.scripts.one_script import one_script
+
+SCRIPT = Path(__file__).parents[2] / "data" / "make_web_numbers.py"
+CASES = Path(__file__).with_name("cases.mjs")
+Case = tuple[Any, ...]
+
+
+def test_numbers_and_alphabets_of_the_page_are_those_of_python():
+    names = runpy.run_path(str(SCRIPT))
+    hint = "run python data/make_web_numbers.py"
+    assert names["FILE"].read_text(encoding="utf-8") == names["source"](), hint
+
+
+@pytest.fixture
+def in_javascript(tmp_path) -> Callable[[list[Case]], list[Any]]:
+    """Runs functions of the page in Node: the name and arguments of each case, what comes out."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no Node")
+    shutil.copytree(PAGE, tmp_path / "web", ignore=shutil.ignore_patterns("samples"))
+    shutil.copy(CASES, tmp_path)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+
+    def run(cases: list[Case]) -> list[Any]:
+        done = subprocess.run(
+            [node, str(tmp_path / CASES.name)],
+            input=json.dumps(cases).encode(),
+            capture_output=True,
+            check=False,
+        )
+        assert not done.returncode, done.stderr.decode()
+        return json.loads(done.stdout)
+
+    return run
+
+
+def _mixed_lines() -> Iterator[str]:
+    """Letters of several alphabets at random, and what people write."""
+    rng = random.Random(5)
+    letters = "".join(ALPHABETS.values())
+    letters += letters.upper() + "ABCEHIJKMOPTXY" * 8
+    letters += "aceijopxy" * 8 + "kmtuvwn" + "  -" * 40
+    for _ in range(300):
+        yield "".join(rng.choices(letters, k=24))
+    codes = "ABCEHXΧХКMМTоо0159.–- -  "
+    for _ in range(50):
+        code = "".join(rng.choices(codes, k=14))
+        yield from (code, f"{code} на")
+    yield from ("10 κΩ, 5 μΑ, 20 μPa", "A = π r", "в Х веке", "X. Иванов")
+    yield from ("модель X5 и бумага А4", "язык С++ и С#.", "днём +25°С.")
+    yield from ("COP на TOM", "Кока-COLA", "IT-компания в XX веке", "ja сам њен")
+    yield from ("TO είναι NATO", "3-й и З-го")
+
+
+def test_words_have_one_script(in_javascript):
+    lines = list(_mixed_lines())
+    asked = [(line, code) for line in lines for code in ("", "ru", "uk+en", "el")]
+    expected = [one_script(line, language) for line, language in asked]
+    assert in_javascript([("one_script", *each) for each in asked]) == expected
+    assert expected != [line for line, _ in asked]
+
+
+def _changed(
+    change: Callable[[Sequence[Word]], list[Word]], texts: Sequence[str]
+) -> list[str]:
+    """What becomes of the words of a paragraph."""
+    corners = (0, 0), (1, 0), (1, 1), (0, 1)
+    return [word.text for word in change([Word(text, 1.0, corners) for text in texts])]
+
+
+def test_articles_and_quotation_marks(in_javascript):
+    paragraphs = [
+        "I'été est l’ami de ľarbre d’hiver",
+        "ľad bol ľahký",
+        'Er sagte ,,Guten Tag" und ging',
+        ",Nein' rief sie, und 1 ,000 kamen",
+        "(,Wer\" ist da?' ,fragte",
+    ]
+    texts = [paragraph.split() for paragraph in paragraphs]
+    cases = [("elisions", each) for each in texts] + [
+        ("quotes", each) for each in texts
+    ]
+    expected = [_changed(with_elisions, each) for each in texts]
+    expected += [_changed(with_low_quotes, each) for each in texts]
+    assert in_javascript(cases) == expected
+    assert expected[0][0] == "l'été"
+    assert expected[len(texts) + 2][2:4] == ["„Guten", "Tag“"]
+
+
+def _page_of_lines(rng: np.random.Generator) -> list[list[float]]:
+    """Lines of a page with a heading, one to three columns, and a few that lie anywhere."""
+    boxes = [[40.0, 10.0, 700.0, 42.0]]
+    columns = rng.integers(1, 4)
+    width = 720 / columns
+    for column in range(columns):
+        top = 60 + rng.uniform(0, 30)
+        for _ in range(rng.integers(3, 12)):
+            left = 40 + column * width + rng.choice([0, 0, 0, 20])
+            length = rng.uniform(0.3, 0.95) * width
+            boxes.append([left, top, left + length, top + 20])
+            top += rng.choice([24, 26, 60])
+    for _ in range(rng.integers(0, 3)):
+        left, top = rng.uniform(0, 600, 2)
+        boxes.append([left, top, left + rng.uniform(30, 500), top + 20])
+    order = rng.permutation(len(boxes))
+    return [list(map(float, boxes[place])) for place in order]
+
+
+def test_lines_are_put_in_the_same_order(in_javascript):
+    rng = np.random.default_rng(3)
+    pages = [_page_of_lines(rng) for _ in range(60)]
+    expected = [reading_order([np.array(box) for box in page]) for page in pages]
+    assert in_javascript([("reading_order", page) for page in pages]) == expected
+
+
+def _rules_of_a_table(rng: random.Random) -> list[Rule]:
+    """Rules of a table, some of them missing or broken."""
+    xs = [60 + 200 * column + rng.uniform(-20, 20) for column in range(4)]
+    ys = [90 + 50 * row + rng.uniform(-5, 5) for row in range(6)]
+    level = [((xs[0], y), (xs[-1], y)) for y in ys]
+    upright = [((x, ys[0]), (x, ys[-1])) for x in xs]
+    kept = [rule for rule in upright if rng.random() < 0.8]
+    return level + kept
+
+
+def test_tables_have_the_same_cells(in_javascript):
+    rng = random.Random(8)
+    pages = [_rules_of_a_table(rng) for _ in range(40)]
+    words = [
+        (80 + 200 * column, 100 + 50 * row, 80 + 200 * column + 90, 118 + 50 * row)
+        for row in range(5)
+        for column in range(3)
+    ]
+    expected = []
+    for rules in pages:
+        found = grids(rules, 1000, words)
+        expected.append([(grid.box, grid.columns, grid.rows) for grid in found])
+    told = in_javascript([("grids", rules, 1000, words) for rules in pages])
+    assert sum(map(len, expected)) > 30
+    for one, other in zip(told, expected, strict=True):
+        assert len(one) == len(other)
+        for grid, (box, columns, rows) in zip(one, other, strict=True):
+            assert grid["box"] == pytest.approx(box)
+            assert grid["columns"] == pytest.approx(columns)
+            assert grid["rows"] == pytest.approx(rows)
+
+
+def test_alignments_have_the_same_probabilities(in_javascript):
+    scores = np.random.default_rng(1).normal(scale=3, size=(12, 9, 6))
+    told = in_javascript([("best_alignment", rows.tolist(), 25) for rows in scores])
+    for one, (other,) in zip(told, best_alignments(scores, 25), strict=True):
+        assert tuple(one["ids"]) == other.ids
+        assert one["confidence"] == pytest.approx(other.confidence, rel=1e-6)
+        assert one["confidences"] == pytest.approx(other.confidences, rel=1e-6)
+
+
+def test_pixels_are_those_of_pillow(in_javascript):
+    rng = np.random.default_rng(2)
+    for width, height, size in ((90, 31, (128, 32)), (300, 200, (64, 32))):
+        pixels = rng.integers(0, 256, (height, width, 3), np.uint8)
+        expected = Image.fromarray(pixels).resize(size, Image.Resampling.BICUBIC)
+        given = [pixels.ravel().tolist(), width, height]
+        (told,) = in_javascript([("resize", given, *size)])
+        assert told == np.asarray(expected).ravel().tolist()

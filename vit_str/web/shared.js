@@ -1,0 +1,167 @@
+// What Python and the page share: `python data/make_web_numbers.py` writes it.
+
+export const boxes = {
+  "HEIGHT": 2.2,
+  "NARROWEST": 0.3,
+  "WIDEST": 4.0
+};
+
+export const margins = {
+  "NARROW": 0.28,
+  "FLAT": 0.2,
+  "LOWEST": 10,
+  "EMPTY": 10,
+  "INK": 30,
+  "MARGIN_ALONG": 0.75,
+  "MARGIN_ACROSS": 0.5,
+  "FLATTEST": 8,
+  "CUTS": 3
+};
+
+export const prior = {
+  "STEPS": 25,
+  "WEIGHT": 0.9210340371976184,
+  "UNKNOWN": 0.0,
+  "NO_WORD": 2.5,
+  "SIGNS": 0.0,
+  "JOINED": 1.0,
+  "SHORTEST": 1.0,
+  "OTHERS": 2.0,
+  "GREEK": {"ά": "α", "έ": "ε", "ή": "η", "ί": "ι", "ό": "ο", "ύ": "υ", "ώ": "ω", "ΐ": "ϊ", "ΰ": "ϋ"}
+};
+
+export const oneScript = {
+  "WORDS_OF_ONE_LETTER": {"Cyrillic": "coy", "Greek": "o"},
+  "LETTER_THREE": "З"
+};
+
+export const detection = {
+  "SHORT": 736,
+  "LONG": 2000,
+  "LONGEST": 2944,
+  "STEP": 32,
+  "WIDEST": 8,
+  "WITH_MARGINS": 4
+};
+
+export const elisions = {
+  "LETTER": 0.6
+};
+
+export const geometry = {
+  "MOST_PIXELS": 4096
+};
+
+export const ink = {
+  "FULL": 255,
+  "SHADES": [2, 50, 98],
+  "INKED": 102.0,
+  "MOST_TRIMMED": 0.6
+};
+
+export const layout = {
+  "COLUMN_GAP": 1.0,
+  "ROW_GAP": 0.9,
+  "FIRST_GAP": 0.5,
+  "TEXT_WIDTH": 6.0,
+  "EDGE_GAP": 1.5,
+  "MOST_FIRST": 3,
+  "MOST_FIRST_ROWS": 2,
+  "MOST_IN_ROWS": 6,
+  "HEAD_GAP": 1.2,
+  "ADDRESS_GAP": 5.0,
+  "LINES_OF_ADDRESS": [3, 8],
+  "MOST_ABOVE": 2,
+  "PITCH": 1.5,
+  "SAME_START": 0.5,
+  "ADDRESS_WIDTH": 4.0,
+  "SET_RIGHT": 3.0,
+  "GAP_BELOW_RIGHT": 0.3,
+  "UNEVEN": 1.5,
+  "LEAST_BESIDE": 0.5,
+  "SAME_ROW": 0.5,
+  "MOST_ACROSS": 0.25
+};
+
+export const levelRules = {
+  "FEWEST_RULES": 3,
+  "RULED_ROWS": 4,
+  "LINES_OF_ROW": 2,
+  "RUNNING_TEXT": 4,
+  "LINES_OF_TEXT": 5
+};
+
+export const pages = {
+  "MINIMUM_CONFIDENCE": 0.8,
+  "PRINT": 40,
+  "SENTENCE": 3,
+  "FLAT": 1.5,
+  "CROP_HEIGHT": 300,
+  "SPECK": 0.25,
+  "SAMPLE": 6,
+  "DOUBTFUL": 0.9,
+  "LONG_S": 0.2,
+  "HEADSTART": 1.1
+};
+
+export const pieces = {
+  "MARGIN": 0.15,
+  "BESIDE": 0.1,
+  "ABOVE": 0.12,
+  "MOST_BESIDE": 0.3
+};
+
+export const quotes = {
+  "MOST_WORDS": 60,
+  "DOUBLE": "„“",
+  "SINGLE": "‚‘"
+};
+
+export const grids = {
+  "NEAR": 0.008333333333333333,
+  "FEWEST_CELLS": 4,
+  "RULED": 0.5
+};
+
+export const rules = {
+  "LONGEST_SIDE": 2000,
+  "SHORTEST": 0.02,
+  "FEWEST_PIXELS": 40,
+  "RUN": 0.0125,
+  "SHORTEST_RUN": 9,
+  "THICKEST": 0.005,
+  "THICKEST_PIXELS": 7,
+  "WINDOW": 31,
+  "DARKER": 12,
+  "STEEPEST": 0.1,
+  "TOUCHES": 0.004
+};
+
+export const tables = {
+  "NARROWEST_GAP": {"2": 1.2, "3": 0.8},
+  "NARROW_GAP": 0.6,
+  "ALIGNED_GAP": 0.4,
+  "ALIGNED": 0.25,
+  "FEWEST_ALIGNED": 3,
+  "WHITE_IN_CELL": 1.2,
+  "ROOM": 0.3,
+  "TEXT": 3
+};
+
+export const scripts = {
+  "LOOK_ALIKES": {"Latin": "ABEHIJKMOPSTXYZNCacehijopsvxyËëÈèÏïó....", "Cyrillic": "АВЕНІЈКМОРЅТХҮ..Сасеһіјорѕ.хуЁёЀѐЇї.ГЛПФ", "Greek": "ΑΒΕΗΙ.ΚΜΟΡ.ΤΧΥΖΝ.......ο..ν......Ϊ.όΓΛΠΦ"},
+  "SIMILAR": {"Latin": "Ykmtuaiwpxyn", "Cyrillic": "Укмти.......", "Greek": "Υκ.τυαιωρχγη"},
+  "ALPHABETS": {"ru": "абвгдеёжзийклмнопрстуфхцчшщъыьэюя", "uk": "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя", "be": "абвгдеёжзійклмнопрстуўфхцчшыьэюя", "bg": "абвгдежзийклмнопрстуфхцчшщъьюяѝ", "sr": "абвгдђежзијклљмнњопрстћуфхцчџш", "mk": "абвгдѓежзѕијклљмнњопрстќуфхцчџшѐѝ", "kk": "абвгдеёжзийклмнопрстуфхцчшщъыьэюяәғқңөұүһі", "ky": "абвгдеёжзийклмнопрстуфхцчшщъыьэюяңөү", "tg": "абвгғдеёжзиӣйкқлмнопрстуӯфхҳчҷшъэюя", "mn": "абвгдеёжзийклмнопрстуфхцчшщъыьэюяөү", "el": "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ"}
+};
+
+export const rereading = {
+  "doubtful": 0.9,
+  "doubtful_after_prior": 0.6,
+  "doubtful_after_views": 0.4,
+  "rounds": [[{"cut": 0.05, "slope": 0.2, "blurred": false}, {"cut": 0.05, "slope": -0.2, "blurred": false}], [{"cut": -0.08, "slope": 0.0, "blurred": false}, {"cut": 0.03, "slope": 0.4, "blurred": false}, {"cut": 0.03, "slope": -0.4, "blurred": false}, {"cut": 0.0, "slope": 0.0, "blurred": true}]],
+  "beams": 6,
+  "margin": 5.0,
+  "together": 4
+};
+
+export const languages = ["ca", "cs", "da", "de", "en", "es", "fi", "fr", "hu", "is", "it", "lt", "lv", "nb", "nl", "pl", "pt", "ro", "sh", "sk", "sl", "sv", "tr", "vi"];
