@@ -52,12 +52,27 @@ def test_atlas_is_what_distance_measures_and_goes_on(
                 assert case[end] == pytest.approx(row[end], rel=1e-5)
 
     html = (out / "report.html").read_text()
+    row = first_row(html.split("<table")[2])
+    layer = found["models"][0]["layers"][0]
+    distance = layer["metrics"]["distance"]["mean"]
+    uniform = layer["chance"]["uniform"]["distance"]
+    assert float(row["distance (px)"]) == pytest.approx(distance, rel=1e-3)
+    assert float(row["uniform (px)"]) == pytest.approx(uniform, rel=1e-3)
+    assert float(row["share of uniform"]) == pytest.approx(distance / uniform, rel=2e-3)
+    assert row["tokens"] == f"{layer['rows']} x {layer['columns']}"
     assert "table.sortable" in html
     assert "script-src 'sha256-" in html
     assert refused in html
 
     monkeypatch.setattr(atlas_page, "measure", lambda *_: pytest.fail("measured again"))
     assert atlas(out, labeled_folder, weights) == 0
+
+
+def first_row(table: str) -> dict[str, str]:
+    """Cells by the titles of their columns."""
+    titles = re.findall("<th [^>]*>(.*?)</th>", table)
+    cells = re.findall("<td [^>]*>(.*?)</td>", table)[: len(titles)]
+    return dict(zip(titles, cells, strict=True))
 
 
 def checked(path: Path) -> dict:
