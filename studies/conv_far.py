@@ -200,11 +200,13 @@ def _draw(
     draw_lines(left, counts, "distance", "network", NETWORKS, marker="o", nested=True)
     left.set_yscale("log", base=2)
     left.set_yticks(distances, [str(distance) for distance in distances])
-    left.set(xlabel="distance (places)", ylabel="layers")
+    left.set(
+        xlabel="distance (places)", ylabel="layers", ylim=(0.75, 1.35 * distances[-1])
+    )
     draw_lines(right, named, "distance", "network", NETWORKS, marker="o", nested=True)
     chance_line(right, 1 / SYMBOLS)
     right.set(
-        xlabel="distance (places)", ylabel="share of tokens named", ylim=(0, 1.03)
+        xlabel="distance (places)", ylabel="share of tokens named", ylim=(0, 1.07)
     )
     for axes in (left, right):
         log_ticks(axes, distances)

@@ -41,7 +41,7 @@ def draw_lines(
         xs, runs = table.curves(along, column, **{by: name})
         if nested:
             left = len(shown) - 1 - number
-            line |= {"linewidth": 1.4 + 2.2 * left, "markersize": 5 + 3.5 * left}
+            line |= {"linewidth": 1.4 + 1.5 * left, "markersize": 4 + 2.4 * left}
         draw_mean(
             axes,
             xs,
