@@ -14,7 +14,9 @@ from PIL import Image
 from vit_str.analysis.atlas import page as atlas_page
 from vit_str.analysis.atlas.names import expand
 from vit_str.analysis.distance.api import attention_distance
+from vit_str.analysis.subjects import weights_hash
 from vit_str.cli import main
+from vit_str.runtime.weights_contents import resolve
 
 timm = pytest.importorskip("timm")
 
@@ -273,6 +275,26 @@ def test_names_are_expanded():
         name.partition(":")[2] for name in expand(["families"]) if name[:4] == "timm"
     ]
     assert set(families) <= listed
+
+
+def test_the_trained_atlas_is_of_the_weights_of_today():
+    """Otherwise run the command of the page again: ``atlas.json`` and its page stand in docs."""
+    found = checked(DOCS.parent / "attention" / "atlas.json")
+    commands = DOCS.read_text(encoding="utf-8").replace("\\\n", " ")
+    (named,) = re.findall(r"analyze atlas (tiny .*) --image-size", commands)
+    folder, models = re.fullmatch(r"(.*?)\{(.*)\}\.safetensors", named).groups()
+    *bundled, prefix = folder.split()
+    files = [f"{prefix}{model}.safetensors" for model in models.split(",")]
+    assert {record["model"] for record in found["models"]} | found[
+        "refused"
+    ].keys() == {
+        *bundled,
+        *files,
+    }
+    for record in found["models"]:
+        name = record["model"]
+        path = DOCS.parents[1] / name if name in files else resolve(name)
+        assert record["weights"] == weights_hash(path), name
 
 
 def test_the_documented_atlas_has_forty_architectures():

@@ -10,6 +10,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from vit_str.analysis.ablation.calls import Head
+from vit_str.analysis.ablation.cut import HeadOutputs, without_heads
 from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.distance.tables import measurements
 from vit_str.analysis.geometry import TokenGrid
@@ -17,12 +19,65 @@ from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
 from vit_str.analysis.libraries.load import encoder_of
 from vit_str.analysis.probe import layer_outputs, map_of
 from vit_str.analysis.receptive_field.windows import fields_by_layer
+from vit_str.analysis.rollout import encoder_rollout
+from vit_str.analysis.sinks.measure import SinkAnatomy
 from vit_str.analysis.statistics import AttentionStatistics
+from vit_str.models import VisionTransformer
 
 timm = pytest.importorskip("timm")
 torchvision = pytest.importorskip("torchvision")
 
 SIZE = (64, 96)
+
+
+@pytest.fixture
+def finer_at_first():
+    """A model of this project whose first block has twice as many rows of tokens; and images."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        encoder = VisionTransformer(
+            dim=16,
+            depth=2,
+            heads=2,
+            image_size=(32, 64),
+            patch_size=(16, 8),
+            fine_depth=1,
+        )
+        for name, weights in encoder.named_parameters():
+            if "to_queries" in name or "to_keys" in name:
+                nn.init.normal_(weights)
+        return encoder.eval(), torch.randn(3, 3, 32, 64)
+
+
+def test_every_layer_is_measured_on_its_own_rows(finer_at_first):
+    encoder, images = finer_at_first
+    analysis = DistanceAnalysis("fine", encoder, keep_maps=3)
+    analysis.update(images)
+    coarse = TokenGrid(2, 8, (16, 8))
+    grids = [TokenGrid(4, 8, (8, 8)), coarse, coarse]
+    assert [analysis.statistics.grid_of(name) for name in analysis.maps] == grids
+    uniform = analysis.statistics.chance()["uniform"]["distance"]
+    assert uniform == pytest.approx([grid.uniform_distance() for grid in grids])
+    values = analysis.values("distance")
+    for grid, maps, found in zip(grids, analysis.maps.values(), values, strict=True):
+        of_rows = (torch.cat(maps).double() * grid.distances()).sum(-1)
+        torch.testing.assert_close(found, of_rows.mean(-1), rtol=1e-4, atol=1e-4)
+
+
+def test_sinks_and_cut_heads_of_layers_with_more_rows(finer_at_first):
+    encoder, images = finer_at_first
+    anatomy = SinkAnatomy("fine", encoder)
+    anatomy.update(images)
+    assert anatomy.to_frame()["layer"].max() == 3
+    outputs = HeadOutputs(encoder)
+    with torch.no_grad():
+        with outputs.recorded():
+            whole = encoder(images)
+        with without_heads(encoder, [Head(1, 1)], outputs.fill("equal-distance", 0)):
+            cut = encoder(images)
+    assert (cut - whole).abs().max() > 1e-3
+    with pytest.raises(ValueError, match="the same tokens everywhere"):
+        encoder_rollout(encoder, images)
 
 
 def maxxvit(*kinds: str, **options: Any) -> nn.Module:

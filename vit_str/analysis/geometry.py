@@ -3,14 +3,17 @@
 Lengths are pixels of the model's input; images and patches of any height and width.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from einops import rearrange
 from jaxtyping import Bool, Float, Float64
-from torch import Tensor
+from torch import Tensor, nn
 
 from vit_str.decoding import boxes
+from vit_str.models.attention import ScaledDotProductAttention
 from vit_str.models.interfaces import Encoder
 
 
@@ -154,6 +157,11 @@ class Windows:
         return cls(of_window, allowed=tokens[:, :, None] == tokens[:, None])
 
     @classmethod
+    def whole(cls, grid: TokenGrid) -> "Windows":
+        """One window with all tokens."""
+        return cls(grid, torch.ones(1, len(grid), len(grid), dtype=torch.bool))
+
+    @classmethod
     def of_spread(cls, grid: TokenGrid, window: tuple[int, int]) -> "Windows":
         """Windows of so many rows and columns of tokens that lie evenly over the whole image."""
         rows, columns = window
@@ -190,6 +198,27 @@ class Windows:
     def keys(self) -> TokenGrid:
         """Where the keys of one window lie."""
         return self.pooled or self.grid
+
+
+def windows_of(encoder: nn.Module) -> Mapping[str, Windows]:
+    """Layer -> the windows that its tokens attend in; empty if all layers have the same tokens.
+
+    Of blocks before the others that have more rows of tokens (`FineRows`), a window is the image.
+    """
+    known: Mapping[str, Windows] = getattr(encoder, "windows", {})
+    fine: Any = getattr(encoder, "fine", None)
+    if known or fine is None:
+        return known
+    grid = TokenGrid.of(encoder)  # type: ignore[arg-type]
+    rows, columns = fine.grid
+    height, width = grid.image_size
+    of_all = Windows.whole(grid)
+    of_fine = Windows.whole(TokenGrid(rows, columns, (height / rows, width / columns)))
+    return {
+        name: of_fine if name.startswith("fine.") else of_all
+        for name, module in encoder.named_modules()
+        if isinstance(module, ScaledDotProductAttention)
+    }
 
 
 def neighborhood(

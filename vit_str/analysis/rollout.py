@@ -15,7 +15,7 @@ from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 from vit_str.analysis.characters.measure import gradient_times_input
-from vit_str.analysis.geometry import TokenGrid, attention_maps
+from vit_str.analysis.geometry import TokenGrid, attention_maps, windows_of
 from vit_str.analysis.images import Batch
 from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
@@ -91,7 +91,7 @@ def encoder_rollout(
     Raises:
         ValueError: for models with windows or pooled keys.
     """
-    if encoder.windows:
+    if windows_of(encoder):
         raise ValueError(
             "attention inside windows or to pooled keys: rollout needs the same tokens "
             "everywhere"

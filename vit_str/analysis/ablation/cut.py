@@ -11,7 +11,7 @@ from torch import Tensor
 
 from vit_str.analysis.ablation.calls import AttentionCall, Head, intercepted
 from vit_str.analysis.ablation.equal_distance import shuffled_at_equal_distance
-from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.geometry import TokenGrid, windows_of
 from vit_str.analysis.probe import map_of
 from vit_str.models import Encoder
 
@@ -168,10 +168,14 @@ class HeadOutputs:
         shape = (*call.queries.shape[:-1], call.keys.shape[-2])
         random = torch.rand(shape, generator=self._generator(first, layer))
         others = shuffled_at_equal_distance(
-            maps, TokenGrid.of(self._encoder), random[:, chosen]
+            maps, self._grid_of(layer), random[:, chosen]
         )
         values = call.values[:, chosen]
         return (others.to(values) @ values).to(call.output)
+
+    def _grid_of(self, layer: int) -> TokenGrid:
+        windows = list(windows_of(self._encoder).values())
+        return windows[layer - 1].grid if windows else TokenGrid.of(self._encoder)
 
     def _generator(self, first: int, layer: int) -> torch.Generator:
         """The same for every cut of a batch, that begins with word ``first``, in a layer."""

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Float64
@@ -10,7 +9,7 @@ from torch import Tensor, nn
 
 from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.distance.sinks import SinkOfImages
-from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.geometry import TokenGrid, windows_of
 from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.probe import Callback, map_of
 from vit_str.analysis.statistics import METRICS, UNITS, AttentionStatistics
@@ -57,7 +56,7 @@ class DistanceAnalysis:
         self.model = model
         self.encoder = encoder
         self.grid = grid or TokenGrid.of(encoder)  # type: ignore[arg-type]
-        windows: Any = getattr(encoder, "windows", {})
+        windows = windows_of(encoder)
         of_maps = [metric for metric in metrics if metric not in METRICS_OF_VALUES]
         self._of_values = [name for name in METRICS_OF_VALUES if name in metrics]
         self.statistics = AttentionStatistics(self.grid, of_maps, norm, windows=windows)

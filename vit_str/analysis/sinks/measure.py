@@ -12,6 +12,7 @@ from einops import reduce
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor, nn
 
+from vit_str.analysis.geometry import windows_of
 from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.probe import Keys, Queries, in_evaluation
 from vit_str.analysis.results import means_table
@@ -96,7 +97,7 @@ class SinkAnatomy:
         with in_evaluation(self.encoder):
             with probe_layers(self.encoder, measure):
                 self.encoder(images)
-            if not self.encoder.windows:
+            if not windows_of(self.encoder):
                 self._without_mlps(images, places)
         self.images += len(images)
 
@@ -160,7 +161,7 @@ class SinkAnatomy:
         if not changed:
             values[SHARE] = share
         for name, of_cases in values.items():
-            windows = list(self.encoder.windows.values())
+            windows = list(windows_of(self.encoder).values())
             count = len(windows[layer - 1].allowed) if windows else 1
             of_images = reduce(of_cases, "(b w) -> b", "mean", w=count)
             self._values[layer, kind, name].append(of_images)
