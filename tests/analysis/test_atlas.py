@@ -16,7 +16,7 @@ from vit_str.analysis.atlas.names import expand
 from vit_str.analysis.distance.api import attention_distance
 from vit_str.analysis.subjects import weights_hash
 from vit_str.cli import main
-from vit_str.runtime.weights_contents import resolve
+from vit_str.engines.weights_contents import resolve
 
 timm = pytest.importorskip("timm")
 
@@ -281,7 +281,7 @@ def test_the_trained_atlas_is_of_the_weights_of_today():
     """Otherwise run the command of the page again: ``atlas.json`` and its page stand in docs."""
     found = checked(DOCS.parent / "attention" / "atlas.json")
     commands = DOCS.read_text(encoding="utf-8").replace("\\\n", " ")
-    (named,) = re.findall(r"analyze atlas (tiny .*) --image-size", commands)
+    (named,) = re.findall(r"analyze atlas (tiny .*?)\s+--image-size", commands)
     folder, models = re.fullmatch(r"(.*?)\{(.*)\}\.safetensors", named).groups()
     *bundled, prefix = folder.split()
     files = [f"{prefix}{model}.safetensors" for model in models.split(",")]
