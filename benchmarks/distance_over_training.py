@@ -15,6 +15,7 @@ far as uniform attention, with the difference between the optimizers, paired by 
 import argparse
 import math
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -63,15 +64,14 @@ def main() -> None:
     pin()
     print_machine()
     renderer = _renderer(options.fonts)
-    for optimizer in OPTIMIZERS:
-        for seed in range(options.seeds):
-            path = options.out / f"{optimizer.lower()}-{seed}.csv"
-            if path.exists():
-                continue
-            rows = list(train(optimizer, seed, options.steps, renderer))
-            table = pd.DataFrame(rows).assign(optimizer=optimizer, seed=seed)
-            write_frame(path, table)
-            print(f"{path}: {table['accuracy'].iloc[-1]:.1%} read", flush=True)
+    for seed, optimizer in product(range(options.seeds), OPTIMIZERS):
+        path = options.out / f"{optimizer.lower()}-{seed}.csv"
+        if path.exists():
+            continue
+        rows = list(train(optimizer, seed, options.steps, renderer))
+        table = pd.DataFrame(rows).assign(optimizer=optimizer, seed=seed)
+        write_frame(path, table)
+        print(f"{path}: {table['accuracy'].iloc[-1]:.1%} read", flush=True)
     log = pd.concat(map(pd.read_csv, sorted(options.out.glob("*-[0-9]*.csv"))))
     uniform = TokenGrid.of(_recognizer(0).encoder).uniform_distance()
     sheet = course(log, uniform)
