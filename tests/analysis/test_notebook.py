@@ -36,6 +36,10 @@ def test_the_notebook_of_the_documentation_runs(monkeypatch):
         exec(compile(ast.Module(body, []), "cell", "exec"), names)  # noqa: S102
         assert isinstance(last, ast.Expr)
         shown.append(eval(compile(ast.Expression(last.value), "cell", "eval"), names))  # noqa: S307
+        if isinstance(shown[-1], pd.DataFrame):
+            table = "".join(cell["outputs"][0]["data"]["text/html"])
+            columns = [f"<th>{column}</th>" for column in shown[-1].columns]
+            assert all(column in table for column in columns), "of an older version"
     plt.close("all")
     first, table, axes, own, spread, sinks, special, maps = shown
     assert "<svg" in first._repr_html_()
