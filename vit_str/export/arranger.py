@@ -53,7 +53,7 @@ def export_arranger(file: ArrangerFile, *, int8: bool = True) -> ModelProto:
     """
     tokens = torch.export.Dim("token", min=1)
     inputs = (
-        torch.zeros(_TRACED_TOKENS, file.arranger.arguments["features"]),
+        torch.zeros(_TRACED_TOKENS, int(file.arranger.arguments["features"])),
         torch.zeros(_TRACED_TOKENS, PLACES),
         torch.zeros(_TRACED_TOKENS, NGRAMS, dtype=torch.int64),
     )

@@ -239,7 +239,9 @@ def test_a_box_to_tick_begins_the_text_behind_it(gap, is_one):
     from vit_str.pages.arrange.pieces import Words
 
     starts = np.array([0.0, 18 + gap, 95 + gap])
-    boxes = np.stack([starts, 0 * starts, starts + np.array([18, 70, 40]), 0 * starts + 18], 1)
+    boxes = np.stack(
+        [starts, 0 * starts, starts + np.array([18, 70, 40]), 0 * starts + 18], 1
+    )
     words = Words(["☐", "not", "married"], boxes, np.ones(3), np.ones(3))
     pieces = [np.array([0]), np.array([1, 2])]
     found = [piece.tolist() for piece in _with_boxes_to_tick(words, pieces)]

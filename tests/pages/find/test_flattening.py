@@ -198,7 +198,9 @@ def test_a_bent_page_is_read(quarters, matplotlib_fonts):
     rows = (y - arch(x)).round().astype(int).clip(0, HEIGHT - 1)
     bent = Image.fromarray(np.asarray(flat)[rows, x])
     reader = load_page()
-    reader.arranger = None  # it sees the last pixel: rules tell whether both pages are one
+    reader.arranger = (
+        None  # it sees the last pixel: rules tell whether both pages are one
+    )
     page = reader.read(bent.rotate(90 * quarters, expand=True))
     wanted = " ".join(LINES)
     found = " ".join(page.text.split())

@@ -60,8 +60,15 @@ def find_grounds(image: Image.Image) -> list[Ground]:
         if abs(shade - paper) < _OTHER:
             continue
         # What is even ends a pixel before the edge
-        around = np.array([left - 1, top - 1, left + width + 1, top + height + 1])
-        found.append(Ground(*(around / scale).tolist(), shade))
+        found.append(
+            Ground(
+                left=(left - 1) / scale,
+                top=(top - 1) / scale,
+                right=(left + width + 1) / scale,
+                bottom=(top + height + 1) / scale,
+                lightness=shade,
+            )
+        )
     found.sort(key=lambda ground: -_area(ground))
     return found[:_MOST]
 
