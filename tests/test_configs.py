@@ -10,7 +10,7 @@ from vit_str.models import build
 from vit_str.training.cli import main
 
 FOLDER = Path(__file__).parents[1] / "configs"
-NOT_RECOGNIZERS = ("recipe", "arrange")  # tests/training/pages has a test of the latter
+NOT_RECOGNIZERS = ("recipe", "arrange", "find")  # tests/training tests the last two
 CONFIGS = sorted(
     path for path in FOLDER.glob("*.yaml") if path.stem not in NOT_RECOGNIZERS
 )

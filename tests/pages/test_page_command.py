@@ -75,6 +75,28 @@ def test_overlays_are_not_among_the_pictures(picture, run):
         assert picture.parent == overlay or not overlay.exists()
 
 
+def test_another_detector_is_a_file_or_one_line_of_what_to_do(
+    picture, drawn, lines, run, monkeypatch
+):
+    code, out, err = run("read", "--page", picture, "--detector", "nowhere.onnx")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "--detector nowhere.onnx: no such file; give rapidocr, or" in err
+    code, _, err = run("read", picture, "--detector", "nowhere.onnx")
+    assert code == 2 and "--detector needs --page" in err
+    own = picture.parent.parent / "finder.onnx"
+    own.write_bytes(b"known lines")
+    opened = []
+
+    def open_detector(name: str) -> object:
+        opened.append(name)
+        return drawn[1]
+
+    monkeypatch.setattr(pages_reader, "RapidDetector", None)
+    monkeypatch.setattr(pages_reader, "open_detector", open_detector)
+    code, out, _ = run("read", "--page", picture, "--detector", own)
+    assert (code, out.splitlines(), opened) == (0, list(lines), [str(own)])
+
+
 def test_pages_do_not_come_through_standard_input(run):
     code, out, err = run("read", "--page", "-")
     assert (code, out, err.count("\n")) == (2, "", 1)

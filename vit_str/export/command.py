@@ -22,6 +22,8 @@ examples:
   vit-str export my.safetensors --out my-onnx      a file of your own
   vit-str read --model ./my-onnx word.png          read with it, without torch
   vit-str export arranger.safetensors --out arranger.onnx
+  vit-str export finder.safetensors --out finder.onnx   a network that finds lines, see
+                                                   vit-str read --page --detector
   vit-str export tiny --web page                   a page that reads in the browser, then
   python -m http.server --directory page           open http://localhost:8000"""
 
@@ -33,13 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "weights",
         metavar="WEIGHTS",
-        help="a .safetensors file, or tiny",
+        help="a .safetensors file of a reader or of a network that finds lines, or tiny",
     )
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument(
         "--out",
         metavar="FOLDER",
-        help="folder to create; of a network that arranges pages, an .onnx file",
+        help="folder to create; of a network that arranges or finds, an .onnx file",
     )
     where.add_argument("--web", metavar="FOLDER", help="folder to create, with a page")
     parser.add_argument(
@@ -60,12 +62,15 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.export.folder import write_exported
     from vit_str.scripts.registry import choose_weights
     from vit_str.torch_runtime.arranger_file import is_arranger
+    from vit_str.torch_runtime.finder_file import is_finder
     from vit_str.torch_runtime.weights_file import load_weights
 
     if is_arranger(Path(options.weights)):
         return _write_arranger(options)
     if options.runtime and not options.web:
         raise ValueError("--runtime needs --web")
+    if is_finder(Path(options.weights)):
+        return _write_finder(options)
     first = choose_weights(options.weights).first if options.web else options.weights
     weights = load_weights(resolve(first))
     if options.web:
@@ -90,6 +95,21 @@ def _write_arranger(options: argparse.Namespace) -> int:
         )
     write_arranger(load_arranger(Path(options.weights)), target, int8=options.int8)
     console.warn(f"wrote {target}")
+    return 0
+
+
+def _write_finder(options: argparse.Namespace) -> int:
+    """Write a network that finds lines."""
+    from vit_str.export.finder import write_finder
+
+    if options.web or options.int8:
+        raise ValueError("a network that finds lines takes --out FILE.onnx only")
+    if Path(options.out).suffix != ".onnx":
+        raise ValueError(
+            f"--out: expected a file such as finder.onnx, found {options.out}"
+        )
+    write_finder(Path(options.weights), Path(options.out))
+    console.warn(f"wrote {options.out}")
     return 0
 
 

@@ -152,6 +152,7 @@ def load_page_reader(
     model: str | None = None,
 ) -> "PageReader":
     """The page reader that the options name."""
+    from vit_str.pages.find.detection import RAPIDOCR
     from vit_str.pages.reader import MINIMUM_CONFIDENCE, load_page
 
     least = getattr(options, "min_confidence", None)
@@ -163,6 +164,7 @@ def load_page_reader(
         search=search_of(options),
         minimum_confidence=MINIMUM_CONFIDENCE if least is None else least,
         arranger=getattr(options, "arranger", None),
+        detector=getattr(options, "detector", None) or RAPIDOCR,
     )
 
 
@@ -173,6 +175,16 @@ def _format_of(out: str | None) -> str | None:
     if not out or out.endswith(os.sep) or os.path.isdir(out):
         return None
     return format_of(out)
+
+
+def _of_detector(name: str | None) -> dict[str, Any]:
+    """What finds lines, if it is not what does so where nobody asks."""
+    from vit_str.pages.find.detection import RAPIDOCR, finder_path
+    from vit_str.pages.write.results import stamp
+
+    if name in (None, RAPIDOCR):
+        return {}
+    return {"detector": [name, stamp(finder_path(name))]}
 
 
 def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
@@ -199,6 +211,7 @@ def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
         "model": [options.model, *(stamp(resolve(path)) for path in chosen.paths)],
         "lexicon": options.lexicon and [options.lexicon, stamp(options.lexicon)],
         "arranger": [options.arranger, stamp(options.arranger or BUNDLED)],
+        **_of_detector(options.detector),
         **{option: getattr(options, option) for option in plain},
     }
 

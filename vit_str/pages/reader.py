@@ -29,7 +29,13 @@ from vit_str.pages.arrange.choice import OpenNetwork, arrange_page
 from vit_str.pages.arrange.grids import grids
 from vit_str.pages.arrange.layout import arranged
 from vit_str.pages.arrange.network import ArrangerNetwork, open_bundled
-from vit_str.pages.find.detection import LineDetector, RapidDetector, find_lines
+from vit_str.pages.find.detection import (
+    RAPIDOCR,
+    LineDetector,
+    RapidDetector,
+    find_lines,
+    open_detector,
+)
 from vit_str.pages.find.geometry import (
     Quadrilateral,
     Strip,
@@ -687,6 +693,7 @@ def load_page(
     search: Search | None = None,
     minimum_confidence: float = MINIMUM_CONFIDENCE,
     arranger: str | Path | None = None,
+    detector: str = RAPIDOCR,
 ) -> PageReader:
     """A page reader with the weights of the package or of a file, see ``vit_str.load``.
 
@@ -706,6 +713,7 @@ def load_page(
         minimum_confidence: 0 to 1; words whose characters have a lower geometric mean are left out.
         arranger: a network of your own that arranges pages, an ``.onnx`` file that
             ``vit-str export`` has written; that of the package if None.
+        detector: what finds lines, see `open_detector`.
 
     Raises:
         ValueError: no such weights or device, no weights for a language, or ``rapidocr`` is not
@@ -742,7 +750,7 @@ def load_page(
     others = [partial(open_readers, other) for other in chosen.others]
     reader = PageReader(
         own.words or own.lines,
-        None,
+        None if detector == RAPIDOCR else open_detector(detector),
         own.lines,
         minimum_confidence,
         others,
@@ -757,6 +765,7 @@ def load_page(
         search=search,
         minimum_confidence=minimum_confidence,
         arranger=arranger,
+        detector=detector,
     )
     return reader
 

@@ -61,7 +61,15 @@ _PAGE_ASPECT = 2.5
 _LINE_ASPECT = 12.0
 _PAGE_CONFIDENCE = 0.5
 _PAGE_FORMATS = ("hocr", "html", "md", "pdf", "tsv", "xlsx")
-_PAGE_OPTIONS = ("overlay", "pages", "dpi", "password", "text_layer", "arranger")
+_PAGE_OPTIONS = (
+    "overlay",
+    "pages",
+    "dpi",
+    "password",
+    "text_layer",
+    "arranger",
+    "detector",
+)
 _RAY_OPTIONS = ("characters", "column", "part_size", "ray_address")
 
 
@@ -185,6 +193,12 @@ def _add_page_options(parser: argparse.ArgumentParser) -> None:
         "--arranger",
         metavar="FILE",
         help="a network of your own that arranges pages, an .onnx file of vit-str export",
+    )
+    pages.add_argument(
+        "--detector",
+        metavar="NAME|FILE",
+        help="what finds lines: rapidocr (default), ours, or a file of a network that vit-str "
+        "train and export made",
     )
 
 

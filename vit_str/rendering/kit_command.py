@@ -65,36 +65,53 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.training.process import prepare_process
 
     prepare_process()
-    folders = [*_folders("fonts", options), *_folders("pictures", options)]
-    materials = [
-        _materials(configuration, folders) for configuration in options.configurations
-    ]
-    write_kit(options.out, materials)
+    folders = [_folders("fonts", options), _folders("pictures", options)]
+    materials: list[InstalledMaterials] = []
+    pages: list[Path] = []
+    for configuration in options.configurations:
+        own, own_pages = _materials(configuration, folders)
+        materials.append(own)
+        pages += (page for page in own_pages if page not in pages)
+    write_kit(options.out, materials, pages)
     size = options.out.stat().st_size / 1e6
     console.write(f"{options.out}: {size:.1f} MB")
     return 0
 
 
-def _folders(name: str, options: argparse.Namespace) -> list[str]:
-    """An option of this command as one of ``vit-str train``."""
-    folders: Sequence[Path] | None = getattr(options, name)
-    if folders is None:
-        return []
-    return [f"--data.init_args.{name}={json.dumps(list(map(str, folders)))}"]
+def _folders(name: str, options: argparse.Namespace) -> tuple[str, list[str]]:
+    """An option of this command, and its value as one of ``vit-str train``."""
+    folders: Sequence[Path] = getattr(options, name) or ()
+    return name, list(map(str, folders))
 
 
-def _materials(configuration: Path, folders: Sequence[str]) -> "InstalledMaterials":
-    """What a configuration takes from this machine."""
+def _materials(
+    configuration: Path, folders: Sequence[tuple[str, list[str]]]
+) -> "tuple[InstalledMaterials, list[Path]]":
+    """What a configuration takes from this machine, and its files of drawn pages."""
+    from vit_str.datasets.picture_records import picture_shards_of
     from vit_str.synthesis.materials import InstalledMaterials
     from vit_str.training.cli import configured_data
+    from vit_str.training.configuration import network_of
     from vit_str.training.data import RenderedWords
+    from vit_str.training.find import DrawnPictures
     from vit_str.training.own_words import OwnWords
 
-    data = configured_data([f"--config={configuration}", *folders])
+    config = f"--config={configuration}"
+    data_options = "data" if network_of([config], ["finder"]) else "data.init_args"
+    given = [
+        f"--{data_options}.{name}={json.dumps(paths)}"
+        for name, paths in folders
+        if paths
+    ]
+    data = configured_data([config, *given])
     rendered = data.rendered if isinstance(data, OwnWords) else data
-    if not isinstance(rendered, RenderedWords):
+    if not isinstance(rendered, RenderedWords | DrawnPictures):
         raise ValueError(f"{configuration} renders no words, and needs no kit")
     rendered.prepare_data()
     if not isinstance(rendered.materials, InstalledMaterials):
         raise ValueError(f"{configuration} takes its fonts from a kit already")
-    return rendered.materials
+    pages: list[Path] = []
+    if isinstance(rendered, DrawnPictures):
+        for folder in rendered.folders:
+            pages += picture_shards_of(folder)
+    return rendered.materials, pages

@@ -63,6 +63,7 @@ class Kit:
         self._fonts: dict[str, list[str]] = json.loads(metadata["fonts"])
         self._lists: list[str] = json.loads(metadata["lists"])
         self._picture_sizes: list[int] = json.loads(metadata["pictures"])
+        self._page_files: int = json.loads(metadata.get("pages", "0"))
         self._atlases: dict[Charset, GlyphAtlas] = {}
 
     @property
@@ -86,6 +87,12 @@ class Kit:
         stream = BytesIO(everything.tobytes())
         files = [stream.read(size) for size in self._picture_sizes]
         return torch.stack(list(map(decoded, files)))
+
+    @property
+    def page_files(self) -> list[bytes]:
+        """Files of parts of drawn pages, if the kit was written with any."""
+        names = [f"pages-{number}" for number in range(self._page_files)]
+        return [file.tobytes() for file in self._arrays(*names)]
 
     def atlas(self, charset: Charset) -> GlyphAtlas:
         """The glyphs of the fonts that the kit was written with.
@@ -165,10 +172,17 @@ class Kit:
             raise ValueError(f"the kit {self.path} is damaged: {error}") from None
 
 
-def write_kit(path: Path, materials: Sequence[InstalledMaterials]) -> None:
+def write_kit(
+    path: Path, materials: Sequence[InstalledMaterials], pages: Sequence[Path] = ()
+) -> None:
     """Write what materials have given so far to one file, atomically.
 
     Of the fonts, it takes those that are trained on and those that are held out.
+
+    Args:
+        path: of the file.
+        materials: of some configurations.
+        pages: files of parts of drawn pages, as ``vit-str render --pages --find`` writes them.
 
     Raises:
         ValueError: two of the materials differ in the fonts for the same characters, or in their
@@ -195,12 +209,15 @@ def write_kit(path: Path, materials: Sequence[InstalledMaterials]) -> None:
     for number, each_list in enumerate(lists.values()):
         for name, array in arrays_of(each_list).items():
             arrays[f"words-{number}-{name}"] = array
+    for number, page_file in enumerate(pages):
+        arrays[f"pages-{number}"] = np.fromfile(page_file, np.uint8)
     metadata = {
         "format": _FORMAT,
         "version": _VERSION,
         "fonts": json.dumps(fonts, ensure_ascii=False),
         "lists": json.dumps(list(lists), ensure_ascii=False),
         "pictures": json.dumps(list(map(len, tiles))),
+        "pages": json.dumps(len(pages)),
     }
     packed = _all_packed(arrays)
     with write_atomically(path) as temporary:

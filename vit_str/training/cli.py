@@ -19,10 +19,11 @@ from vit_str.training.checkpoints import (
     unusable,
 )
 from vit_str.training.command_line import CommandLine
-from vit_str.training.configuration import completed, trains_arranger
+from vit_str.training.configuration import completed, network_of
 from vit_str.training.console import report
 from vit_str.training.initialization import StartFromWeights
 from vit_str.training.module import RecognizerTraining
+from vit_str.training.network_cli import NETWORKS, network_cli
 from vit_str.training.process import prepare_process
 from vit_str.training.starting import stop_at_once
 
@@ -174,6 +175,9 @@ def configured_data(arguments: Sequence[str]) -> LightningDataModule:
         ValueError: a configuration cannot be read.
     """
     try:
+        kind = network_of(arguments, NETWORKS)
+        if kind is not None:
+            return network_cli(kind, completed(arguments)).datamodule
         return _configured(arguments).datamodule
     except CannotStart as error:
         raise ValueError(str(error)) from None
@@ -194,10 +198,9 @@ def _configured(arguments: Sequence[str]) -> TrainingCLI:
 
 
 def _train(arguments: Sequence[str]) -> int:
-    if trains_arranger(arguments):
-        from vit_str.training.pages.cli import train_arranger
-
-        return train_arranger(completed(arguments))
+    kind = network_of(arguments, NETWORKS)
+    if kind is not None:
+        return network_cli(kind, completed(arguments)).train()
     with stop_at_once() as start:
         training = _configured(arguments)
         start.trainer = training.trainer

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -94,18 +94,20 @@ def completed(arguments: Sequence[str]) -> list[str]:
     return expanded
 
 
-def trains_arranger(arguments: Sequence[str]) -> bool:
-    """Whether a configuration, or an option, is of a network that arranges pages."""
+def network_of(arguments: Sequence[str], kinds: Collection[str]) -> str | None:
+    """Which kind of network a configuration, or an option, is of; None for a recognizer."""
     for index, argument in enumerate(arguments):
         option, equals, value = argument.partition("=")
         value = value if equals else "".join(arguments[index + 1 : index + 2])
-        if option.startswith("--model.arranger"):
-            return True
+        for kind in kinds:
+            if option.startswith(f"--model.{kind}"):
+                return kind
         if option in ("-c", "--config"):
             _, settings = _read(Path(value))
-            if "arranger" in (settings.get("model") or {}):
-                return True
-    return False
+            for kind in kinds:
+                if kind in (settings.get("model") or {}):
+                    return kind
+    return None
 
 
 def _read(path: Path) -> tuple[list[Path], configuration.Settings]:

@@ -298,7 +298,7 @@ def _preprocessing(encoder: Encoder) -> Preprocessing:
 
 
 class MovingAverage(AveragedModel):
-    """Exponential moving average of the parameters of a model.
+    """Exponential moving average of the parameters of a model, and of its running statistics.
 
     Unlike `AveragedModel.update_parameters`, `update` looks only once at the counter, which is a
     tensor on the device: a GPU would be waited for in every step. Before the first update the
@@ -316,8 +316,8 @@ class MovingAverage(AveragedModel):
         """Move the average towards the model; the first update copies it."""
         if self._started is None:
             self._started = bool(self.n_averaged > 0)
-        averages: list[Tensor] = list(self.module.parameters())
-        parameters: list[Tensor] = list(model.parameters())
+        averages = _averaged(self.module)
+        parameters = _averaged(model)
         if self._started:
             torch._foreach_lerp_(averages, parameters, 1 - self.decay)
         else:
@@ -328,5 +328,16 @@ class MovingAverage(AveragedModel):
     @torch.no_grad()
     def start(self, model: nn.Module) -> None:
         """Take a model as the average so far."""
-        torch._foreach_copy_(list(self.module.parameters()), list(model.parameters()))
+        torch._foreach_copy_(_averaged(self.module), _averaged(model))
         self.n_averaged.fill_(1)
+
+
+def _averaged(model: nn.Module) -> list[Tensor]:
+    """Parameters, and statistics of normalization over batches."""
+    means = ("running_mean", "running_var")
+    statistics = [
+        buffer
+        for name, buffer in model.named_buffers()
+        if name.rpartition(".")[2] in means
+    ]
+    return [*model.parameters(), *statistics]

@@ -7,6 +7,7 @@ import pytest
 
 from vit_str.cli import main
 from vit_str.datasets.page_records import read_pages, read_shard, shard_paths
+from vit_str.datasets.picture_records import PictureRecord, read_picture_shard
 from vit_str.synthesis.pages.truth import ROLES
 
 needs_browser = pytest.mark.skipif(
@@ -56,6 +57,35 @@ def test_pages_of_ones_own_are_drawn_in_turns(tmp_path):
 
 
 @needs_browser
+def test_pictures_are_written_and_resumed(tmp_path, capsys):
+    out = tmp_path / "pictures"
+    command = ["render", "--find", "--out", str(out), "--processes", "1"]
+    assert main([*command, "--pages", "2"]) == 0
+    first = read_picture_shard(out / "00000.safetensors")
+    assert [record.number for record in first] == [0, 1]
+    for record in first:
+        assert max(record.image.size) <= 640
+        assert len(record.boxes) == len(record.sizes) == len(record.lines) > 0
+        gray = np.asarray(record.image.convert("L"), float)
+        inside = [gray[y0:y1, x0:x1].std() for x0, y0, x1, y1 in whole_boxes(record)]
+        assert np.median(inside) > 15
+    assert main([*command, "--pages", "3"]) == 0
+    more = read_picture_shard(out / "00000.safetensors")
+    assert len(more) == 3
+    assert np.array_equal(more[1].boxes, first[1].boxes)
+    assert main(["render", "--out", str(out), "--pages", "3"]) == 2
+    assert "begun with other find" in capsys.readouterr().err
+
+
+def whole_boxes(record: PictureRecord) -> np.ndarray:
+    """Boxes of the words that no edge cuts, in whole pixels."""
+    width, height = record.image.size
+    boxes = record.boxes.round().astype(int)
+    is_inside = (boxes[:, :2] > 0).all(1) & (boxes[:, 2:] < (width, height)).all(1)
+    return boxes[is_inside]
+
+
+@needs_browser
 @pytest.mark.slow
 def test_pages_are_captured_and_read(tmp_path):
     out = tmp_path / "pages"
@@ -80,6 +110,10 @@ def test_pages_are_captured_and_read(tmp_path):
         (
             ["--pages", "3", "--out", "x", "--language", "xx"],
             "pages are written in en, de",
+        ),
+        (
+            ["--pages", "3", "--out", "x", "--find", "--read", "1"],
+            "--find takes no --read",
         ),
         (["--pages", "3", "--out", "x.tar"], "would be a folder"),
         (["--pages", "3", "--out", "x", "--start", "7"], "expected a multiple of 100"),

@@ -32,6 +32,12 @@ def add_arguments(group: argparse._ArgumentGroup) -> None:
         help="draw the pages of .html files of your own in turns, labeled by their elements",
     )
     group.add_argument(
+        "--find",
+        action="store_true",
+        help="write pictures of parts of the pages, and what is where on them, to train the "
+        "network that finds lines: one file for a hundred pages, 3 MB",
+    )
+    group.add_argument(
         "--processes",
         type=positive,
         metavar="N",
@@ -58,7 +64,9 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.rendering.pages.dataset import write_pages
     from vit_str.rendering.pages.making import PageOptions
 
-    made = PageOptions(options.seed, families, options.language, options.read, html)
+    made = PageOptions(
+        options.seed, families, options.language, options.read, html, options.find
+    )
     processes = options.processes or min(_PROCESSES, thread_count())
     write_pages(options.out, options.pages, made, options.start, processes)
     console.write(f"{options.out}: {options.pages:,} pages")
@@ -116,6 +124,8 @@ def _refuse_options_of_words(options: argparse.Namespace) -> None:
         raise ValueError(f"--pages takes no {' or '.join(given)}: those are of words")
     if bool(options.out) == bool(options.sheet):
         raise ValueError("say where pages go: --out FOLDER or --sheet FILE.png")
+    if options.find and (options.read or options.sheet):
+        raise ValueError("--find takes no --read or --sheet: pages are as drawn")
     if options.sheet:
         from vit_str.reports.sheets import check_picture
 

@@ -2,7 +2,7 @@
 
 import json
 import multiprocessing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
@@ -15,8 +15,10 @@ from vit_str.datasets.page_records import (
     pages_of_shard,
     write_shard,
 )
+from vit_str.datasets.picture_records import pictures_of_shard, write_picture_shard
 from vit_str.files import exclusive, write_atomically
 from vit_str.rendering.pages.making import PageOptions, make_page
+from vit_str.rendering.pages.picture_making import make_picture
 from vit_str.synthesis.pages.browser import Browser
 from vit_str.synthesis.pages.truth import ROLES
 
@@ -44,10 +46,11 @@ def write_pages(
     folder.mkdir(parents=True, exist_ok=True)
     _note(folder, options)
     first = start // SHARD_SIZE
+    pages_there = pictures_of_shard if options.find else pages_of_shard
     missing = []
     for shard in range(-(-count // SHARD_SIZE)):
         size = min(SHARD_SIZE, count - shard * SHARD_SIZE)
-        if pages_of_shard(folder, first + shard) < size:
+        if pages_there(folder, first + shard) < size:
             missing.append((first + shard, size))
     left = sum(size for _, size in missing)
     if left < count:
@@ -82,15 +85,19 @@ def _make_shard(folder: Path, shard: int, size: int, options: PageOptions) -> in
     with Browser() as browser:
         first = shard * SHARD_SIZE
         numbers = range(first, first + size)
-        pages = [make_page(browser, number, options) for number in numbers]
-    write_shard(folder, shard, pages)
+        if options.find:
+            pictures = [make_picture(browser, number, options) for number in numbers]
+            write_picture_shard(folder, shard, pictures)
+        else:
+            pages = [make_page(browser, number, options) for number in numbers]
+            write_shard(folder, shard, pages)
     return size
 
 
 def _note(folder: Path, options: PageOptions) -> None:
     """Note what the pages of a folder are; refuse one that holds others."""
     path = folder / ABOUT
-    now: Mapping[str, Any] = json.loads(json.dumps(asdict(options) | {"roles": ROLES}))
+    now: dict[str, Any] = json.loads(json.dumps(asdict(options) | {"roles": ROLES}))
     with exclusive(folder / _LOCK):
         if not path.exists():
             if any(file.name != _LOCK for file in folder.iterdir()):
@@ -99,7 +106,11 @@ def _note(folder: Path, options: PageOptions) -> None:
                 temporary.write_text(json.dumps(now, indent=1) + "\n", "utf-8")
             return
         before = json.loads(path.read_text("utf-8"))
-    other = sorted(name for name in now if before.get(name, []) != now[name])
+    other = sorted(
+        name
+        for name in {*now, *before}
+        if (before.get(name) or None) != (now.get(name) or None)
+    )
     if other:
         raise ValueError(
             f"{folder} was begun with other {' and '.join(other)}; give the same, "

@@ -44,6 +44,7 @@ class PageOptions:
         language: of the texts; None for any.
         read: share of the pages that are captured and read.
         html: pages of the user's own to draw instead, in turns: name and text of each.
+        find: make pictures of their parts instead, see `PictureRecord`.
     """
 
     seed: int
@@ -51,6 +52,7 @@ class PageOptions:
     language: str | None
     read: float
     html: tuple[tuple[str, str], ...] = ()
+    find: bool = False
 
 
 def make_page(browser: Browser, number: int, options: PageOptions) -> PageRecord:
@@ -61,7 +63,7 @@ def make_page(browser: Browser, number: int, options: PageOptions) -> PageRecord
         number: from 0.
         options: of all pages.
     """
-    design = _design(number, options)
+    design = design_of(number, options)
     random = np.random.default_rng([options.seed, number])
     if random.random() >= options.read:
         return as_drawn(draw_page(browser, design), number)
@@ -71,7 +73,8 @@ def make_page(browser: Browser, number: int, options: PageOptions) -> PageRecord
     return as_read(page, take_picture(page.picture, capture), capture.way, number)
 
 
-def _design(number: int, options: PageOptions) -> PageDesign:
+def design_of(number: int, options: PageOptions) -> PageDesign:
+    """The HTML of a page: of a family, or of the user's own."""
     if not options.html:
         return design_page(options.seed, number, options.families, options.language)
     name, html = options.html[number % len(options.html)]

@@ -54,6 +54,11 @@ class ArrangerTraining(LightningModule):
         self._counts: dict[str, dict[str, list[float]]] = {}
 
     @property
+    def network(self) -> PageArranger:
+        """What is trained."""
+        return self.arranger
+
+    @property
     def averaged(self) -> PageArranger:
         """The moving average: the network that is validated and published."""
         return cast(PageArranger, self.average.module)

@@ -1,20 +1,19 @@
-"""``vit-str train`` for the network that arranges pages."""
+"""``vit-str train`` for networks that are no recognizers: they find, or arrange."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from lightning.fabric.utilities.exceptions import MisconfigurationException
+from lightning.pytorch import LightningDataModule, LightningModule
 
 from vit_str.training.checkpoints import CheckpointFiles
 from vit_str.training.command_line import CommandLine
 from vit_str.training.console import report
-from vit_str.training.pages.data import DrawnPages
-from vit_str.training.pages.module import ArrangerTraining
 
 _STOPPED = 130  # saved, and to be resumed
 
 
-class ArrangerCLI(CommandLine):
-    """Trains an `ArrangerTraining` on `DrawnPages`."""
+class NetworkCLI(CommandLine):
+    """Trains a network on its data."""
 
     def instantiate_classes(self) -> None:
         """Build model, data and trainer; a mistake in the configuration is one line."""
@@ -27,7 +26,7 @@ class ArrangerCLI(CommandLine):
     def train(self) -> int:
         """Train; returns the exit code."""
         trainer = self.trainer
-        self.report_beginning(self.model.arranger)
+        self.report_beginning(self.model.network)
         checkpoint = self.checkpoint
         try:
             trainer.fit(self.model, datamodule=self.datamodule, ckpt_path=checkpoint)
@@ -40,14 +39,41 @@ class ArrangerCLI(CommandLine):
         return 0
 
 
-def train_arranger(arguments: Sequence[str]) -> int:
-    """Train as the arguments say; returns the exit code."""
-    return ArrangerCLI(
-        ArrangerTraining,
-        DrawnPages,
+def network_cli(kind: str, arguments: Sequence[str]) -> NetworkCLI:
+    """Model, data and trainer as the arguments describe them.
+
+    Args:
+        kind: one of `NETWORKS`.
+        arguments: of the command.
+    """
+    model, data = NETWORKS[kind]()
+    return NetworkCLI(
+        model,
+        data,
         save_config_kwargs={"overwrite": True},
         args=list(arguments),
         parser_kwargs={"prog": "vit-str train"},
         seed_everything_default=1,
         run=False,
-    ).train()
+    )
+
+
+def _arranger() -> "Parts":
+    from vit_str.training.pages import ArrangerTraining, DrawnPages
+
+    return ArrangerTraining, DrawnPages
+
+
+def _finder() -> "Parts":
+    from vit_str.training.find import DrawnPictures, FinderTraining
+
+    return FinderTraining, DrawnPictures
+
+
+Parts = tuple[type[LightningModule], type[LightningDataModule]]
+
+NETWORKS: Mapping[str, Callable[[], Parts]] = {
+    "arranger": _arranger,
+    "finder": _finder,
+}
+"""By the name in ``model`` of a configuration: what trains it, and its data."""

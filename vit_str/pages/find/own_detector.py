@@ -1,0 +1,144 @@
+"""Our own detector: a network that finds, run by onnxruntime, and the lines of its maps."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from vit_str.console import reason_of
+from vit_str.engines.forks import PerProcess
+from vit_str.engines.graph_files import open_session, session_options
+from vit_str.machine import thread_count
+from vit_str.pages.find.flattening import Middle
+from vit_str.pages.find.geometry import Quadrilateral
+from vit_str.pages.find.lines import CELL, FoundLine, find_lines
+from vit_str.pages.find.maps import MAPS
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from onnxruntime import InferenceSession
+
+FORMAT = "vit-str finder 1"
+"""Of graphs, in their metadata."""
+IMAGES, MAPS_OF_GRAPH = "images", "maps"
+"""Names of the input and the output of a graph."""
+_STEP = 32  # the network takes sides that this divides
+_SHORT = 736  # pixels to which the shorter side of a small picture is enlarged
+_LONG = 2000  # pixels to which the longer side of a large picture is reduced
+_LONGEST = 4 * _SHORT  # however narrow
+# Letters lower than this, in pixels that the network sees, are looked at once more, about so high
+_SMALL, _MIDDLING = 11.0, 16.0
+_MOST_PIXELS = 6e6  # then seen, at most
+_WORTH_IT = 1.2  # times as large, at least
+_BENT_LINE = (
+    12.0  # heights from which on a line is long enough to tell how a page is bent
+)
+_POINTS = 24  # of the middle of a line
+
+
+class FinderDetector:
+    """A network that finds, as ``vit-str export`` writes it.
+
+    Args:
+        path: of the graph.
+
+    Raises:
+        ValueError: OpenCV is not installed, or the file is none of ours or damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._session = PerProcess(self._open(), self._open)
+
+    def lines(self, image: Image.Image) -> list[Quadrilateral]:
+        """See `LineDetector`."""
+        return [line.quadrilateral for line in self.find(image)]
+
+    def lines_and_middles(
+        self, image: Image.Image
+    ) -> tuple[list[Quadrilateral], list[Middle]]:
+        """A quadrilateral around each line, and the middles of the long ones."""
+        found = self.find(image)
+        middles = []
+        for line in found:
+            points = line.strip.mean(1)
+            length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+            if length >= _BENT_LINE * line.height:
+                middles.append(Middle(_evenly(points), line.height))
+        return [line.quadrilateral for line in found], middles
+
+    def find(self, image: Image.Image) -> list[FoundLine]:
+        """The lines of an RGB image with their words, in its pixels.
+
+        Where most letters are small, the image is looked at once more, larger.
+        """
+        maps, scale = self.maps(image)
+        lines = find_lines(maps)
+        if lines:
+            height = float(np.median([line.height for line in lines]))
+            pixels = maps[0].size * CELL**2
+            closer = min(_MIDDLING / height, (_MOST_PIXELS / pixels) ** 0.5)
+            if height < _SMALL and closer > _WORTH_IT:
+                maps, scale = self.maps(image, closer)
+                lines = find_lines(maps)
+        return [_enlarged(line, scale) for line in lines]
+
+    def maps(
+        self, image: Image.Image, closer: float = 1.0
+    ) -> tuple["Float[np.ndarray, 'map row column']", "Float[np.ndarray, ' 2']"]:
+        """What the network says, and pixels of the image for each of those it has seen.
+
+        Args:
+            image: in RGB.
+            closer: by which it is larger than the network usually sees it.
+        """
+        short, long = sorted(image.size)
+        scale = max(min(1.0, _LONG / long), min(_SHORT / short, _LONGEST / long))
+        scale *= closer
+        size = _in_steps(image.width * scale), _in_steps(image.height * scale)
+        pixels = np.asarray(
+            image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2)
+        )
+        values = pixels.transpose(2, 0, 1)[None].astype(np.float32)
+        values /= 255
+        [[maps]] = self._session.value.run(None, {IMAGES: values})
+        return maps, np.divide(image.size, size)
+
+    def _open(self) -> "InferenceSession":
+        options = session_options(thread_count())
+        # With plans for every size of image it would keep, and need, nearly twice the memory
+        options.enable_mem_pattern = False
+        try:
+            session = open_session(self._path, options)
+            metadata = session.get_modelmeta().custom_metadata_map
+        except Exception as error:  # of types of its own
+            raise ValueError(
+                f"{self._path}: no network that finds lines ({reason_of(error)})"
+            ) from None
+        if metadata.get("format") != FORMAT or json.loads(metadata["maps"]) != [*MAPS]:
+            raise ValueError(
+                f"{self._path}: no network that finds lines; write one with vit-str export "
+                "finder.safetensors --out finder.onnx"
+            )
+        return session
+
+
+def _enlarged(line: FoundLine, scale: np.ndarray) -> FoundLine:
+    words = [word * scale for word in line.words]
+    height = line.height * float(scale.mean())
+    return FoundLine(line.strip * scale, words, height, line.confidence)
+
+
+def _evenly(points: "Float[np.ndarray, 'point 2']") -> "Float[np.ndarray, 'point 2']":
+    """As many points along a line as the flattening of pages takes."""
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    lengths = np.concatenate([[0.0], np.cumsum(steps)])
+    at = np.linspace(0, lengths[-1], _POINTS)
+    return np.stack([np.interp(at, lengths, column) for column in points.T], 1)
+
+
+def _in_steps(side: float) -> int:
+    """The side nearest to one that the network takes."""
+    return max(_STEP, round(side / _STEP) * _STEP)

@@ -1,0 +1,206 @@
+"""From what is where in a picture to the maps that a network should find."""
+
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from jaxtyping import Float
+
+from vit_str.models.finder import CELL
+from vit_str.pages.find.maps import (
+    CORE,
+    LEAST_CORE,
+    LEAST_GAP,
+    MAPS,
+    MOST_SHRUNK,
+    SHARES,
+    SHRUNK,
+    from_height,
+)
+from vit_str.synthesis.places import Places
+
+SMALLEST = 6.0
+"""Pixels of the height of letters; what is smaller neither has to be found nor is wrong to find."""
+_FINE = (
+    4  # masks are drawn at this many places of a cell, along and across, and averaged
+)
+_BITS = 4  # of fractions of a pixel in OpenCV
+_HIGHER = 2.0  # times the height of cores that gaps have, so that they part them
+_AROUND = 0.7  # share of the height of letters where direction and height are said
+
+Strip = Float[np.ndarray, "point 2 2"]
+
+
+class TrueMaps(NamedTuple):
+    """What is right, and where it counts.
+
+    Attributes:
+        maps: as of `MAPS`; shares from 0 to 1.
+        weight: 0 where text is too small to be found, or cut.
+    """
+
+    maps: Float[np.ndarray, "map row column"]
+    weight: Float[np.ndarray, "row column"]
+
+
+def true_maps(places: Places, size: tuple[int, int]) -> TrueMaps:
+    """Maps of a picture.
+
+    Args:
+        places: what is where.
+        size: height and width of the picture, multiples of `CELL`.
+    """
+    canvas = _Canvas(size)
+    for line in _lines_of(places):
+        canvas.add_line(line)
+    for (start, end), width in zip(places.rules, places.rule_widths, strict=True):
+        across, down = np.abs(end - start)
+        canvas.stroke("across" if across >= down else "down", start, end, float(width))
+    for corners, is_ticked in zip(places.checks, places.is_ticked, strict=True):
+        canvas.fill("box", corners)
+        if is_ticked:
+            canvas.fill("ticked", corners)
+    for corners in places.pictures:
+        canvas.fill("picture", corners)
+    for corners in places.unclear:
+        canvas.fill("unclear", corners)
+    return canvas.finished()
+
+
+def _lines_of(places: Places) -> list[list[Strip]]:
+    numbered = zip(places.lines.tolist(), places.strips, strict=True)
+    return [
+        [strip for _, strip in group]
+        for _, group in groupby(numbered, lambda each: each[0])
+    ]
+
+
+class _Canvas:
+    """Maps while they are drawn."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        rows, columns = size[0] // CELL, size[1] // CELL
+        self._fine = {
+            name: np.zeros((rows * _FINE, columns * _FINE), np.uint8)
+            for name in (*MAPS[:SHARES], "unclear")
+        }
+        self._values = np.zeros((rows, columns, 3), np.float32)
+
+    def finished(self) -> TrueMaps:
+        """What was drawn."""
+        shares = [_averaged(self._fine[name]) for name in MAPS[:SHARES]]
+        maps = np.stack([*shares, *self._values.transpose(2, 0, 1)])
+        return TrueMaps(maps, 1 - _averaged(self._fine["unclear"]))
+
+    def fill(self, name: str, points: Float[np.ndarray, "point 2"]) -> None:
+        """Fill a polygon."""
+        cv2.fillPoly(self._fine[name], [_fixed(points, CELL / _FINE)], 255, shift=_BITS)
+
+    def stroke(
+        self, name: str, start: np.ndarray, end: np.ndarray, width: float
+    ) -> None:
+        """A line, at least as wide as a cell."""
+        along = (end - start) / max(1e-6, float(np.linalg.norm(end - start)))
+        half = np.array([-along[1], along[0]]) * max(width, CELL) / 2
+        self.fill(name, np.array([start - half, end - half, end + half, start + half]))
+
+    def add_line(self, words: list[Strip]) -> None:
+        """The core of a line, the gaps between its words, its direction and height."""
+        points = np.concatenate(words)
+        height = _height(points)
+        if height < SMALLEST:
+            self.fill("unclear", _outline(points, 1.0))
+            return
+        if len(points) < 2:
+            return
+        self._add_values(points)
+        core = max(CORE, LEAST_CORE / height)
+        self.fill("ink", _outline(_shrunk(points, height), core))
+        for one, other in pairwise(words):
+            self._add_gap(one[-1], other[0], core * _HIGHER)
+
+    def _add_gap(self, end: np.ndarray, start: np.ndarray, share: float) -> None:
+        """Between the end of a word and the start of the next one."""
+        middle = (end.mean(0) + start.mean(0)) / 2
+        across = (end[1] - end[0] + start[1] - start[0]) / 4
+        along = np.array([across[1], -across[0]]) / max(1e-6, np.linalg.norm(across))
+        wide = float((start.mean(0) - end.mean(0)) @ along)
+        reach = along * max(wide, LEAST_GAP) / 2
+        half = across * share
+        corners = [middle - reach - half, middle + reach - half]
+        corners += [middle + reach + half, middle - reach + half]
+        self.fill("gap", np.array(corners))
+
+    def _add_values(self, points: Strip) -> None:
+        middles = points.mean(1)
+        halves = (points[:, 1] - points[:, 0]) / 2 * _AROUND
+        ends = _ends(middles, halves)
+        for place in range(len(points) - 1):
+            along = middles[place + 1] - middles[place]
+            length = float(np.linalg.norm(along))
+            if length < 1e-6:
+                continue
+            height = _height(points[place : place + 2])
+            if height < SMALLEST:
+                continue
+            corners = [ends[place] - halves[place], ends[place + 1] - halves[place + 1]]
+            corners += [
+                ends[place + 1] + halves[place + 1],
+                ends[place] + halves[place],
+            ]
+            values = (*(along / length), float(from_height(np.array(height))))
+            cv2.fillPoly(
+                self._values,
+                [_fixed(np.array(corners), CELL)],
+                [float(value) for value in values],
+                shift=_BITS,
+            )
+
+
+def _height(points: Strip) -> float:
+    return float(np.linalg.norm(points[:, 1] - points[:, 0], axis=-1).mean())
+
+
+def _ends(middles: np.ndarray, halves: np.ndarray) -> np.ndarray:
+    """Middles of a line that is a little longer at both ends."""
+    longer = middles.copy()
+    for place, other in ((0, 1), (-1, -2)):
+        along = middles[place] - middles[other]
+        length = np.linalg.norm(along)
+        if length:
+            longer[place] += along / length * np.linalg.norm(halves[place])
+    return longer
+
+
+def _shrunk(points: Strip, height: float) -> Strip:
+    """A line that is shorter at both ends."""
+    middles = points.mean(1)
+    steps = np.linalg.norm(np.diff(middles, axis=0), axis=-1)
+    before = np.concatenate([[0.0], np.cumsum(steps)])
+    length = before[-1]
+    cut = min(SHRUNK * height, MOST_SHRUNK * length)
+    inner = (before > cut) & (before < length - cut)
+    at = np.concatenate([[cut], before[inner], [length - cut]])
+    flat = points.reshape(len(points), -1)
+    rows = [np.interp(at, before, column) for column in flat.T]
+    return np.stack(rows, 1).reshape(-1, 2, 2)
+
+
+def _outline(points: Strip, share: float) -> np.ndarray:
+    """The polygon around a share of the height of a line."""
+    middles = points.mean(1)
+    halves = (points[:, 1] - points[:, 0]) / 2 * share
+    return np.concatenate([middles - halves, (middles + halves)[::-1]])
+
+
+def _fixed(points: np.ndarray, side: float) -> np.ndarray:
+    """Places in pixels as OpenCV takes them, whose pixels have their middles at whole numbers."""
+    scaled = (points / side - 0.5) * (1 << _BITS)
+    return np.round(scaled.clip(-(2**20), 2**20)).astype(np.int32)
+
+
+def _averaged(fine: np.ndarray) -> Float[np.ndarray, "row column"]:
+    rows, columns = fine.shape[0] // _FINE, fine.shape[1] // _FINE
+    cells = fine.reshape(rows, _FINE, columns, _FINE).astype(np.float32)
+    return cells.mean((1, 3)) / 255
