@@ -111,7 +111,8 @@ def _of_module(module: str, names: str) -> dict[str, Any]:
     found = vars(import_module(module))
     values = {}
     for name in names.split():
-        values[name] = _plain(found[name] if name in found else found[f"_{name}"])
+        # A module's own number goes before one of that name which it imports
+        values[name] = _plain(found[name if f"_{name}" not in found else f"_{name}"])
     return values
 
 

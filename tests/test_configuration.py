@@ -11,7 +11,9 @@ from vit_str.training.configuration import completed
 from vit_str.training.module import RecognizerTraining
 
 CONFIGS = sorted(
-    path for path in Path("configs").glob("*.yaml") if path.stem != "arrange"
+    path
+    for path in Path("configs").glob("*.yaml")
+    if path.stem not in ("arrange", "find")
 )
 
 

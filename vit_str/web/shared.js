@@ -99,7 +99,7 @@ export const pages = {
   "CROP_HEIGHT": 300,
   "SPECK": 0.25,
   "SAMPLE": 6,
-  "DOUBTFUL": 0.9,
+  "DOUBTFUL": 0.98,
   "LONG_S": 0.2,
   "HEADSTART": 1.1
 };
