@@ -366,6 +366,7 @@ def test_the_version_names_the_weights(run):
     digest = hashlib.sha256((BUNDLED / "tiny.safetensors").read_bytes()).hexdigest()
     assert (code, out.count("\n")) == (0, 1)
     assert f"tiny sha256:{digest}" in out
+    assert "arranger sha256:" in out
 
 
 def test_the_changelog_names_the_bundled_weights():

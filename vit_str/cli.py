@@ -190,9 +190,11 @@ def _version() -> str:
 
     import vit_str
 
+    bundled = Path(__file__).with_name("bundled")
+    files = [*bundled.glob("*.safetensors"), *bundled.glob("*.onnx")]
     weights = [
         f"{path.stem} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-        for path in sorted(Path(__file__).with_name("bundled").glob("*.safetensors"))
+        for path in sorted(files)
     ]
     return ", ".join([f"vit-str {vit_str.__version__}", *weights])
 
