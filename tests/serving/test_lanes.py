@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from vit_str.serving.lanes import Lane, MeanTime, Share, set_at_end
+from vit_str.serving.lanes import Lane, MeanTime, set_at_end
 from vit_str.serving.limits import Refusal, site_of
 
 
@@ -142,42 +142,6 @@ def test_a_timeout_of_the_work_is_its_own():
 )
 def test_clients_are_told_apart_by_address_or_network(address, site):
     assert site_of(address) == site
-
-
-def test_batches_leave_half_of_the_time_to_what_goes_on():
-    share = Share()
-
-    def batches(seconds: float) -> int:
-        end = time.monotonic() + seconds
-        count = 0
-        while time.monotonic() < end:
-            with share.batch():
-                time.sleep(0.02)
-            count += 1
-        return count
-
-    alone = batches(0.5)
-    with share.going_on():
-        beside = batches(0.5)
-    assert beside <= 0.6 * alone
-    assert beside >= 0.2 * alone
-    with share.batch():  # what is over is not waited for
-        time.sleep(0.3)
-    began = time.monotonic()
-    with share.batch():
-        assert time.monotonic() - began < 0.1
-
-
-def test_a_batch_begins_when_nothing_goes_on_any_more():
-    share = Share()
-    with share.batch():
-        time.sleep(0.5)
-    page = share.going_on()
-    page.__enter__()
-    threading.Timer(0.05, page.__exit__, (None, None, None)).start()
-    began = time.monotonic()
-    with share.batch():
-        assert 0.04 < time.monotonic() - began < 0.4
 
 
 def test_the_mean_time_follows_the_last_jobs():

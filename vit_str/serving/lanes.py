@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from threading import Condition, Event
+from threading import Event
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -126,40 +126,6 @@ class Lane:
     def close(self) -> None:
         """Begin nothing more, and wait for what is in progress."""
         self._pool.shutdown(cancel_futures=True)
-
-
-class Share:
-    """Gives what goes on for long, such as a page, half of the time of what comes in batches."""
-
-    def __init__(self) -> None:
-        self._going_on = 0
-        self._changed = Condition()
-        self._owed_until = 0.0  # on the clock
-
-    @contextmanager
-    def going_on(self) -> Iterator[None]:
-        """While the block runs, batches leave it its time."""
-        with self._changed:
-            self._going_on += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._going_on -= 1
-                self._changed.notify_all()
-
-    @contextmanager
-    def batch(self) -> Iterator[None]:
-        """A batch begins as late after the last one as that took, if something goes on."""
-        with self._changed:
-            while self._going_on and (left := self._owed_until - time.monotonic()) > 0:
-                self._changed.wait(left)
-        began = time.monotonic()
-        try:
-            yield
-        finally:
-            ended = time.monotonic()
-            self._owed_until = ended + (ended - began)
 
 
 class MeanTime:

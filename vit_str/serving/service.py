@@ -40,7 +40,7 @@ from vit_str.scripts.script_detector import ScriptDetector
 from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.documents import files_of_tables
 from vit_str.serving.guard import LOG, Metrics
-from vit_str.serving.lanes import Lane, MeanTime, Share, set_at_end
+from vit_str.serving.lanes import Lane, MeanTime, set_at_end
 from vit_str.serving.limits import (
     MOST_CHECKED,
     MOST_PAGES,
@@ -195,7 +195,6 @@ class ReadingService:
         self._drawers = Lane(_DRAWERS, patience=patience)
         self._page_reader = Lane(1, patience=patience)
         self._page_reader.prepare(self._prepare_pages)
-        self._share = Share()  # of pages, beside words
         self._page_time = MeanTime()
         self._dropped: OrderedDict[bytes, None] = OrderedDict()
         self._reading: BatchingQueue[DecodedImage, Reading] = BatchingQueue(
@@ -476,12 +475,11 @@ class ReadingService:
         self, reader: Reader, images: Sequence[DecodedImage], options: ReadOptions
     ) -> list[Reading]:
         self.metrics.batches.observe(len(images))
-        with self._share.batch():
-            return reader.read_decoded(
-                images,
-                boxes=options.boxes,
-                attention=options.attention,
-            )
+        return reader.read_decoded(
+            images,
+            boxes=options.boxes,
+            attention=options.attention,
+        )
 
     def _open_searcher(self, search: Search) -> Reader:
         with refused():
@@ -553,7 +551,7 @@ class ReadingService:
         ]
         least = 0.0 if wanted.all_words else MINIMUM_CONFIDENCE
         page_reader = PageReader(reader, detector, own.lines, least, others)
-        with self._share.going_on(), self._page_time.measured():
+        with self._page_time.measured():
             page = page_reader.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
         (found,) = document_pages(upload.name, {wanted.number: page})
