@@ -55,7 +55,8 @@ STUDY = Study(
     ),
     correction=(
         "That the end is clear and the beginning faint is how recurrent networks "
-        "start. What training makes of it, the rows of networks that learned show."
+        "start. Training turns it: a GRU that has learned to copy holds the first "
+        "symbols best, one that has learned to reverse both ends about alike."
     ),
 )
 
