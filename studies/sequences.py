@@ -4,7 +4,9 @@ Nothing in copying and reversing has to be understood, so what a network fails t
 to carry from the encoder to the decoder.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 import torch
@@ -167,15 +169,29 @@ def train_translator(
     dim: int,
     steps: int,
     learning_rate: float,
+    growing: bool = False,
     device: str = "cpu",
 ) -> RecurrentTranslator:
-    """A network that has learned the task; it may write twice as much as it was trained on."""
+    """A network that was trained on the task; it may write twice as much as it was trained on.
+
+    With ``growing`` sequences are short at first, see `growing_tasks`.
+    """
+    tasks = growing_tasks(task, steps) if growing else repeat(task)
     with seeded(seed):
         model = RecurrentTranslator(task, dim, attention).to(device)
         fit_warm(
             model,
-            lambda: model.loss(*task.draw(64, device=device)),
+            lambda: model.loss(*next(tasks).draw(64, device=device)),
             steps,
             learning_rate,
         )
     return model.eval()
+
+
+def growing_tasks(task: SequenceTask, steps: int) -> Iterator[SequenceTask]:
+    """The task of each step: sequences get longer during the first half of the steps."""
+    shortest, longest = task.lengths
+    for step in range(steps):
+        share = min(1.0, 2 * step / steps)
+        until = shortest + round(share * (longest - shortest))
+        yield replace(task, lengths=(shortest, until))

@@ -9,7 +9,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from studies import bidirectional, conv_far, gates, memory, recency, relu_rnn, tanh_blur
-from studies.sequences import SequenceTask, train_translator
+from studies.sequences import SequenceTask, growing_tasks, train_translator
+from studies.study import Settings, Table, Verdict
 from studies.training import seeded
 from vit_str.models.encoders.recurrent import NETWORKS
 
@@ -149,6 +150,49 @@ def test_shares_are_written_from_the_end_of_the_source():
         0,
         1,
     ]
+
+
+def recency_rows(written):
+    """A table in which networks write these shares, for each seed one, and hold every symbol."""
+    rows = []
+    for name, shares in written.items():
+        for seed, share in enumerate(shares):
+            rows += [("written", name, seed, 0, share), ("written", name, seed, 1, 1.0)]
+            rows.append(("named", name, seed, 0, 1.0))
+    rows.append(("named", recency.RNN, 0, 0, 1.0))
+    return Table.of("experiment network seed distance right_symbols", rows)
+
+
+def test_vectors_of_trainings_that_did_not_learn_are_left_out():
+    table = recency_rows({recency.COPYING: [0.8, 0.7, 0.9], recency.REVERSING: [0.1]})
+    written = recency.written_by_run(table)
+    assert written[recency.COPYING] == pytest.approx([0.9, 0.85, 0.95])
+    held = recency.of_learned(table.where(experiment="named"), written)
+    assert [(row["network"], row["seed"]) for row in held] == [
+        (recency.COPYING, 0),
+        (recency.COPYING, 2),
+        (recency.RNN, 0),
+    ]
+
+
+@pytest.mark.parametrize("steps", [0, 400])
+def test_recency_decides_by_networks_that_learned(monkeypatch, steps):
+    sizes = {"dim": 32, "steps": steps, "learning_rate": 1e-2}
+    monkeypatch.setattr(recency, "_QUICK_TRAINING", sizes)
+    monkeypatch.setattr(recency, "_TASK", SequenceTask(4, (2, 4), False))
+    found = recency.run(Settings(quick=True, seeds=1))
+    assert (found.verdict == Verdict.UNDECIDED) == (steps == 0)
+    assert ("writes right" in found.measure) == (steps == 0)
+    trained = found.summary[2:]
+    learned = "0 of 1" if steps == 0 else "1 of 1"
+    assert [row["trainings that learned"] for row in trained] == [learned] * 2
+
+
+def test_sequences_grow_during_the_first_half_of_the_steps():
+    task = SequenceTask(4, (2, 6), True)
+    longest = [each.lengths[1] for each in growing_tasks(task, 8)]
+    assert longest == [2, 3, 4, 5, 6, 6, 6, 6]
+    assert {each.lengths[0] for each in growing_tasks(task, 8)} == {2}
 
 
 @pytest.mark.parametrize(

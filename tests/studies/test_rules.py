@@ -36,6 +36,7 @@ from studies.study import Values, Verdict
 YES = Verdict.SUPPORTED
 PARTLY = Verdict.PARTLY
 NO = Verdict.NOT_SUPPORTED
+UNDECIDED = Verdict.UNDECIDED
 CHANCE = Values([0.25, 0.255, 0.245])
 GOOD = Values([0.99, 1, 0.98])
 BAD = Values([0.4, 0.5, 0.45])
@@ -108,9 +109,11 @@ RULES: list[tuple[Callable[..., Verdict], tuple[object, ...], Verdict]] = [
     (tanh, (0.05, 0.1, 1.0), PARTLY),
     (tanh, (0.05, 1.0, 0.3), PARTLY),
     (tanh, (0.6, 1.0, 1.0), NO),
-    (recency.judge, ({"a": same(0.3), "b": same(0.2)},), YES),
-    (recency.judge, ({"a": same(0.3), "b": same(0.05)},), PARTLY),
-    (recency.judge, ({"a": same(-0.3), "b": same(0.05)},), NO),
+    (recency.judge, ({"a": same(0.3), "b": same(0.2)}, {"b": same(0.9)}), YES),
+    (recency.judge, ({"a": same(0.3), "b": same(0.05)}, {"b": same(0.9)}), PARTLY),
+    (recency.judge, ({"a": same(-0.3), "b": same(0.05)}, {"b": same(0.9)}), NO),
+    (recency.judge, ({"a": same(0.3), "b": same(0.2)}, {"b": same(0.89)}), UNDECIDED),
+    (recency.judge, ({"a": same(0.3)}, {"b": Values([1, 1, 0, 0])}), UNDECIDED),
     (stages, ((1, 32), BAD, CHANCE), YES),
     (stages, ((1, 32), BAD, GOOD), PARTLY),
     (stages, ((1, 1), BAD, BAD), NO),
@@ -190,8 +193,8 @@ RULES: list[tuple[Callable[..., Verdict], tuple[object, ...], Verdict]] = [
     (data_hunger.judge, (GAIN, same(0.05)), YES),
     (data_hunger.judge, (GAIN, NO_GAIN), PARTLY),
     (data_hunger.judge, (NO_GAIN, same(0.05)), NO),
-    (data_hunger.judge, (NO_GAIN, same(0.05), False), Verdict.UNDECIDED),
-    (data_hunger.judge, (GAIN, same(0.05), False), Verdict.UNDECIDED),
+    (data_hunger.judge, (NO_GAIN, same(0.05), False), UNDECIDED),
+    (data_hunger.judge, (GAIN, same(0.05), False), UNDECIDED),
     (translation.judge, (same(0.95), 0.0), YES),
     (translation.judge, (same(0.8), 0.0), PARTLY),
     (translation.judge, (same(0.3), 0.0), NO),
