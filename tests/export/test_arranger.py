@@ -70,6 +70,11 @@ def test_another_file_is_named(tmp_path, data):
         ArrangerNetwork(path)
 
 
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"nope\.onnx: no such file"):
+        ArrangerNetwork(tmp_path / "nope.onnx")
+
+
 def test_the_network_of_the_package_knows_the_roles_of_drawn_pages():
     from vit_str.synthesis.pages.truth import ROLES as DRAWN
 

@@ -36,6 +36,10 @@ class ArrangerNetwork:
     """
 
     def __init__(self, path: Path, threads: int | None = None) -> None:
+        if not path.is_file():
+            raise ValueError(
+                f"{path}: no such file; give a network that vit-str export has written"
+            )
         open_graph = partial(_opened, path, threads or thread_count())
         self._session = PerProcess(open_graph(), open_graph)
         self.roles = _roles(self._session.value, path)
@@ -70,7 +74,7 @@ def _opened(path: Path, threads: int) -> InferenceSession:
         )
     except Exception as error:  # of types of its own
         reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"{path}: cannot be opened: {reason}") from None
+        raise ValueError(f"{path}: no network that arranges pages ({reason})") from None
 
 
 def _roles(session: InferenceSession, path: Path) -> Sequence[str]:
