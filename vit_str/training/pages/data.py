@@ -9,6 +9,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_in
 
 from vit_str.datasets.page_records import PageRecord, read_pages, read_shard, shards_of
 from vit_str.training.pages.examples import Batch, Example, batch_of, example_of
+from vit_str.training.pages.variation import NONE, Variation, paired
 
 _WINDOW = 6  # shards whose pages are mixed, and sorted by their lengths
 _FEWEST = 3  # pieces of a page that there is something to arrange on
@@ -22,10 +23,16 @@ class PageBatches(IterableDataset[Batch]):
         pairs: of tokens in a batch, at most: pages times the square of their length.
         longest: tokens of a page; longer ones are left out.
         seed: of order and noise.
+        variation: how pages are varied.
     """
 
     def __init__(
-        self, folders: Sequence[Path], pairs: int, longest: int, seed: int
+        self,
+        folders: Sequence[Path],
+        pairs: int,
+        longest: int,
+        seed: int,
+        variation: Variation = NONE,
     ) -> None:
         for folder in folders:
             shards_of(folder)  # a folder without pages is an error now
@@ -33,6 +40,7 @@ class PageBatches(IterableDataset[Batch]):
         self.pairs = pairs
         self.longest = longest
         self.seed = seed
+        self.variation = variation
 
     def __iter__(self) -> Iterator[Batch]:
         worker = get_worker_info()
@@ -56,7 +64,10 @@ class PageBatches(IterableDataset[Batch]):
     def _batches(
         self, pages: Sequence[PageRecord], random: np.random.Generator
     ) -> Iterator[Batch]:
-        examples = [example_of(page, random, is_training=True) for page in pages]
+        examples = [
+            example_of(page, random, is_training=True, variation=self.variation)
+            for page in paired(pages, random, self.variation)
+        ]
         parts = list(parted(examples, self.pairs, self.longest))
         for place in random.permutation(len(parts)):
             yield batch_of(parts[place])
@@ -88,6 +99,7 @@ class DrawnPages(LightningDataModule):
         pairs: of tokens in a batch, at most: decides how much memory a step takes.
         longest: tokens of a page; longer ones are left out of training.
         seed: of order and noise.
+        variation: how pages are varied in training.
         workers: processes that prepare batches.
     """
 
@@ -98,6 +110,7 @@ class DrawnPages(LightningDataModule):
         pairs: int = 400_000,
         longest: int = 450,
         seed: int = 1,
+        variation: Variation | None = None,
         workers: int = 0,
     ) -> None:
         super().__init__()
@@ -106,6 +119,7 @@ class DrawnPages(LightningDataModule):
         self.pairs = pairs
         self.longest = longest
         self.seed = seed
+        self.variation = variation or Variation()
         self.workers = workers
 
     @property
@@ -115,7 +129,9 @@ class DrawnPages(LightningDataModule):
 
     def train_dataloader(self) -> DataLoader:
         """Batches without an end."""
-        batches = PageBatches(self.folders, self.pairs, self.longest, self.seed)
+        batches = PageBatches(
+            self.folders, self.pairs, self.longest, self.seed, self.variation
+        )
         return DataLoader(
             batches,
             batch_size=None,

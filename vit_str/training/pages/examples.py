@@ -13,6 +13,7 @@ from vit_str.pages.arrange.features import Tokens, tokens_of
 from vit_str.pages.arrange.leveling import GAP, Found, leveled, upright_rules
 from vit_str.pages.arrange.pieces import grouped
 from vit_str.training.pages.noise import DRAWN, noisy
+from vit_str.training.pages.variation import NONE, Variation, unread_pieces, varied
 
 if TYPE_CHECKING:
     from jaxtyping import Int32
@@ -57,7 +58,11 @@ class Batch(NamedTuple):
 
 
 def example_of(
-    page: PageRecord, random: np.random.Generator, *, is_training: bool
+    page: PageRecord,
+    random: np.random.Generator,
+    *,
+    is_training: bool,
+    variation: Variation = NONE,
 ) -> Example:
     """A page with noise.
 
@@ -65,7 +70,10 @@ def example_of(
         page: drawn, or read.
         random: of the noise.
         is_training: also vary how words are joined to pieces, and lose some shapes.
+        variation: how pages are varied in training.
     """
+    if is_training:
+        page = varied(page, random, variation)
     if is_training or page.way == DRAWN:
         page = noisy(page, random)
     words, shapes = leveled(
@@ -92,7 +100,11 @@ def example_of(
     about = np.full((len(pieces), len(BLOCK_FIELDS)), -1, np.int32)
     about[block >= 0] = page.blocks[block[block >= 0]]
     texts = [" ".join(page.words[k] for k in piece.tolist()) for piece in pieces]
-    return Example(tokens_of(words, pieces, shapes), block, place, about, texts)
+    tokens = tokens_of(words, pieces, shapes)
+    if is_training:
+        unread = unread_pieces(len(pieces), random, variation)
+        tokens.ngrams[: len(pieces)][unread] = 0
+    return Example(tokens, block, place, about, texts)
 
 
 def _most(blocks: np.ndarray) -> int:
