@@ -31,6 +31,9 @@ _GROUPS = (
     "font-style: italic",
     "background: #eee",
     "font-weight: 700; padding-top: .7em",
+    "font-weight: 700; text-align: center",
+    "text-transform: uppercase; font-size: .82em; letter-spacing: .06em",
+    "background: #444; color: #fff",
 )
 _SUMS = (
     "",
@@ -53,7 +56,7 @@ class TableLook:
 
     Attributes:
         rules: ``none``, ``all``, ``rows``, ``head``, ``outer``, ``zebra``, ``levels``, ``columns``,
-            ``groups`` or ``sides``.
+            ``groups``, ``sides`` or ``apart``.
         css: of everything in them.
         has_bold_labels: whether the first column is set apart, as head cells of rows.
         is_wide: over the whole width.
@@ -317,13 +320,20 @@ class Style:
         random = self.random
         rules = random.weighted(
             {"none": 3, "all": 3, "rows": 3, "head": 2, "zebra": 2, "levels": 2}
-            | {"outer": 0.7, "columns": 0.7, "groups": 0.7, "sides": 0.5}
+            | {"outer": 0.7, "columns": 0.7, "groups": 0.7, "sides": 0.5, "apart": 0.5}
         )
-        line = random.one("1px solid #333", "1px solid #bbb", "0.6px solid #000")
+        line = random.one(
+            "1px solid #333",
+            "1px solid #bbb",
+            "0.6px solid #000",
+            "1px solid #e2e2e2",
+            "1px dotted #777",
+        )
         thick = random.one(
             "2px solid #222", f"1.5px solid {self.color}", "1px solid #000"
         )
-        across, down = random.uniform(0.2, 1.0), random.one(0.04, 0.12, 0.25, 0.4, 0.6)
+        across = random.uniform(0.2, 1.0) if random.chance(0.85) else random.one(1.5, 2)
+        down = random.one(0.04, 0.12, 0.25, 0.4, 0.6, 0.9)
         valign = random.one("top", "top", "middle", "baseline")
         cells = "TABLE td, TABLE th, TABLE [role$=cell], TABLE [role$=header]"
         heads = "TABLE thead th, TABLE [role=columnheader]"
@@ -354,6 +364,7 @@ class Style:
             f"TABLE .group {{ {random.choice(_GROUPS)} }}",
             f"TABLE .sum {{ {random.choice(_SUMS)} }}",
             "TABLE .exact { white-space: nowrap }",
+            "TABLE td + td, TABLE th + th, TABLE th + td { width: var(--column) }",
         ]
         if not random.chance(0.4):
             css.append("TABLE tr > :first-child { padding-left: 0 }")
@@ -378,6 +389,11 @@ class Style:
             "groups": (
                 f"TABLE .group {{ border-bottom: {line} }}"
                 f" {last} {{ border-bottom: {thick} }}"
+            ),
+            "apart": (
+                "TABLE { border-collapse: separate; border-spacing: 0 .35em }"
+                " TABLE td, TABLE tbody th, TABLE [role=cell], TABLE [role=rowheader]"
+                f" {{ background: {self.ground} }}"
             ),
             "sides": (
                 f"TABLE tr > :first-child {{ border-right: {line} }} {heads} "

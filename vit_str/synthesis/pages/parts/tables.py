@@ -7,7 +7,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from vit_str.synthesis.pages.design import Design
-from vit_str.synthesis.pages.html import Content, div, element, joined, span
+from vit_str.synthesis.pages.html import Content, div, element, joined, lines, span
 from vit_str.synthesis.pages.parts.text import marked_up
 
 _TO_THE_RIGHT = {"integer", "small", "decimal", "percent", "signed", "price", "amount"}
@@ -21,6 +21,7 @@ _EXACT = _TO_THE_RIGHT | {
     "span",
     "tick",
 }
+_OF_WORDS = {"thing", "phrase", "person", "place", "clause", "item", "span"}
 _FAMILIES = (
     ("integer",),
     ("price", "integer"),
@@ -86,6 +87,8 @@ class TableOptions:
         spans: share of rows with a cell over two columns, or over rows.
         sums: rows at the end.
         stubs: the first column has head cells.
+        tall_heads: two rows of heads, the upper one of groups of columns.
+        lines: share of cells of words that somebody broke into two or three lines.
     """
 
     has_heads: bool = True
@@ -96,6 +99,7 @@ class TableOptions:
     sums: int = 0
     stubs: bool = False
     tall_heads: bool = False
+    lines: float = 0.0
 
 
 def any_options(design: Design, columns: Sequence[Column]) -> TableOptions:
@@ -111,6 +115,7 @@ def any_options(design: Design, columns: Sequence[Column]) -> TableOptions:
         sums=random.randint(1, 4) if has_money and random.chance(0.45) else 0,
         stubs=design.style.tables[0].has_bold_labels,
         tall_heads=len(columns) >= 4 and random.chance(0.2),
+        lines=random.one(0, 0, 0, 0, 0.1, 0.4),
     )
 
 
@@ -188,18 +193,47 @@ def drawn(
     number = random.one(0, 0, 0, 1)
     look = design.style.tables[number]
     has_spans = any(c.rows > 1 or c.columns > 1 for row in [*heads, *body] for c in row)
-    classes = {column.kind: _alignment(design, column.kind) for column in columns}
-    style = css + ("width: 100%;" if look.is_wide else "")
+    sides = _sides(design, columns)
+    head_sides = _head_sides(design, sides)
+    style = css + _width(design, look.is_wide, len(columns))
     if not has_spans and caption is None and random.chance(0.2):
-        return _grid(design, heads, body, columns, classes, f"table{number}", css)
+        return _grid(design, heads, body, columns, sides, f"table{number}", css)
     if not look.is_wide and random.chance(0.12):
         style += "margin-left: auto; margin-right: auto;"
-    head_rows = [_tr(row, columns, classes, is_head=True) for row in heads]
-    body_rows = [_tr(row, columns, classes) for row in body]
+    head_rows = [_tr(row, columns, head_sides, is_head=True) for row in heads]
+    body_rows = [_tr(row, columns, sides) for row in body]
     title = element("caption", caption) if caption else None
     head = element("thead", *head_rows) if head_rows else None
     inner = joined(title, head, element("tbody", *body_rows))
     return element("table", inner, class_=f"table{number}", style=style)
+
+
+def _width(design: Design, is_wide: bool, columns: int) -> str:
+    """Over the whole width, over a part of it, or as wide as what is in it."""
+    random = design.random
+    if not is_wide:
+        wide = f"min-width: {random.randint(45, 90)}%;"
+        return random.one("", "", "", wide)
+    alike = f"--column: {random.uniform(60, 100) / columns:.0f}%;"
+    return "width: 100%;" + random.one("", "", "", alike)
+
+
+def _sides(design: Design, columns: Sequence[Column]) -> list[str]:
+    """Where each column is aligned: by what it is, or as all but the first one are."""
+    way = design.random.weighted({"kind": 8, "center": 1, "left": 1.5, "right": 0.5})
+    by_kind = {column.kind: _alignment(design, column.kind) for column in columns}
+    if way == "kind":
+        return [by_kind[column.kind] for column in columns]
+    side = "" if way == "left" else way
+    return [side if place else "" for place in range(len(columns))]
+
+
+def _head_sides(design: Design, sides: list[str]) -> list[str]:
+    """Titles of columns stand as their values do; on some pages all are alike."""
+    way = design.random.weighted({"values": 8, "center": 1.5, "left": 1.5})
+    if way == "values":
+        return sides
+    return ["" if way == "left" else way] * len(sides)
 
 
 def _alignment(design: Design, kind: str) -> str:
@@ -209,14 +243,14 @@ def _alignment(design: Design, kind: str) -> str:
 
 
 def _tr(
-    row: Row, columns: Sequence[Column], classes: dict[str, str], is_head: bool = False
+    row: Row, columns: Sequence[Column], sides: Sequence[str], is_head: bool = False
 ) -> Markup:
     cells = []
     # Which column a cell is in matters for its side only: those under spans may be off by one
     place = len(columns) - sum(cell.columns for cell in row) if not is_head else 0
     for cell in row:
-        column = columns[min(max(place, 0), len(columns) - 1)]
-        side = classes[column.kind]
+        number = min(max(place, 0), len(columns) - 1)
+        column, side = columns[number], sides[number]
         if cell.columns > 1 and is_head:
             side = "center"
         elif cell.columns > 1:
@@ -238,7 +272,7 @@ def _grid(
     heads: Sequence[Row],
     body: Sequence[Row],
     columns: Sequence[Column],
-    classes: dict[str, str],
+    sides: Sequence[str],
     name: str,
     css: str,
 ) -> Markup:
@@ -254,11 +288,11 @@ def _grid(
     for number, row in enumerate([*heads, *body]):
         is_head = number < len(heads)
         cells = []
-        for cell, column in zip(row, columns, strict=False):
+        for cell, side in zip(row, sides, strict=False):
             role = (
                 "columnheader" if is_head else "rowheader" if cell.is_head else "cell"
             )
-            names = f"{classes[column.kind]} {cell.class_}".strip()
+            names = f"{side} {cell.class_}".strip()
             cells.append(div(cell.content, role=role, class_=names))
         rows.append(div(*cells, role="row", style="display: contents"))
     style = f"{css}display: grid; grid-template-columns: {template};"
@@ -336,6 +370,9 @@ def _cell(design: Design, column: Column, place: int, options: TableOptions) -> 
     if place and random.chance(options.empty):
         return Cell(random.one("", "", "–"))
     text: Content = design.texts.value(column.kind)
+    if column.kind in _OF_WORDS and random.chance(options.lines):
+        more = random.several(1, 2, lambda: design.texts.value(column.kind))
+        text = lines(text, *more)
     if column.has_sign:
         text = joined(span(design.texts.currency, class_="sign"), text)
     is_named = column.kind in ("thing", "item", "phrase")
@@ -369,6 +406,7 @@ def pairs(
     kind: str = "mixed",
     sums: int = 0,
     way: str = "",
+    values: Sequence[Content] = (),
 ) -> Markup:
     """Labels and values that begin below each other in two columns: a table.
 
@@ -379,6 +417,7 @@ def pairs(
         sums: rows at the end.
         way: ``between``: values at the right end; ``leader``, ``dots``: with dots before them;
             ``grid`` or ``table``; any if empty.
+        values: beside the labels; some at random if there are none.
     """
     random = design.random
     way = way or random.one("grid", "table", "between", "leader", "dots")
@@ -387,7 +426,10 @@ def pairs(
     bold = random.one("", "", "font-weight: 700;", f"color: {design.style.gray};")
     is_head = bool(bold)
     gap = random.one(0, 0.08, 0.25, 0.5)
-    rows = [(label + colon, design.texts.value(kind), "") for label in labels]
+    values = values or [design.texts.value(kind) for _ in labels]
+    rows = [
+        (label + colon, value, "") for label, value in zip(labels, values, strict=True)
+    ]
     rows += [
         (design.texts.label("totals"), design.texts.price(900), "font-weight: 700")
         for _ in range(sums)
