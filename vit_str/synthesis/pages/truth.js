@@ -10,10 +10,13 @@
     return Math.max(...parts.map(contentBottom));
   }
 
+  // A table that may lose its last row: of several rows, of which no cell covers two.
+  const isLong = e => e.matches('table') && e.rows.length > 4 && !e.querySelector('[rowspan]');
+
   // The last thing of a part: of parts side by side, that of the lowest.
   function lastOf(flow) {
     let last = flow;
-    while (last.matches('.flow, main, ul, tbody, [role=table]') && last.lastElementChild) {
+    while ((last.matches('.flow, main, ul, tbody, [role=table]') || isLong(last)) && last.lastElementChild) {
       const parts = [...last.children].filter(e => !e.matches('header, footer'));
       if (!parts.length) break;
       last = last.matches('.beside') ? parts.reduce((a, b) => (contentBottom(b) > contentBottom(a) ? b : a)) : parts.at(-1);
