@@ -163,6 +163,31 @@ def diagram(design: Design, height: int) -> Markup:
     return _chart(height, *shapes)
 
 
+def exploded(design: Design, height: int, count: int) -> Markup:
+    """A drawing of parts taken apart along an axis, numbered from 1 at the ends of lines."""
+    random = design.random
+    shapes: list[Content] = []
+    for number in range(1, count + 1):
+        x = 20 + 260 * (number - 0.5) / count + random.uniform(-6, 6)
+        y = 30 + 62 * (number - 0.5) / count + random.uniform(-8, 8)
+        size = random.uniform(4, 9)
+        look = {"fill": "none", "stroke": "#333", "stroke_width": "0.8"}
+        at = {"cx": f"{x:.0f}", "cy": f"{y:.0f}"}
+        if random.chance(0.5):
+            high = f"{size * random.uniform(0.4, 1.4):.1f}"
+            shapes.append(_shape("ellipse", rx=f"{size:.1f}", ry=high, **at, **look))
+        else:
+            corner = {"x": f"{x - size:.0f}", "y": f"{y - size / 2:.0f}"}
+            wide = {"width": f"{2 * size:.0f}", "height": f"{size:.0f}"}
+            shapes.append(_shape("rect", **corner, **wide, **look))
+        end = 12 if number % 2 else 112
+        path = f"{x:.0f},{y:.0f} {x:.0f},{end}"
+        thin = {"fill": "none", "stroke": "#777", "stroke_width": "0.4"}
+        shapes.append(_shape("polyline", points=path, **thin))
+        shapes.append(_label(str(number), x, end - 2 if number % 2 else end + 8))
+    return element("figure", _chart(height, *shapes))
+
+
 def _names(design: Design, count: int) -> list[str]:
     if design.random.chance(0.5):
         first = design.texts.year - count
