@@ -27,6 +27,23 @@ def _pool(design: Design, kind: str, low: int, high: int) -> list[str]:
     return [texts.phrase(1, 3) if design.random.chance(0.15) else one for one in found]
 
 
+def _finding(design: Design, kind: str, unit: str, dash: str) -> Content:
+    """What stands in one column of findings."""
+    random = design.random
+    low = random.random() * 50
+    number = design.texts.number(low, random.one(0, 1, 2))
+    if kind == "unit":
+        return random.one(unit, "%", "U/l", "g/dl", "10^9/l")
+    if kind == "value with unit":
+        return f"{number} {unit}"
+    if kind == "usual":
+        whole = f"{number}{dash}{design.texts.number(low * 1.6 + 1, 1)}"
+        return random.one(whole, whole, f"< {number}", f"({whole})")
+    if kind == "mark":
+        return random.one("", "", "", "+", "-", "H", "L", "↑", "*")
+    return element("b", number) if random.chance(0.15) else number
+
+
 def lab_results(design: Design) -> list[Markup | None]:
     """What was found in blood: values, units, what is usual, marks of what is not."""
     random = design.random
@@ -41,27 +58,13 @@ def lab_results(design: Design) -> list[Markup | None]:
     dash = random.one("–", " - ", " – ")
     unit = random.one("mg/dl", "mmol/l", "g/l", "µmol/l", "U/l")
 
-    def cell(kind: str) -> Content:
-        low = random.random() * 50
-        number = texts.number(low, random.one(0, 1, 2))
-        if kind == "unit":
-            return random.one(unit, "%", "U/l", "g/dl", "10^9/l")
-        if kind == "value with unit":
-            return f"{number} {unit}"
-        if kind == "usual":
-            whole = f"{number}{dash}{texts.number(low * 1.6 + 1, 1)}"
-            return random.one(whole, whole, f"< {number}", f"({whole})")
-        if kind == "mark":
-            return random.one("", "", "", "+", "-", "H", "L", "↑", "*")
-        return element("b", number) if random.chance(0.15) else number
-
     def rows(low: int, high: int) -> list[Row]:
         found = []
         for name in _pool(design, "findings", low, high):
             below = (
                 div(texts.phrase(1, 4), class_="sub") if random.chance(0.1) else None
             )
-            rest = [Cell(cell(kind)) for kind in kinds[1:]]
+            rest = [Cell(_finding(design, kind, unit, dash)) for kind in kinds[1:]]
             found.append([Cell(joined(name, below)), *rest])
         return found
 
@@ -188,9 +191,10 @@ def account(design: Design) -> list[Markup | None]:
     count = len(body[0])
     for place in random.one((), (0,), (0, len(body) + 1)):
         name = texts.exact("bookings")
-        total = Cell(texts.number(left, 2), class_="sum")
-        wide = Cell(name, columns=count - 1, class_="sum")
-        body.insert(place, [wide, total])
+        row = [Cell("", class_="sum") for _ in range(count)]
+        row[random.one(0, dates)] = Cell(name, class_="sum")
+        row[-1] = Cell(texts.number(left, 2), class_="sum")
+        body.insert(place, row)
     columns = [Column("date") for _ in range(dates)] + [Column("thing")]
     columns += [Column("amount") for _ in range(count - dates - 1)]
     heads = _head(*texts.different("columns", count))
@@ -510,25 +514,28 @@ def _levels(design: Design) -> tuple[list[Row], list[Row], list[Column]]:
     return _head(*texts.different("columns", len(columns))), body, columns
 
 
+def _datum(design: Design) -> Content:
+    """A value of a data sheet, in one line or two."""
+    random = design.random
+    kind = random.one("quantity", "quantity", "phrase", "code", "small")
+    if random.chance(0.12):
+        return lines(design.texts.value(kind), design.texts.value("quantity"))
+    return design.texts.value(kind)
+
+
 def technical_sheet(design: Design) -> list[Markup | None]:
-    """Data of a product: groups of labels with values, in one table, two, or one for all models."""
+    """Data of a product or several: labels with values under groups, in one table or two."""
     random = design.random
     texts = design.texts
     models = random.one(1, 1, 2, 3, 4)
-
-    def value() -> Content:
-        one = texts.value(random.one("quantity", "quantity", "phrase", "code", "small"))
-        if random.chance(0.12):
-            return lines(one, texts.value("quantity"))
-        return one
 
     def rows(low: int, high: int) -> list[Row]:
         found: list[Row] = []
         for _ in range(random.randint(low, high)):
             name = Cell(texts.phrase(1, 4), is_head=is_bold)
-            cells = [Cell(value()) for _ in range(models)]
+            cells = [Cell(_datum(design)) for _ in range(models)]
             if models > 1 and random.chance(0.2):
-                cells = [Cell(value(), columns=models)]
+                cells = [Cell(_datum(design), columns=models, class_="center")]
             found.append([name, *cells])
         return found
 

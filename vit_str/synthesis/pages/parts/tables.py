@@ -359,7 +359,8 @@ def _body(
             row[0] = replace(row[0], rows=under + 1)
         elif len(columns) > 2 and random.chance(options.spans):
             place = random.randrange(1, len(columns) - 1)
-            row[place : place + 2] = [replace(row[place], columns=2)]
+            wide = replace(row[place], columns=2, class_="center")
+            row[place : place + 2] = [wide]
         body.append(row)
     body += [_sum(design, columns, random.chance(0.6)) for _ in range(options.sums)]
     return body
@@ -388,9 +389,9 @@ def _sum(design: Design, columns: Sequence[Column], is_wide: bool) -> Row:
     if count == 2:
         return [Cell(name, class_="sum"), Cell(amount, class_="sum right")]
     if is_wide:
-        side = design.random.one("sum", "sum right")
+        # At the left, nobody sees that it covers more than the first column
         return [
-            Cell(name, columns=count - 1, class_=side),
+            Cell(name, columns=count - 1, class_="sum right"),
             Cell(amount, class_="sum right"),
         ]
     place = design.random.one(0, count - 2)
