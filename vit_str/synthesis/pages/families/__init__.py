@@ -10,6 +10,7 @@ from vit_str.synthesis.pages.families import (
     office,
     people,
     press,
+    reports,
     science,
     trade,
     web,
@@ -26,6 +27,7 @@ FAMILIES: Mapping[str, Family] = {
     **office.FAMILIES,
     **forms.FAMILIES,
     **web.FAMILIES,
+    **reports.FAMILIES,
     **mixed.FAMILIES,
 }
 """All families by their names."""

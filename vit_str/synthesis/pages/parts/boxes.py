@@ -101,6 +101,7 @@ def timeline(design: Design) -> Markup:
     if way == "across":
         return _timeline_across(design, random.randint(3, 5), kind)
     wide = random.randint(12, 22)
+    side = random.one("left", "left", "right")
     is_inside = way == "titled" and random.chance(0.4)
     found = []
     for _ in range(count):
@@ -119,7 +120,7 @@ def timeline(design: Design) -> Markup:
         row = (
             div(
                 when,
-                style=f"flex: 0 0 {wide}%; text-align: {random.one('left', 'right')}",
+                style=f"flex: 0 0 {wide}%; text-align: {side}",
             ),
             div(body, style=f"flex: 1; min-width: 0; padding: 0 0 .7em 1em; {line}"),
         )
@@ -137,12 +138,13 @@ def _short_timeline(design: Design, count: int, kind: str, line: str) -> Markup:
     rule = random.one("", line)
     wide = random.one(3.2, 4, 6)
     long = random.one(4, 8, 14)
+    room = random.one(0, 1) if not rule else 1
     rows = []
     for _ in range(count):
         role = "rowheader" if is_head else "cell"
         css = f"white-space: nowrap; {look if is_head else ''}"
         first = div(texts.value(kind), role=role, style=css)
-        body = f"padding: .25em 0 .25em {random.one(0, 1) if not rule else 1}em; {rule}"
+        body = f"padding: .25em 0 .25em {room}em; {rule}"
         second = div(texts.sentence(2, long)[:-1], role="cell", style=body)
         rows.append(div(first, second, role="row", style="display: contents"))
     css = (
