@@ -12,6 +12,7 @@ from vit_str.synthesis.pages.families import (
     press,
     reports,
     science,
+    screens,
     trade,
     web,
 )
@@ -28,6 +29,7 @@ FAMILIES: Mapping[str, Family] = {
     **forms.FAMILIES,
     **web.FAMILIES,
     **reports.FAMILIES,
+    **screens.FAMILIES,
     **mixed.FAMILIES,
 }
 """All families by their names."""

@@ -122,7 +122,7 @@ def strategy(design: Design) -> list[Markup | None]:
         ),
     ]
     parts: list[Content] = []
-    for make in random.sample(makers, random.randint(2, 3)):
+    for make in random.sample(makers, random.randint(2, 5)):
         parts.append(text.heading(design, 2))
         if random.chance(0.5):
             parts.append(text.paragraph(design, 1, 2))
@@ -194,7 +194,7 @@ def handout(design: Design) -> list[Markup | None]:
     """Lists of every kind, under headings, in columns, on cards, in cells of tables."""
     random = design.random
     parts: list[Content] = []
-    for _ in range(random.randint(3, 6)):
+    for _ in range(random.randint(3, 9)):
         parts.append(
             text.heading(design, random.one(2, 2, 3), design.texts.title(1, 4))
         )
