@@ -11,9 +11,11 @@ from vit_str.synthesis.pages.families import (
     people,
     press,
     reports,
+    school,
     science,
     screens,
     trade,
+    treatises,
     web,
 )
 from vit_str.synthesis.pages.families.family import Family
@@ -30,6 +32,8 @@ FAMILIES: Mapping[str, Family] = {
     **web.FAMILIES,
     **reports.FAMILIES,
     **screens.FAMILIES,
+    **school.FAMILIES,
+    **treatises.FAMILIES,
     **mixed.FAMILIES,
 }
 """All families by their names."""
