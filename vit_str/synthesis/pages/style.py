@@ -144,7 +144,7 @@ class Style:
         initial = ""
         if self.random.chance(0.06):
             initial = (
-                "main > p:first-of-type::first-letter"
+                "main > p:first-of-type:not(.plain, .lead, .fine)::first-letter"
                 f" {{ float: left; font-size: {self.random.uniform(2, 3.2):.1f}em;"
                 " line-height: .85; margin-right: .08em }"
             )

@@ -44,7 +44,8 @@ def rated(design: Design) -> Markup:
     for name in known:
         share = random.randint(25, 100)
         if way == "dots":
-            dot = "display: inline-block; width: 7px; height: 7px; border-radius: 50%; margin-left: 3px;"
+            dot = "display: inline-block; width: 7px; height: 7px; border-radius: 50%;"
+            dot += " margin-left: 3px;"
             drawn = span(
                 *(
                     span(
@@ -347,7 +348,8 @@ def _hours(design: Design) -> Markup:
             )
         rows.append(div(*cells, role="row", style="display: contents"))
     shares = "max-content 1fr" + (" max-content" if third == "cell" else "")
-    css = f"display: grid; grid-template-columns: {shares}; column-gap: {random.uniform(0.5, 2):.1f}em"
+    gap = random.uniform(0.5, 2)
+    css = f"display: grid; grid-template-columns: {shares}; column-gap: {gap:.1f}em"
     return div(*rows, role="table", style=f"{css}; margin: .5em 0 1em")
 
 
@@ -356,7 +358,7 @@ def badge(design: Design) -> list[Markup | None]:
     random = design.random
     texts = design.texts
     design.added_css.append(
-        "main { text-align: center } main .plain, main h1 { text-align: inherit }"
+        "main { text-align: center } main p, main h1 { text-align: inherit }"
     )
     band = text.text_line(texts.phrase(1, 3))
     top = boxes.whole_width(design, band) if random.chance(0.6) else band
@@ -385,7 +387,7 @@ def invitation(design: Design) -> list[Markup | None]:
     texts = design.texts
     side = random.one("center", "center", "center", "left", "right")
     design.added_css.append(
-        f"main {{ text-align: {side} }} main .plain, main h1, main h2 {{ text-align: inherit }}"
+        f"main {{ text-align: {side} }} main p, main h1, main h2 {{ text-align: inherit }}"
     )
     gap = f"margin-bottom: {random.uniform(0.6, 2):.1f}em"
     large = f"font-size: {random.uniform(1.8, 4):.1f}em; {gap}"
@@ -423,7 +425,8 @@ def invitation(design: Design) -> list[Markup | None]:
         if random.chance(0.5)
         else ""
     )
-    frame = f"border: {random.one(1, 3)}px {random.one('solid', 'double')} {design.style.color}; padding: 1.5em;"
+    frame = f"border: {random.one(1, 3)}px {random.one('solid', 'double')} {design.style.color};"
+    frame += " padding: 1.5em;"
     inner = joined(shown, before, title, *parts)
     if random.chance(0.35):
         inner = div(inner, style=frame, class_="flow")
@@ -436,7 +439,7 @@ def invitation(design: Design) -> list[Markup | None]:
 
 
 def dishes(design: Design, way: str, second: float) -> Markup:
-    """Dishes and prices as rows: prices at the right end, right behind or before; or two of them."""
+    """Dishes and prices as rows: prices at the right end, behind or before; or two of them."""
     random = design.random
     texts = design.texts
     count = 2 if way == "two" else 1
@@ -475,7 +478,8 @@ def dishes(design: Design, way: str, second: float) -> Markup:
         "two": "1fr max-content max-content",
     }[way]
     gap = random.uniform(1, 2.4)
-    css = f"display: grid; grid-template-columns: {shares}; column-gap: {gap:.1f}em; margin-bottom: 1em"
+    css = f"display: grid; grid-template-columns: {shares}; column-gap: {gap:.1f}em;"
+    css += " margin-bottom: 1em"
     return div(*rows, role="table", style=css)
 
 
@@ -570,6 +574,7 @@ def stage(design: Design) -> list[Markup | None]:
             ]
         labels = random.some(texts.all_labels("stage"), 3, 6)
         kind = random.one("run", "pairs")
+        parts.append(text.heading(design, 2, texts.label("work")))
         if kind == "pairs":
             parts.append(tables.pairs(design, labels, "person"))
         else:
