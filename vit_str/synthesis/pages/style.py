@@ -21,6 +21,8 @@ _PLAIN = 1.15
 
 _SMALLER = 1.1
 """Size of a heading over that of the next level, at least."""
+DRAWN_MARKS = ("drawn disc", "drawn square", "drawn dash", "drawn number")
+"""Marks that are no text: shapes, as files and scans have them; and a number on a ground."""
 _SECOND_LINES = (
     "font-size: .85em",
     "font-style: italic",
@@ -145,7 +147,7 @@ class Style:
         initial = ""
         if self.random.chance(0.06):
             initial = (
-                "main > p:first-of-type::first-letter"
+                "main > p:first-of-type:not(.plain, .lead, .fine)::first-letter"
                 f" {{ float: left; font-size: {self.random.uniform(2, 3.2):.1f}em;"
                 " line-height: .85; margin-right: .08em }"
             )
@@ -216,6 +218,8 @@ class Style:
         mark = (
             random.one(*numbers) if is_number else random.choice(palette()["bullets"])
         )
+        if random.chance(0.15):
+            mark = random.choice(DRAWN_MARKS)
         way = random.weighted({"hang": 5, "inline": 1, "block": 0.7})
         return mark, way, random.uniform(1.2, 2.6) + 0.1 * level
 
@@ -224,6 +228,13 @@ class Style:
         left = random.one(0.0, 0.0, random.uniform(0.6, 2.2))
         gap = random.one(0.0, 0.0, 0.1, 0.3, 0.6)
         rules = [
+            f".shape {{ display: inline-block; background: {random.one(self.ink, self.color)};"
+            f" vertical-align: .15em; width: {random.uniform(0.28, 0.45):.2f}em;"
+            f" height: {random.uniform(0.28, 0.45):.2f}em }}",
+            ".shape.disc { border-radius: 50% } .shape.dash { height: .1em; width: .6em }",
+            f".badge {{ display: inline-block; background: {random.one(self.color, self.dark)};"
+            " color: #fff; text-align: center; font-weight: 700; text-indent: 0;"
+            f" min-width: 1.5em; line-height: 1.5; border-radius: {random.one(0, 3, 50)}px }}",
             f"ul {{ list-style: none; margin: 0 0 {max(self.gap, 0.3)}em;"
             f" padding: 0 0 0 {left}em }}",
             f"ul ul {{ margin: 0; padding-left: {random.uniform(0.9, 2.2):.2f}em }}",

@@ -8,14 +8,19 @@ from vit_str.synthesis.pages.families import (
     letters,
     listings,
     mixed,
+    occasions,
     office,
     people,
     plain,
     press,
     records,
+    reports,
     schedules,
+    school,
     science,
+    screens,
     trade,
+    treatises,
     web,
 )
 from vit_str.synthesis.pages.families.family import Family
@@ -34,6 +39,11 @@ FAMILIES: Mapping[str, Family] = {
     **office.FAMILIES,
     **forms.FAMILIES,
     **web.FAMILIES,
+    **reports.FAMILIES,
+    **occasions.FAMILIES,
+    **screens.FAMILIES,
+    **school.FAMILIES,
+    **treatises.FAMILIES,
     **mixed.FAMILIES,
 }
 """All families by their names."""

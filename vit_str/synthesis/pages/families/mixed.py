@@ -5,7 +5,7 @@ from markupsafe import Markup
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
 from vit_str.synthesis.pages.html import Content, element, joined
-from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import boxes, facts, layout, pictures, tables, text
 
 
 def any_part(design: Design, narrow: bool = False) -> Markup:
@@ -33,11 +33,13 @@ def any_part(design: Design, narrow: bool = False) -> Markup:
         "fields": lambda: facts.fields(design, columns=1 if narrow else 0),
         "ticks": lambda: facts.options_to_tick(design),
         "code": lambda: text.code(design),
+        "boxes": lambda: boxes.any_box(design, narrow),
     }
     shares = dict.fromkeys(makers, 1.0) | {
         "text": 3.0,
         "headed": 3.0,
         "table": 2.0,
+        "boxes": 3.0,
         "code": 0.3,
     }
     return makers[random.weighted(shares)]()

@@ -293,13 +293,6 @@ def exercises(design: Design) -> list[Markup | None]:
             if random.chance(0.3)
             else None
         )
-        asked = element(
-            "ul",
-            element(
-                "li", joined(question, " ", points), style="padding: 0; text-indent: 0"
-            ),
-            style="padding-left: 0",
-        )
         room = div(
             style=(
                 f"height: {random.randint(20, 90)}px; "
@@ -307,7 +300,14 @@ def exercises(design: Design) -> list[Markup | None]:
             )
         )
         answers = facts.options_to_tick(design) if random.chance(0.5) else room
-        parts += [asked, div(answers, style="margin-left: 1.6em")]
+        # Options are items in the item of their question
+        asked = element(
+            "li",
+            joined(question, " ", points),
+            div(answers, style="margin-left: 1.6em"),
+            style="padding: 0; text-indent: 0",
+        )
+        parts.append(element("ul", asked, style="padding-left: 0"))
     return [layout.running_head(design, 0.4), main(*parts), layout.running_foot(design)]
 
 

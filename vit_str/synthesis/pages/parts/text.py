@@ -5,7 +5,7 @@ from markupsafe import Markup, escape
 from vit_str.synthesis.pages.choices import Choices
 from vit_str.synthesis.pages.design import Design
 from vit_str.synthesis.pages.html import Content, element, joined, lines, span
-from vit_str.synthesis.pages.style import palette
+from vit_str.synthesis.pages.style import DRAWN_MARKS, palette
 
 _ROMAN = [
     "i",
@@ -120,11 +120,23 @@ def mark_of(kind: str, number: int) -> str:
 def item(design: Design, number: int, level: int, *content: Content) -> Markup:
     """An item of a list, with the mark of its level from 0."""
     kind, way, _ = design.style.marks[level]
-    mark = mark_of(kind, number)
     space = "" if way == "hang" else " "
     return element(
-        "li", span(mark, class_="mark"), space, *content, class_=f"level{level}"
+        "li",
+        span(mark_content(kind, number), class_="mark"),
+        space,
+        *content,
+        class_=f"level{level}",
     )
+
+
+def mark_content(kind: str, number: int) -> Content:
+    """What a mark is drawn as: text, a number on a ground, or a shape, which is no text."""
+    if kind == "drawn number":
+        return span(str(number), class_="badge")
+    if kind in DRAWN_MARKS:
+        return span(class_=f"shape {kind.removeprefix('drawn ')}", aria_hidden="true")
+    return mark_of(kind, number)
 
 
 def items(
