@@ -12,6 +12,7 @@ are those of ``structure_scores.py``. Families of pages are rows.
 import argparse
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -120,7 +121,10 @@ def structure(blocks: Sequence[Arranged], example: Example) -> Structure:
 
 
 def as_rows(cells: Sequence[Arranged], texts: Sequence[str]) -> list[list[str]]:
-    """Rows of texts; of several rows or columns that a cell covers, all but the first are empty."""
+    """Rows of texts; of several rows or columns that a cell covers, all but the first are empty.
+
+    Columns without any text, between labels and values, cannot be seen and are left out.
+    """
     rows = max(cell.row + cell.rows for cell in cells)
     columns = max(cell.column + cell.columns for cell in cells)
     table = [[""] * columns for _ in range(rows)]
@@ -128,7 +132,8 @@ def as_rows(cells: Sequence[Arranged], texts: Sequence[str]) -> list[list[str]]:
         text = " ".join(texts[piece] for piece in cell.pieces)
         before = table[cell.row][cell.column]
         table[cell.row][cell.column] = f"{before} {text}".strip()
-    return table
+    is_kept = [any(texts) for texts in zip(*table, strict=True)]
+    return [[*compress(row, is_kept)] for row in table]
 
 
 def summary(pages: Sequence[Mapping[str, Any]]) -> dict[str, str]:
