@@ -26,7 +26,7 @@ from vit_str.datasets.page_records import read_pages
 from vit_str.models.arranger import RELATIONS, PageArranger
 from vit_str.pages.arrange.decoding import RELATIONS as DECODED
 from vit_str.pages.arrange.decoding import Arranged, Scores, arranged
-from vit_str.torch_runtime.arranger_file import load_arranger
+from vit_str.torch_runtime.network_files import ARRANGER
 from vit_str.training.pages.examples import Example, batch_of, example_of
 
 _RUNNING = ("head", "foot", "margin")
@@ -45,7 +45,7 @@ def main() -> None:
     from measuring import print_machine, table, write_json
 
     assert RELATIONS == DECODED
-    arranger, roles, _ = load_arranger(options.model)
+    arranger, roles, _ = ARRANGER.load(options.model)
     random = np.random.default_rng(0)
     results: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for number, page in enumerate(read_pages(options.folder)):

@@ -4,21 +4,22 @@ import numpy as np
 import pytest
 import torch
 
-from vit_str.export.arranger import write_arranger
+from vit_str.export.arranger import arranger_graph
+from vit_str.export.graphs import write_graph
 from vit_str.models.arranger import PageArranger
 from vit_str.pages.arrange.features import Shapes, Tokens, feature_count, tokens_of
 from vit_str.pages.arrange.network import ArrangerNetwork, open_bundled
 from vit_str.pages.arrange.pieces import Words
-from vit_str.torch_runtime.arranger_file import ArrangerFile
+from vit_str.torch_runtime.network_files import NetworkFile
 
 ROLES = ["paragraph", "heading", "cell", "nothing"]
 
 
 @pytest.fixture(scope="module")
-def arranger() -> ArrangerFile:
+def arranger() -> NetworkFile[PageArranger]:
     torch.manual_seed(0)
     network = PageArranger(feature_count(), len(ROLES), dim=32, depth=2, heads=2)
-    return ArrangerFile(network.eval(), ROLES, {"step": 3})
+    return NetworkFile(network.eval(), ROLES, {"step": 3})
 
 
 def tokens(count: int) -> Tokens:
@@ -37,11 +38,11 @@ def tokens(count: int) -> Tokens:
 @pytest.mark.parametrize(("int8", "tolerance"), [(False, 1e-4), (True, 0.1)])
 def test_graph_and_network_agree(arranger, tmp_path, count, int8, tolerance):
     path = tmp_path / "arranger.onnx"
-    write_arranger(arranger, path, int8=int8)
+    write_graph(arranger_graph(arranger, int8=int8), path)
     page = tokens(count)
     found = ArrangerNetwork(path).scores(page)
     with torch.inference_mode():
-        expected = arranger.arranger(
+        expected = arranger.network(
             torch.from_numpy(page.features)[None],
             torch.from_numpy(page.places)[None],
             torch.from_numpy(page.ngrams)[None],
@@ -54,12 +55,11 @@ def test_graph_and_network_agree(arranger, tmp_path, count, int8, tolerance):
     assert list(found.names) == ROLES
 
 
-def test_eight_bits_take_a_third_of_the_room(arranger, tmp_path):
-    sizes = []
-    for int8 in (False, True):
-        write_arranger(arranger, tmp_path / "arranger.onnx", int8=int8)
-        sizes.append((tmp_path / "arranger.onnx").stat().st_size)
-    assert sizes[1] < 0.55 * sizes[0]
+def test_eight_bits_take_a_third_of_the_room(arranger):
+    whole, small = (
+        arranger_graph(arranger, int8=int8).ByteSize() for int8 in (False, True)
+    )
+    assert small < 0.55 * whole
 
 
 @pytest.mark.parametrize("data", [b"", b"no graph at all"])

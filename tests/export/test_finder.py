@@ -13,7 +13,7 @@ from vit_str.models.finder import Finder
 from vit_str.pages.find.detection import open_detector
 from vit_str.pages.find.maps import MAPS, SHARES
 from vit_str.pages.find.own_detector import FinderDetector
-from vit_str.torch_runtime.finder_file import save_finder
+from vit_str.torch_runtime.network_files import FINDER
 
 pytestmark = pytest.mark.usefixtures("without_shape_checks")
 
@@ -24,7 +24,7 @@ def weights(tmp_path_factory) -> Path:
     torch.manual_seed(0)
     path = tmp_path_factory.mktemp("finder") / "finder.safetensors"
     sizes = {"widths": [8] * 4, "depths": [1] * 4, "back": [8] * 4}
-    save_finder(path, Finder(len(MAPS), **sizes), MAPS, {})
+    FINDER.save(path, Finder(len(MAPS), **sizes), MAPS, {})
     return path
 
 
@@ -39,12 +39,10 @@ def graph(weights) -> Path:
 @torch.no_grad()
 @pytest.mark.parametrize("size", [(32, 32), (96, 160)])
 def test_the_graph_finds_the_same_as_the_network(weights, graph, size):
-    from vit_str.torch_runtime.finder_file import load_finder
-
     images = np.random.default_rng(1).random((1, 3, *size), np.float32)
     session = onnxruntime.InferenceSession(graph)
     [[found]] = session.run(None, {"images": images})
-    maps = load_finder(weights).finder(torch.from_numpy(images))[0]
+    maps = FINDER.load(weights).network(torch.from_numpy(images))[0]
     maps[:SHARES] = maps[:SHARES].sigmoid()
     assert np.abs(found - maps.numpy()).max() < 1e-4
 
@@ -62,8 +60,9 @@ def test_a_detector_of_it_finds_lines_in_pictures_of_any_size(graph):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--out", "folder"], "expected a file such as finder.onnx"),
-        (["--web", "folder"], "takes --out FILE.onnx only"),
+        (["--out", "folder"], "let its name end in .onnx"),
+        (["--web", "folder"], "give --out FILE.onnx"),
+        (["--out", "finder.onnx", "--int8"], "no graph in 8 bits"),
     ],
 )
 def test_mistakes_are_one_line(weights, arguments, message, capsys):

@@ -1,11 +1,7 @@
 """A network that arranges pages as one ONNX file with its weights, in float32 or in 8 bits."""
 
 import json
-import warnings
 from collections.abc import Sequence
-from contextlib import redirect_stdout
-from io import StringIO
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -13,12 +9,11 @@ from jaxtyping import Float, Int64
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
-from vit_str.export.graphs import OPSET, remove_traces
-from vit_str.files import write_atomically
+from vit_str.export.graphs import trace
 from vit_str.models.arranger import RELATIONS, PageArranger
 from vit_str.pages.arrange.features import NGRAMS, PLACES
 from vit_str.pages.arrange.network import ABOUT
-from vit_str.torch_runtime.arranger_file import ArrangerFile
+from vit_str.torch_runtime.network_files import NetworkFile
 
 _TRACED_TOKENS = 7  # any number that nothing else has
 _FEWEST = 1024  # numbers of a weight that is worth 8 bits
@@ -44,7 +39,7 @@ class _OnePage(nn.Module):
         return found.roles[0], found.levels[0], found.relations[0]
 
 
-def export_arranger(file: ArrangerFile, *, int8: bool = True) -> ModelProto:
+def arranger_graph(file: NetworkFile[PageArranger], *, int8: bool = True) -> ModelProto:
     """The graph of a network: tokens of one page in, scores out.
 
     Args:
@@ -52,40 +47,21 @@ def export_arranger(file: ArrangerFile, *, int8: bool = True) -> ModelProto:
         int8: keep weights in 8 bits; what is computed with them is float32.
     """
     tokens = torch.export.Dim("token", min=1)
-    inputs = (
-        torch.zeros(_TRACED_TOKENS, int(file.arranger.arguments["features"])),
-        torch.zeros(_TRACED_TOKENS, PLACES),
-        torch.zeros(_TRACED_TOKENS, NGRAMS, dtype=torch.int64),
-    )
-    with warnings.catch_warnings(), redirect_stdout(StringIO()):
-        warnings.simplefilter("ignore")  # about what torch itself is going to change
-        program = torch.onnx.export(
-            _OnePage(file.arranger).eval(),
-            inputs,
-            dynamo=True,
-            opset_version=OPSET,
-            dynamic_shapes=({0: tokens},) * len(inputs),
-            input_names=["features", "places", "ngrams"],
-            output_names=["roles", "levels", "relations"],
-            verbose=False,
-        )
-    assert program is not None
-    graph: ModelProto = program.model_proto
-    remove_traces(graph)
+    features = int(file.network.arguments["features"])
+    inputs = {
+        "features": torch.zeros(_TRACED_TOKENS, features),
+        "places": torch.zeros(_TRACED_TOKENS, PLACES),
+        "ngrams": torch.zeros(_TRACED_TOKENS, NGRAMS, dtype=torch.int64),
+    }
+    outputs = ["roles", "levels", "relations"]
+    graph = trace(_OnePage(file.network), inputs, outputs, ({0: tokens},) * len(inputs))
     about = {
-        "roles": list(file.roles),
+        "roles": list(file.names),
         "relations": list(RELATIONS),
         "provenance": dict(file.provenance),
     }
     helper.set_model_props(graph, {ABOUT: json.dumps(about)})
     return _in_int8(graph) if int8 else graph
-
-
-def write_arranger(file: ArrangerFile, path: Path, *, int8: bool = True) -> None:
-    """Write the graph of a network, whole or not at all; see `export_arranger`."""
-    data = export_arranger(file, int8=int8).SerializeToString()
-    with write_atomically(path) as temporary:
-        temporary.write_bytes(data)
 
 
 def _in_int8(graph: ModelProto) -> ModelProto:

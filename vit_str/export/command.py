@@ -8,6 +8,8 @@ from vit_str import console
 from vit_str.machine import install_hint
 
 if TYPE_CHECKING:
+    from onnx import ModelProto
+
     from vit_str.torch_runtime.weights_file import WeightsFile
 
 _DESCRIPTION = """\
@@ -61,15 +63,14 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.engines.weights_contents import resolve
     from vit_str.export.folder import write_exported
     from vit_str.scripts.registry import choose_weights
-    from vit_str.torch_runtime.arranger_file import is_arranger
-    from vit_str.torch_runtime.finder_file import is_finder
+    from vit_str.torch_runtime.network_files import ARRANGER, FINDER
     from vit_str.torch_runtime.weights_file import load_weights
 
-    if is_arranger(Path(options.weights)):
-        return _write_arranger(options)
     if options.runtime and not options.web:
         raise ValueError("--runtime needs --web")
-    if is_finder(Path(options.weights)):
+    if ARRANGER.describes(Path(options.weights)):
+        return _write_arranger(options)
+    if FINDER.describes(Path(options.weights)):
         return _write_finder(options)
     first = choose_weights(options.weights).first if options.web else options.weights
     weights = load_weights(resolve(first))
@@ -82,34 +83,42 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write_arranger(options: argparse.Namespace) -> int:
-    from vit_str.export.arranger import write_arranger
-    from vit_str.torch_runtime.arranger_file import load_arranger
+    from vit_str.export.arranger import arranger_graph
+    from vit_str.torch_runtime.network_files import ARRANGER
 
-    if not options.out:
-        raise ValueError("--web takes models that read; give --out arranger.onnx")
-    target = Path(options.out)
-    if target.suffix != ".onnx":
-        raise ValueError(
-            f"--out {target}: a network that arranges pages is one file; let its name "
-            "end in .onnx"
-        )
-    write_arranger(load_arranger(Path(options.weights)), target, int8=options.int8)
-    console.warn(f"wrote {target}")
-    return 0
+    target = _graph_target(options, ARRANGER.kind)
+    file = ARRANGER.load(Path(options.weights))
+    return _write_graph(arranger_graph(file, int8=options.int8), target)
 
 
 def _write_finder(options: argparse.Namespace) -> int:
-    """Write a network that finds lines."""
-    from vit_str.export.finder import write_finder
+    from vit_str.export.finder import finder_graph
+    from vit_str.torch_runtime.network_files import FINDER
 
-    if options.web or options.int8:
-        raise ValueError("a network that finds lines takes --out FILE.onnx only")
+    if options.int8:
+        raise ValueError(f"--int8: {FINDER.kind} has no graph in 8 bits")
+    target = _graph_target(options, FINDER.kind)
+    return _write_graph(finder_graph(FINDER.load(Path(options.weights))), target)
+
+
+def _graph_target(options: argparse.Namespace, kind: str) -> Path:
+    """The file that a network of a kind becomes."""
+    if options.web:
+        raise ValueError(
+            f"--web takes models that read; of {kind}, give --out FILE.onnx"
+        )
     if Path(options.out).suffix != ".onnx":
         raise ValueError(
-            f"--out: expected a file such as finder.onnx, found {options.out}"
+            f"--out {options.out}: {kind} becomes one file; let its name end in .onnx"
         )
-    write_finder(Path(options.weights), Path(options.out))
-    console.warn(f"wrote {options.out}")
+    return Path(options.out)
+
+
+def _write_graph(graph: "ModelProto", target: Path) -> int:
+    from vit_str.export.graphs import write_graph
+
+    write_graph(graph, target)
+    console.warn(f"wrote {target}")
     return 0
 
 

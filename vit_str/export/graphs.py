@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from jaxtyping import Float, Int64
 from onnx import ModelProto
 from torch import Tensor, nn
 
+from vit_str.files import write_atomically
 from vit_str.models import (
     Encoder,
     PermutedDecoder,
@@ -302,6 +304,29 @@ def _graph(
         shapes.append({axis: dims.get(dim, dim) for axis, dim in named.items()})
     takes_state = isinstance(module, TransformerStep | RecurrentStep | Verify)
     dynamic = (shapes[0], tuple(shapes[1:])) if takes_state else tuple(shapes)
+    model = trace(module, inputs, outputs, dynamic)
+    for value in model.graph.input:
+        if not value.type.tensor_type.shape.dim[0].dim_param:
+            raise ValueError(
+                f"this model cannot be exported: {value.name} has a fixed batch"
+            )
+    return model
+
+
+def trace(
+    module: nn.Module,
+    inputs: Mapping[str, Tensor],
+    outputs: Sequence[str],
+    dynamic_shapes: tuple[Any, ...],
+) -> ModelProto:
+    """The graph of a module.
+
+    Args:
+        module: in float32 on the CPU.
+        inputs: to trace with, by name.
+        outputs: names of what it returns.
+        dynamic_shapes: axes of inputs that may have any size, as `torch.export` takes them.
+    """
     with warnings.catch_warnings(), redirect_stdout(StringIO()):
         warnings.simplefilter("ignore")  # about what torch itself is going to change
         program = torch.onnx.export(
@@ -309,23 +334,24 @@ def _graph(
             tuple(inputs.values()),
             dynamo=True,
             opset_version=OPSET,
-            dynamic_shapes=dynamic,
+            dynamic_shapes=dynamic_shapes,
             input_names=list(inputs),
             output_names=list(outputs),
             verbose=False,
         )
     assert program is not None
     model: ModelProto = program.model_proto
-    for value in model.graph.input:
-        if not value.type.tensor_type.shape.dim[0].dim_param:
-            raise ValueError(
-                f"this model cannot be exported: {value.name} has a fixed batch"
-            )
-    remove_traces(model)
+    _remove_traces(model)
     return model
 
 
-def remove_traces(model: ModelProto) -> None:
+def write_graph(model: ModelProto, path: Path) -> None:
+    """Write a graph with its weights as one file, whole or not at all."""
+    with write_atomically(path) as temporary:
+        temporary.write_bytes(model.SerializeToString())
+
+
+def _remove_traces(model: ModelProto) -> None:
     """Take out where in whose files the parts of a graph come from."""
     for node in model.graph.node:
         node.ClearField("metadata_props")

@@ -10,11 +10,13 @@ from vit_str.training.exports import (
 )
 from vit_str.training.initialization import StartFromWeights
 from vit_str.training.module import RecognizerTraining
+from vit_str.training.networks import NetworkExport, SaveWhenStopped
 from vit_str.training.own_words import OwnWords
 from vit_str.training.schedule import WarmupStableDecay
 
 __all__ = [
     "BeforeDecay",
+    "NetworkExport",
     "OwnWords",
     "PredictionSheet",
     "RandomStates",
@@ -22,6 +24,7 @@ __all__ = [
     "RenderedLines",
     "RenderedWords",
     "RunLog",
+    "SaveWhenStopped",
     "StartFromWeights",
     "StopCleanly",
     "WarmupStableDecay",

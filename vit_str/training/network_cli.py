@@ -1,13 +1,14 @@
-"""``vit-str train`` for networks that are no recognizers: they find, or arrange."""
+"""``vit-str train`` for networks that read no words: they find, or arrange."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from lightning.fabric.utilities.exceptions import MisconfigurationException
-from lightning.pytorch import LightningDataModule, LightningModule
 
 from vit_str.training.checkpoints import CheckpointFiles
 from vit_str.training.command_line import CommandLine
 from vit_str.training.console import report
+from vit_str.training.networks import NetworkData, NetworkTraining
 
 _STOPPED = 130  # saved, and to be resumed
 
@@ -70,7 +71,7 @@ def _finder() -> "Parts":
     return FinderTraining, DrawnPictures
 
 
-Parts = tuple[type[LightningModule], type[LightningDataModule]]
+Parts = tuple[type[NetworkTraining[Any, Any]], type[NetworkData]]
 
 NETWORKS: Mapping[str, Callable[[], Parts]] = {
     "arranger": _arranger,

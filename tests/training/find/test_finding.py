@@ -17,7 +17,7 @@ from vit_str.pages.find.lines import find_lines
 from vit_str.pages.find.maps import MAPS, SHARES, to_height
 from vit_str.synthesis.places import Places, corners_of, no_places, upright_strips
 from vit_str.synthesis.scenes import Scenery
-from vit_str.torch_runtime.finder_file import load_finder
+from vit_str.torch_runtime.network_files import FINDER
 from vit_str.training.cli import main
 from vit_str.training.find.data import DrawnPictures, ExampleBatches
 from vit_str.training.find.examples import Batch, Examples, batch_of, places_of
@@ -201,9 +201,22 @@ def test_a_run_begins_with_nothing_anywhere():
     training = FinderTraining(Finder(len(MAPS), [8] * 4, [1] * 4, back=[8] * 4))
     pictures = batch()
     with torch.no_grad():
-        losses = losses_of(training.finder(pictures.images / 255), pictures)
+        losses = losses_of(training.network(pictures.images / 255), pictures)
     assert all(float(value) < 10 for value in losses.values()), losses
-    assert torch.equal(training.averaged.to_maps.bias, training.finder.to_maps.bias)
+    assert torch.equal(training.averaged.to_maps.bias, training.network.to_maps.bias)
+
+
+def test_a_run_begins_with_given_weights(tmp_path):
+    sizes = {"widths": [8] * 4, "depths": [1] * 4, "back": [8] * 4}
+    first = Finder(len(MAPS), **sizes)
+    FINDER.save(tmp_path / "first.safetensors", first, MAPS, {})
+    training = FinderTraining(
+        Finder(len(MAPS), **sizes), init=tmp_path / "first.safetensors"
+    )
+    for name, values in first.state_dict().items():
+        assert torch.equal(training.averaged.state_dict()[name], values), name
+    with pytest.raises(ValueError, match="of another size"):
+        FinderTraining(Finder(len(MAPS)), init=tmp_path / "first.safetensors")
 
 
 def test_directions_count_all_around_the_circle():
@@ -250,10 +263,10 @@ def test_it_trains_and_resumes_exactly(two_fonts, tmp_path, monkeypatch):
     def trained(folder: str, steps: int) -> dict[str, torch.Tensor]:
         given = ["--folder", folder, "--trainer.max_steps", str(steps)]
         assert main([*arguments, *given]) == 0
-        file = load_finder(Path(folder, "finder.safetensors"))
+        file = FINDER.load(Path(folder, "finder.safetensors"))
         assert file.provenance["step"] == steps
         assert {"pages/ink", "scenes/ink"} <= {*file.provenance["scores"]}
-        return file.finder.state_dict()
+        return file.network.state_dict()
 
     whole = trained("whole", 8)
     trained("parts", 4)

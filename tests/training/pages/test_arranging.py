@@ -11,7 +11,7 @@ import yaml
 from vit_str.datasets.page_records import ABOUT, PageRecord, write_shard
 from vit_str.models.arranger import RELATIONS, Arrangement, PageArranger
 from vit_str.pages.arrange.features import feature_count
-from vit_str.torch_runtime.arranger_file import load_arranger, save_arranger
+from vit_str.torch_runtime.network_files import ARRANGER
 from vit_str.training.cli import main
 from vit_str.training.pages.data import PageBatches, parted
 from vit_str.training.pages.examples import Batch, batch_of, example_of
@@ -167,6 +167,17 @@ def test_batches_are_of_one_length_and_no_more_than_asked_for(tmp_path):
     assert list(parted(examples, 300, longest=5)) == []
 
 
+def test_a_run_that_goes_on_sees_other_pages_first(tmp_path):
+    write_shard(tmp_path, 0, [record(n) for n in range(12)])
+    batches = [
+        next(iter(PageBatches([tmp_path], 10**6, 200, seed=1, seen=seen)))
+        for seen in (0, 0, 24)
+    ]
+    places = [batch.places for batch in batches]
+    assert torch.equal(places[0], places[1])
+    assert not torch.equal(places[0], places[2])
+
+
 def test_the_configuration_fits_the_features():
     arguments = yaml.safe_load(CONFIG.read_text())["model"]["arranger"]["init_args"]
     assert arguments["features"] == feature_count()
@@ -191,27 +202,22 @@ def test_it_trains_and_resumes(tmp_path, monkeypatch):
     ]
     arguments += ["--trainer.val_check_interval", "30", "--model.averaging", "0.8"]
     assert main([*arguments, "--trainer.max_steps", "30"]) == 0
-    scores = load_arranger(Path("runs/arrange/arranger.safetensors")).provenance[
-        "scores"
-    ]
+    weights = Path("runs/arrange/arranger.safetensors")
+    scores = ARRANGER.load(weights).provenance["scores"]
     assert scores["pages/roles"] > 0.6
     assert main([*arguments, "--trainer.max_steps", "31"]) == 0
-    assert (
-        load_arranger(Path("runs/arrange/arranger.safetensors")).provenance["step"]
-        == 31
-    )
-    weights = Path("runs/arrange/arranger.safetensors")
+    assert ARRANGER.load(weights).provenance["step"] == 31
     start = ["--model.init", str(weights), "--folder", "runs/again"]
     steps = ["--trainer.max_steps", "1", "--trainer.val_check_interval", "1"]
     assert main([*arguments, *start, *steps]) == 0
-    again = load_arranger(Path("runs/again/arranger.safetensors"))
+    again = ARRANGER.load(Path("runs/again/arranger.safetensors"))
     assert again.provenance["scores"]["pages/roles"] > 0.6
 
 
 def test_weights_of_another_size_start_nothing(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     small = PageArranger(feature_count(), ROLES, dim=16, depth=1, heads=1)
-    save_arranger(Path("small.safetensors"), small, ["a"] * ROLES, {})
+    ARRANGER.save(Path("small.safetensors"), small, ["a"] * ROLES, {})
     write_shard(tmp_path / "pages", 0, [record()])
     arguments = ["--config", str(CONFIG), "--data.folders", "[pages]"]
     with pytest.raises(SystemExit) as stopped:

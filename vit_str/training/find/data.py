@@ -1,10 +1,10 @@
 """Parts of drawn pages and scenes, batch by batch, each seen in another way."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
-from lightning.pytorch import LightningDataModule
-from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from vit_str.characters.charset import CHARSETS, Charset, charset_of
 from vit_str.datasets.picture_records import (
@@ -12,6 +12,7 @@ from vit_str.datasets.picture_records import (
     picture_shards_of,
     read_picture_shard,
 )
+from vit_str.pages.find.maps import MAPS
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.kit import Kit
 from vit_str.synthesis.lexicon import Lexicon
@@ -20,6 +21,7 @@ from vit_str.synthesis.renderer import Renderer
 from vit_str.synthesis.scenes import SceneDrawer, Scenery
 from vit_str.training.find.examples import Batch, Examples, batch_of
 from vit_str.training.find.noise import Noise
+from vit_str.training.networks import FixedBatches, NetworkData
 
 _VALIDATION_SEED = 1 << 20
 _SCENES = "scenes"
@@ -59,24 +61,7 @@ class ExampleBatches(IterableDataset[Batch]):
         return batch_of(made, source)
 
 
-class FixedBatches(Dataset[Batch]):
-    """The first batches of a stream, always the same."""
-
-    def __init__(self, stream: ExampleBatches, count: int, source: str) -> None:
-        self.stream = stream
-        self.count = count
-        self.source = source
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, place: int) -> Batch:
-        if place >= self.count:
-            raise IndexError(place)
-        return self.stream.batch(place, self.source)
-
-
-class DrawnPictures(LightningDataModule):
+class DrawnPictures(NetworkData):
     """Pictures of drawn pages and scenes to train on, and others to look how well that goes.
 
     Args:
@@ -120,11 +105,9 @@ class DrawnPictures(LightningDataModule):
         seed: int = 1,
         workers: int = 0,
     ) -> None:
-        super().__init__()
+        super().__init__(folders, validation, seed, workers)
         if side % 32:
             raise ValueError(f"side: expected a multiple of 32, found {side}")
-        self.folders = folders
-        self.validation = validation or []
         self.batch_size = batch_size
         self.side = side
         self.scene_share = scene_share
@@ -135,8 +118,6 @@ class DrawnPictures(LightningDataModule):
         )
         self.language = language
         self.validation_batches = validation_batches
-        self.seed = seed
-        self.workers = workers
         self.kit = Kit(kit) if kit else None
         self.materials: Materials = self.kit or InstalledMaterials(fonts, pictures)
         self._atlas: GlyphAtlas | None = None
@@ -145,8 +126,13 @@ class DrawnPictures(LightningDataModule):
 
     @property
     def provenance(self) -> str:
-        """What is trained on."""
-        return ", ".join(map(str, self.folders)) or "pages of the kit"
+        """What is trained on, for the weights file."""
+        return super().provenance or "pages of the kit"
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the maps."""
+        return MAPS
 
     def prepare_data(self) -> None:
         """Build atlas and lists of words once, in one process."""
@@ -183,26 +169,21 @@ class DrawnPictures(LightningDataModule):
         scenes = SceneDrawer(renderer, self.scenery) if scene_share else None
         return Examples(pages, scenes, scene_share, self.side, self.noise)
 
-    def train_dataloader(self) -> DataLoader:
+    def train_dataloader(self) -> DataLoader[Batch]:
         """The stream from where the run stands, this device's share of it."""
         trainer = self.trainer
         assert trainer is not None
-        seen: int = trainer.lightning_module.images_seen  # type: ignore[assignment]
+        seen = self.examples_seen // self.batch_size
         batches = ExampleBatches(
             self._examples(self._pages, self.scene_share, held_out=False),
             self.batch_size,
             self.seed,
-            first=seen // self.batch_size * trainer.world_size + trainer.global_rank,
+            first=seen * trainer.world_size + trainer.global_rank,
             stride=trainer.world_size,
         )
-        return DataLoader(
-            batches,
-            batch_size=None,
-            num_workers=self.workers,
-            persistent_workers=self.workers > 0,
-        )
+        return self.endless(batches)
 
-    def val_dataloader(self) -> list[DataLoader]:
+    def val_dataloader(self) -> list[DataLoader[Batch]]:
         """The pages of each folder, and scenes in fonts that training never sees."""
         sets = []
         for folder in self.validation:
@@ -213,7 +194,8 @@ class DrawnPictures(LightningDataModule):
             sets.append((scenes, _SCENES))
         return [self._fixed(examples, source) for examples, source in sets]
 
-    def _fixed(self, examples: Examples, source: str) -> DataLoader:
+    def _fixed(self, examples: Examples, source: str) -> DataLoader[Batch]:
         stream = ExampleBatches(examples, self.batch_size, self.seed + _VALIDATION_SEED)
-        batches = FixedBatches(stream, self.validation_batches, source)
+        make = partial(stream.batch, source=source)
+        batches = FixedBatches(make, self.validation_batches)
         return DataLoader(batches, batch_size=None, num_workers=self.workers)

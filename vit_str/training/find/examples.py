@@ -35,6 +35,11 @@ class Batch(NamedTuple):
     weight: Float[Tensor, "batch cell_row cell_column"]
     source: str
 
+    @property
+    def size(self) -> int:
+        """How many pictures."""
+        return len(self.images)
+
 
 class Examples:
     """Makes examples.

@@ -1,15 +1,25 @@
 """Drawn and read pages, batch by batch, with fresh noise each time a page is seen."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from lightning.pytorch import LightningDataModule
-from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
-from vit_str.datasets.page_records import PageRecord, read_pages, read_shard, shards_of
+from vit_str.datasets.page_records import (
+    ABOUT,
+    PageRecord,
+    read_pages,
+    read_shard,
+    shards_of,
+)
+from vit_str.training.networks import FixedBatches, NetworkData
 from vit_str.training.pages.examples import Batch, Example, batch_of, example_of
 from vit_str.training.pages.variation import NONE, Variation, paired
+
+NOTHING = "nothing"
+"""The role of what is no text of the page."""
 
 _WINDOW = 6  # shards whose pages are mixed, and sorted by their lengths
 _FEWEST = 3  # pieces of a page that there is something to arrange on
@@ -24,6 +34,7 @@ class PageBatches(IterableDataset[Batch]):
         longest: tokens of a page; longer ones are left out.
         seed: of order and noise.
         variation: how pages are varied.
+        seen: pages of an earlier session of the run, whose order and noise are others.
     """
 
     def __init__(
@@ -33,6 +44,7 @@ class PageBatches(IterableDataset[Batch]):
         longest: int,
         seed: int,
         variation: Variation = NONE,
+        seen: int = 0,
     ) -> None:
         for folder in folders:
             shards_of(folder)  # a folder without pages is an error now
@@ -41,11 +53,12 @@ class PageBatches(IterableDataset[Batch]):
         self.longest = longest
         self.seed = seed
         self.variation = variation
+        self.seen = seen
 
     def __iter__(self) -> Iterator[Batch]:
         worker = get_worker_info()
         number, count = (worker.id, worker.num_workers) if worker else (0, 1)
-        random = np.random.default_rng([self.seed, number])
+        random = np.random.default_rng([self.seed, number, self.seen])
         while True:
             # Anew each time: pages may be drawn while others are trained on
             shards = [
@@ -90,7 +103,7 @@ def parted(
         yield part
 
 
-class DrawnPages(LightningDataModule):
+class DrawnPages(NetworkData):
     """Pages to train on, and others to look how well that goes.
 
     Args:
@@ -113,33 +126,30 @@ class DrawnPages(LightningDataModule):
         variation: Variation | None = None,
         workers: int = 0,
     ) -> None:
-        super().__init__()
-        self.folders = folders
-        self.validation = validation or []
+        super().__init__(folders, validation, seed, workers)
         self.pairs = pairs
         self.longest = longest
-        self.seed = seed
         self.variation = variation or Variation()
-        self.workers = workers
 
     @property
-    def provenance(self) -> str:
-        """What is trained on."""
-        return ", ".join(map(str, self.folders))
+    def names(self) -> Sequence[str]:
+        """Of the roles, as the pages name them."""
+        about = json.loads((self.folders[0] / ABOUT).read_text("utf-8"))
+        return [*about["roles"], NOTHING]
 
-    def train_dataloader(self) -> DataLoader:
+    def train_dataloader(self) -> DataLoader[Batch]:
         """Batches without an end."""
         batches = PageBatches(
-            self.folders, self.pairs, self.longest, self.seed, self.variation
+            folders=self.folders,
+            pairs=self.pairs,
+            longest=self.longest,
+            seed=self.seed,
+            variation=self.variation,
+            seen=self.examples_seen,
         )
-        return DataLoader(
-            batches,
-            batch_size=None,
-            num_workers=self.workers,
-            persistent_workers=self.workers > 0,
-        )
+        return self.endless(batches)
 
-    def val_dataloader(self) -> list[DataLoader]:
+    def val_dataloader(self) -> list[DataLoader[Batch]]:
         """The pages of each folder, always with the same noise."""
         return [
             DataLoader(
@@ -149,23 +159,11 @@ class DrawnPages(LightningDataModule):
         ]
 
 
-class FixedBatches(Dataset[Batch]):
-    """Batches that are always the same."""
-
-    def __init__(self, batches: Sequence[Batch]) -> None:
-        self.batches = batches
-
-    def __len__(self) -> int:
-        return len(self.batches)
-
-    def __getitem__(self, place: int) -> Batch:
-        return self.batches[place]
-
-
-def validation_batches(folder: Path, pairs: int, longest: int) -> FixedBatches:
+def validation_batches(folder: Path, pairs: int, longest: int) -> FixedBatches[Batch]:
     """All pages of a folder."""
     random = np.random.default_rng(0)
     pages = read_pages(folder)
     examples = [example_of(page, random, is_training=False) for page in pages]
     parts = parted(examples, pairs, longest)
-    return FixedBatches([batch_of(part, folder.name) for part in parts])
+    batches = [batch_of(part, folder.name) for part in parts]
+    return FixedBatches(batches.__getitem__, len(batches))

@@ -56,6 +56,11 @@ class Batch(NamedTuple):
     about: Int64[Tensor, "batch token field"]
     source: str
 
+    @property
+    def size(self) -> int:
+        """How many pages."""
+        return len(self.mask)
+
 
 def example_of(
     page: PageRecord,
