@@ -62,8 +62,8 @@ from vit_str.engines.weights_contents import BUNDLED
 from vit_str.files import write_atomically
 from vit_str.images.image_decoding import DecodedImage, decode, decode_batches
 from vit_str.images.limited_process import ProcessLimits
-from vit_str.images.loading import UnreadableImage
 from vit_str.images.preprocessing import Preprocessing
+from vit_str.images.refusals import UnreadableImage
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.pages.find.detection import find_lines
 from vit_str.pages.find.flattening import Middle, bend_of

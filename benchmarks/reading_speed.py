@@ -47,7 +47,8 @@ from vit_str.decoding.search import Search
 from vit_str.engines.weights_contents import resolve
 from vit_str.evaluation.metrics import word_accuracy
 from vit_str.images.image_decoding import decode
-from vit_str.images.loading import UnreadableImage, load_image
+from vit_str.images.loading import load_image
+from vit_str.images.refusals import UnreadableImage
 from vit_str.torch_runtime.devices import fastest_dtype
 from vit_str.torch_runtime.weights_file import load_weights
 from vit_str.words.options import find_inputs

@@ -33,8 +33,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from vit_str.characters.charset import charset_of
 from vit_str.console import Progress, positive
 from vit_str.datasets.folder import FolderReader
-from vit_str.images.loading import UnreadableImage, load_image
+from vit_str.images.loading import load_image
 from vit_str.images.preprocessing import TALL, Preprocessing
+from vit_str.images.refusals import UnreadableImage
 from vit_str.rendering.command import strengths
 from vit_str.rendering.dataset import BATCH
 from vit_str.synthesis.glyphs import GlyphAtlas

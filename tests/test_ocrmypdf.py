@@ -182,7 +182,7 @@ def test_a_page_that_cannot_be_read_is_left_as_it_is(tmp_path):
 
 
 def test_a_page_that_is_too_large_stops_no_other(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("vit_str.images.loading.MAX_PIXELS", 1000)
+    monkeypatch.setattr("vit_str.images.refusals.MAX_PIXELS", 1000)
     Image.new("RGB", (40, 30), "white").save(tmp_path / "large.png")
     paths = [tmp_path / name for name in ("large.png", "page.hocr", "page.txt")]
     engine = plugin.VitStrEngine()

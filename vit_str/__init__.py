@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from vit_str.decoding.readings import Reading
     from vit_str.decoding.search import Search
-    from vit_str.images.loading import UnreadableImage
+    from vit_str.images.refusals import UnreadableImage
     from vit_str.pages.document import (
         Document,
         DocumentPage,
@@ -60,7 +60,7 @@ _MODULES = {
     "Reader": "words.reader",
     "Reading": "decoding.readings",
     "Search": "decoding.search",
-    "UnreadableImage": "images.loading",
+    "UnreadableImage": "images.refusals",
     "check": "reading.checking.checker",
     "load": "words.reader",
     "load_page": "pages.reader",

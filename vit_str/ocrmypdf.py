@@ -23,7 +23,8 @@ import vit_str
 from vit_str.decoding.prior import NO_LANGUAGE, known_languages
 from vit_str.decoding.search import Search
 from vit_str.engines.opened_once import OpenedOnce
-from vit_str.images.loading import UnreadableImage, load_image
+from vit_str.images.loading import load_image
+from vit_str.images.refusals import UnreadableImage
 from vit_str.machine import THREADS, cpu_count, use_threads
 from vit_str.pages.arrange.frame import text_quarters
 from vit_str.pages.find.detection import LineDetector, RapidDetector

@@ -20,7 +20,7 @@ from hostile_files import (
     tiff_of_tile,
 )
 
-from vit_str.images import decoding_costs, image_decoding, loading
+from vit_str.images import decoding_costs, image_decoding, loading, refusals
 from vit_str.images.decoding_costs import (
     MOST_PARTS,
     MOST_SCANS,
@@ -28,15 +28,11 @@ from vit_str.images.decoding_costs import (
     has_many_parts,
     has_many_scans,
 )
+from vit_str.images.headers import announced, is_costly
 from vit_str.images.image_decoding import decode_batches
-from vit_str.images.loading import (
-    UnreadableImage,
-    announced,
-    is_costly,
-    load_image,
-    load_pages,
-)
+from vit_str.images.loading import load_image, load_pages
 from vit_str.images.preprocessing import Preprocessing
+from vit_str.images.refusals import UnreadableImage
 
 
 def test_a_jpeg_of_endless_scans_is_refused_before_it_is_decoded(tmp_path):
@@ -86,7 +82,7 @@ def test_frames_are_bounded_only_where_there_are_any(monkeypatch):
     assert not list(load_pages(gif_of_frames(40, 5), [6]))
     with pytest.raises(UnreadableImage, match="page 6: the frames"):
         list(load_pages(gif_of_frames(40, 6)))
-    assert decoding_costs.MOST_COMPOSED > 20 * loading.MAX_PIXELS
+    assert decoding_costs.MOST_COMPOSED > 20 * refusals.MAX_PIXELS
 
 
 def test_what_may_take_much_memory_is_left_to_a_process_with_limits():

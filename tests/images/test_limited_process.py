@@ -18,8 +18,8 @@ from PIL import Image
 from vit_str.images import image_decoding, limited_process
 from vit_str.images.image_decoding import decode, decode_apart, decode_batches
 from vit_str.images.limited_process import ProcessEnded, ProcessLimits, answers
-from vit_str.images.loading import UnreadableImage
 from vit_str.images.preprocessing import Preprocessing
+from vit_str.images.refusals import UnreadableImage
 from vit_str.pages.pictures import pictures_in
 
 BEGIN = """

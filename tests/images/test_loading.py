@@ -11,15 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-from vit_str.images import loading
-from vit_str.images.loading import (
-    MAX_PIXELS,
-    MAX_SIDE,
-    UnreadableImage,
-    load_image,
-    load_pages,
-    load_sized_image,
-)
+from vit_str.images import loading, rgb
+from vit_str.images.loading import load_image, load_pages, load_sized_image
+from vit_str.images.refusals import MAX_PIXELS, MAX_SIDE, UnreadableImage
 
 COLORS = np.random.default_rng(0).integers(0, 256, (20, 50, 3), dtype=np.uint8)
 
@@ -101,8 +95,8 @@ def test_pictures_are_turned_once(kind, orientation, monkeypatch):
         expected = ImageOps.exif_transpose(image).convert("RGB")
     for strip, large in ((1 << 20, 1 << 24), (1000, 1 << 24), (1000, 1 << 10)):
         with monkeypatch.context() as smaller:
-            smaller.setattr(loading, "_STRIP", strip)
-            smaller.setattr(loading, "_LARGE", large)
+            smaller.setattr(rgb, "_STRIP", strip)
+            smaller.setattr(rgb, "_LARGE", large)
             found = [load_image(data), *load_pages(data)]
         for loaded in found:
             is_tall = loaded.height > loaded.width
@@ -372,10 +366,10 @@ def test_large_images_are_scaled_down_strip_by_strip(mode, monkeypatch):
     else:
         image = image.convert(mode)
     whole, size = load_sized_image(image)
-    monkeypatch.setattr(loading, "_STRIP", 1000)
+    monkeypatch.setattr(rgb, "_STRIP", 1000)
     strips, _ = load_sized_image(image)
     assert strips.tobytes() == whole.tobytes()
-    monkeypatch.setattr(loading, "_LARGE", 203 * 61 // 4)
+    monkeypatch.setattr(rgb, "_LARGE", 203 * 61 // 4)
     reduced, full = load_sized_image(image)
     assert full == size == (61, 203)
     assert reduced.size == (68, 21)

@@ -1,7 +1,8 @@
 import pytest
 from PIL import Image
 
-from vit_str.images.loading import load_sized_image, upright_size
+from vit_str.images.headers import upright_size
+from vit_str.images.loading import load_sized_image
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF", "BMP"])

@@ -16,8 +16,10 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from hostile_files import gif_of_frames, jpeg_of_scans, pdf_of_image, pdf_of_strokes
 
 from vit_str.images import loading
+from vit_str.images.headers import LARGE
 from vit_str.images.limited_process import ProcessLimits
-from vit_str.images.loading import LARGE, UnreadableImage, load_image
+from vit_str.images.loading import load_image
+from vit_str.images.refusals import UnreadableImage
 from vit_str.pages.pictures import PageOptions, pictures_in
 from vit_str.pages.read.own_text import page_of_text
 

@@ -22,8 +22,8 @@ from vit_str.decoding.search import Search
 from vit_str.engines import weights_contents
 from vit_str.engines.graph_files import GraphFiles
 from vit_str.images.image_decoding import Source
-from vit_str.images.loading import UnreadableImage
 from vit_str.images.preprocessing import Preprocessing
+from vit_str.images.refusals import UnreadableImage
 from vit_str.models import (
     ParallelDecoder,
     PermutedDecoder,

@@ -21,8 +21,9 @@ from vit_str.characters.charset import Charset
 from vit_str.console import one_line
 from vit_str.datasets.folder import FolderReader
 from vit_str.files import find_files
-from vit_str.images.loading import SUFFIXES, ImageSource, UnreadableImage, load_image
+from vit_str.images.loading import SUFFIXES, ImageSource, load_image
 from vit_str.images.preprocessing import Preprocessing
+from vit_str.images.refusals import UnreadableImage
 from vit_str.torch_runtime.devices import choose_device
 
 RENDERED = "rendered"

@@ -14,7 +14,7 @@ from PIL import Image
 from vit_str import console
 from vit_str.datasets.rules import Rules, SkipReport, judged
 from vit_str.datasets.source import LabeledWord, WordStream
-from vit_str.images.loading import upright_size
+from vit_str.images.headers import upright_size
 from vit_str.images.preprocessing import TALL
 
 _BAR = 40  # width of the histogram of lengths, in characters

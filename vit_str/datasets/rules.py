@@ -75,7 +75,8 @@ class Rules:
 
         The label comes first: no image is decoded for one that cannot be used.
         """
-        from vit_str.images.loading import UnreadableImage, load_image
+        from vit_str.images.loading import load_image
+        from vit_str.images.refusals import UnreadableImage
 
         skipped = self.label(word)
         if skipped:

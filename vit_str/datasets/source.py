@@ -96,7 +96,7 @@ class Skipped:
 
 def too_many_bytes(name: str) -> Skipped:
     """Why a word is skipped whose image, or label, has more bytes than any image."""
-    from vit_str.images.loading import MAX_BYTES
+    from vit_str.images.refusals import MAX_BYTES
 
     most = f"larger than {MAX_BYTES // 1_000_000} million bytes"
     return Skipped(name, Reason.UNREADABLE, most)
@@ -109,7 +109,7 @@ def read_image_file(path: Path, name: str) -> bytes | Skipped:
         path: of the file.
         name: what the word is called.
     """
-    from vit_str.images.loading import MAX_BYTES  # and numpy
+    from vit_str.images.refusals import MAX_BYTES  # and numpy
 
     try:
         if path.stat().st_size > MAX_BYTES:

@@ -14,7 +14,9 @@ from PIL import Image
 from vit_str.console import reason_of
 from vit_str.datasets.source import Reason, Skipped
 from vit_str.files import leads_out
-from vit_str.images.loading import UnreadableImage, load_image, open_header
+from vit_str.images.headers import open_header
+from vit_str.images.loading import load_image
+from vit_str.images.refusals import UnreadableImage
 from vit_str.machine import install_hint
 
 _NAMES = "imnames"

@@ -272,7 +272,7 @@ def _belongs_to_word(name: str) -> bool:
 
 
 def _is_too_large(member: tarfile.TarInfo) -> bool:
-    from vit_str.images.loading import MAX_BYTES
+    from vit_str.images.refusals import MAX_BYTES
 
     return member.size > MAX_BYTES
 

@@ -13,15 +13,12 @@ from typing import Any
 
 from PIL import Image
 
+from vit_str.images.headers import is_animation
 from vit_str.images.image_decoding import DecodedImage, decode
 from vit_str.images.limited_process import answer, limit_time, receive
-from vit_str.images.loading import (
-    UnreadableImage,
-    is_animation,
-    page_numbers,
-    readable_pages,
-)
+from vit_str.images.loading import page_numbers, readable_pages
 from vit_str.images.preprocessing import Preprocessing
+from vit_str.images.refusals import UnreadableImage
 
 Pages = Iterator[tuple[int, Image.Image | UnreadableImage]]
 

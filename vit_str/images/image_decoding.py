@@ -14,20 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from PIL import Image
 
+from vit_str.images.headers import announced
 from vit_str.images.line_cutting import spans
 from vit_str.images.loading import (
     IN_FLIGHT,
-    MAX_PIXELS,
     BinaryFile,
     ImageSource,
-    UnreadableImage,
-    announced,
     file_bytes,
     load_sized_image,
-    reported_in_one_line,
     source_name,
 )
 from vit_str.images.preprocessing import Preprocessing
+from vit_str.images.refusals import MAX_PIXELS, UnreadableImage, reported_in_one_line
 from vit_str.machine import thread_count
 
 if TYPE_CHECKING:

@@ -13,29 +13,32 @@ import os
 import stat
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from io import BufferedReader, BytesIO
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
 
-from vit_str.console import one_line
 from vit_str.images.decoding_costs import (
     MOST_COMPOSED,
     MOST_SCANS,
     has_many_parts,
     has_many_scans,
-    may_take_more,
 )
-
-if TYPE_CHECKING:
-    from jaxtyping import Float
+from vit_str.images.refusals import (
+    MAX_BYTES,
+    MAX_PIXELS,
+    UnreadableImage,
+    check_size,
+    reported_in_one_line,
+    too_large,
+)
+from vit_str.images.rgb import upright_rgb
 
 
 @runtime_checkable
@@ -73,20 +76,6 @@ SUFFIXES = (
 REFUSED_SUFFIXES = (".heic", ".heif")
 """Photographs of phones: named as unreadable where a folder is read, not passed over."""
 
-MAX_PIXELS = 89_478_485
-"""Larger images are refused before they are decoded, but for photographs in JPEG up to twice as
-large, which are decoded at half their size. All threads together decode no more at once; this many
-take a third of a gigabyte."""
-
-MAX_SIDE = 100_000
-"""Longest side of an image, in pixels: resizing takes memory by the length of a side."""
-
-MAX_BYTES = 3 * MAX_PIXELS
-"""Larger files are refused: the most pixels in RGB, stored as they are, take this many."""
-
-LARGE = 2_000_000
-"""Pixels above which a picture is decoded in a process with limits, see `decode_apart`."""
-
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
 # Pillow knows others, of which some would run programs (EPS), or take much memory or time.
@@ -107,58 +96,8 @@ _FORMATS = (
 # the most common formats, whose first bytes tell, need only their own.
 _PLUGINS = ("Jpeg", "Mpo", "Png", "WebP", "Tiff", "Bmp", "Gif", "Avif", "Jpeg2K", "Ppm")
 _PLUGINS_BY_START = {b"\xff\xd8\xff": ("Jpeg",), b"\x89PNG\r\n\x1a\n": ("Png",)}
-_ANIMATIONS = {"GIF", "WEBP", "PNG", "AVIF"}  # whose frames build on the ones before
-_PAGED_FORMATS = {"TIFF", *_ANIMATIONS}
-ORIENTATION_TAG = 0x0112  # of EXIF
-_ORIENTATIONS = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
-# EXIF orientations in which width and height change places
-QUARTER_TURNS = {5, 6, 7, 8}
-# Pixels of which there may be temporary copies, and above which an image is scaled down first.
-_STRIP = 1 << 20
-_LARGE = 1 << 24
-# What transparent images may be laid on, the first of those that are as good
-_GRAY = 128
-_GROUNDS = (255, 0, _GRAY)
-_SHARE_OF_GRAY = (
-    0.8  # of its edges that count: on it all letters have half the contrast
-)
-_CLEAR = 64.0  # of 255, the contrast above which more makes an edge no clearer
-
-
-class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
-    """An image that cannot be read.
-
-    Attributes:
-        name: the file, or what else the image came from.
-        reason: what is wrong and what to do about it, in one line.
-        pages: how many pages the file has, if only one of them cannot be read; None otherwise, and
-            where nobody has counted them.
-    """
-
-    def __init__(self, name: str, reason: str, pages: int | None = None) -> None:
-        super().__init__(name, reason, pages)
-        self.name = name
-        self.reason = reason
-        self.pages = pages
-
-    def __str__(self) -> str:
-        return f"{one_line(self.name)}: {self.reason}"
-
-
-class Announced(NamedTuple):
-    """What the header of an image file says of it."""
-
-    pixels: int = 0  # 0 where only decoding can tell
-    # Whether it is decoded in a process with limits, see `decode_apart`
-    is_large: bool = False
+ANIMATIONS = {"GIF", "WEBP", "PNG", "AVIF"}  # whose frames build on the ones before
+PAGED_FORMATS = {"TIFF", *ANIMATIONS}
 
 
 def load_image(source: ImageSource) -> Image.Image:
@@ -201,12 +140,12 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, ImageSize]:
         )
     if isinstance(source, Image.Image):
         with reported_in_one_line(name):
-            _check_size(source, name)
-            return _upright_rgb(source, None)
+            check_size(source, name)
+            return upright_rgb(source, None)
     with (
         reported_in_one_line(name),
-        _open_file(source, name) as file,
-        _opened(file, name) as image,
+        open_file(source, name) as file,
+        open_image(file, name) as image,
     ):
         full = image.size
         _halve_if_huge(image)
@@ -214,7 +153,7 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, ImageSize]:
         _check_scans(file, image, name)
         with IN_FLIGHT.reserve(min(math.prod(full), MAX_PIXELS)):
             image.draft(None, _JPEG_DRAFT_SIZE)
-            return _upright_rgb(image, full if image.size != full else None)
+            return upright_rgb(image, full if image.size != full else None)
 
 
 def load_pages(
@@ -245,10 +184,10 @@ def readable_pages(
     name = source_name(source)
     with (
         reported_in_one_line(name),
-        _open_file(source, name) as file,
-        _opened(file, name) as image,
+        open_file(source, name) as file,
+        open_image(file, name) as image,
     ):
-        several = image.format in _PAGED_FORMATS
+        several = image.format in PAGED_FORMATS
         for number in count(1) if numbers is None else numbers:
             if number > 1 and not several:
                 return
@@ -263,7 +202,7 @@ def readable_pages(
                 picture = _page(image, file, name)
             except UnreadableImage as error:
                 yield _of_page(error, number, image)
-                if image.format in _ANIMATIONS:
+                if image.format in ANIMATIONS:
                     return
             else:
                 yield picture
@@ -285,10 +224,10 @@ def _page(
     """The present page of a file."""
     with reported_in_one_line(name):
         _halve_if_huge(image)
-        _check(image, name, image.format in _PAGED_FORMATS)
+        _check(image, name, image.format in PAGED_FORMATS)
         _check_scans(file, image, name)
         with IN_FLIGHT.reserve(math.prod(image.size)):
-            return _upright_rgb(image, None)[0]
+            return upright_rgb(image, None)[0]
 
 
 def _of_page(
@@ -296,16 +235,13 @@ def _of_page(
 ) -> UnreadableImage:
     """What is wrong, with the number of the page in a file of several."""
     said = error.reason.startswith("page ")
-    if (
-        said
-        or image.format not in _PAGED_FORMATS
-        or (number == 1 and _is_single(image))
-    ):
+    if said or image.format not in PAGED_FORMATS or (number == 1 and is_single(image)):
         return error
     return UnreadableImage(error.name, f"page {number}: {error.reason}")
 
 
-def _is_single(image: ImageFile.ImageFile) -> bool:
+def is_single(image: ImageFile.ImageFile) -> bool:
+    """Whether a file holds one picture; False where it is damaged."""
     try:
         return not getattr(image, "is_animated", False)
     except Exception:  # damage makes Pillow raise anything
@@ -322,64 +258,6 @@ def page_numbers(ranges: Sequence[tuple[int, int | None]]) -> Iterator[int]:
         return any(first <= number <= (last or number) for first, last in ranges)
 
     return filter(is_wanted, every)
-
-
-def announced(source: Path | str | bytes) -> Announced:
-    """What the header of an image file says of it; nothing where only decoding can tell."""
-    with open_header(source) as image:
-        if image is None:
-            return Announced()
-        return Announced(math.prod(image.size), _is_large(image))
-
-
-def _is_large(image: ImageFile.ImageFile) -> bool:
-    return math.prod(image.size) > LARGE or may_take_more(image)
-
-
-def upright_size(source: Path | str | bytes) -> ImageSize | None:
-    """The size of an image file as it is shown, by its header; None where that says nothing."""
-    with open_header(source) as image:
-        if image is None:
-            return None
-        width, height = image.size
-        # To ask a PNG file for more than its header says would decode it. TIFF is upright.
-        stored = "exif" in image.info and image.format != "TIFF"
-        is_turned = stored and _orientation(image) in QUARTER_TURNS
-    return (width, height) if is_turned else (height, width)
-
-
-def is_costly(source: Path | str | bytes) -> bool:
-    """Whether a file with a picture to read as a page is large, or has several pages."""
-    with open_header(source) as image:
-        if image is None:
-            return False
-        is_paged = image.format in _PAGED_FORMATS
-        has_pages = is_paged and getattr(image, "is_animated", False)
-        return has_pages or _is_large(image)
-
-
-def is_animation(source: Path | str | bytes) -> bool:
-    """Whether a file holds several frames that show one after the other."""
-    with open_header(source) as image:
-        if image is None or image.format not in _ANIMATIONS:
-            return False
-        return not _is_single(image)
-
-
-@contextmanager
-def open_header(
-    source: Path | str | bytes,
-) -> Iterator[ImageFile.ImageFile | None]:
-    """An image that is not decoded; None for what is none, is damaged or can be read only once."""
-    with ExitStack() as opened:
-        image = None
-        # Damage makes Pillow raise anything; decoding reports it
-        with suppress(Exception):
-            if isinstance(source, bytes) or Path(source).is_file():
-                file = _open_file(source, "")
-                opened.enter_context(file)
-                image = opened.enter_context(_opened(file, ""))
-        yield image
 
 
 def source_name(source: object) -> str:
@@ -420,56 +298,15 @@ class _PixelsInFlight:
 IN_FLIGHT = _PixelsInFlight()
 
 
-@contextmanager
-def reported_in_one_line(name: str) -> Iterator[None]:
-    """Turn every failure to read or resize an image into ``UnreadableImage``.
-
-    Raises:
-        UnreadableImage: with the reason, and what to do, in one line.
-    """
-    try:
-        yield
-    except UnreadableImage:
-        raise
-    except FileNotFoundError:
-        raise UnreadableImage(name, "no such file; check the path") from None
-    except PermissionError:
-        raise UnreadableImage(
-            name, "no permission to read it; change its access rights"
-        ) from None
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise _too_large(name) from None
-    except UnidentifiedImageError:
-        reason = (
-            "not an image that can be read; give a JPEG, PNG, WebP, TIFF or BMP file"
-        )
-        raise UnreadableImage(name, reason) from None
-    except MemoryError:
-        raise UnreadableImage(name, "does not fit into memory; scale it down") from None
-    # Damage makes Pillow raise anything: SyntaxError, struct.error, ...
-    except Exception as error:
-        # Of the system, not of Pillow
-        if isinstance(error, OSError) and error.strerror:
-            reason = f"cannot be opened ({error.strerror}); check the path and its disk"
-            raise UnreadableImage(name, reason) from None
-        detail = one_line(str(error)) or type(error).__name__
-        reason = f"damaged or cut short ({detail}); save or download it again"
-        raise UnreadableImage(name, reason) from error
-
-
-def _too_large(
-    name: str,
-    what: str = f"{MAX_PIXELS // 1_000_000} million pixels",
-) -> Exception:
-    return UnreadableImage(
-        name, f"larger than {what}; scale it down or cut out what to read"
-    )
-
-
-def _open_file(
+def open_file(
     source: Path | str | bytes | BinaryFile,
     name: str,
 ) -> BytesIO | BufferedReader:
+    """The bytes of a source as a file that decoders can go back in.
+
+    Raises:
+        UnreadableImage: for a folder or device, an empty file or one that is too large.
+    """
     if isinstance(source, str | os.PathLike):
         return _open_path(Path(source), name)
     if not isinstance(source, bytes):
@@ -497,7 +334,7 @@ def _open_path(path: Path, name: str) -> BytesIO | BufferedReader:
     if stat.S_ISFIFO(status.st_mode) and str(path).startswith(("/dev/", "/proc/")):
         # A shell's <(command), where decoders cannot go back
         with path.open("rb") as pipe:
-            return _open_file(pipe, name)
+            return open_file(pipe, name)
     if not stat.S_ISREG(status.st_mode):  # a named pipe could wait for ever
         raise UnreadableImage(
             name, "a device or pipe, not an image; give an image file"
@@ -510,7 +347,7 @@ def _check_bytes(size: int, name: str) -> None:
     if not size:
         raise UnreadableImage(name, "empty, 0 bytes; save or download it again")
     if size > MAX_BYTES:
-        raise _too_large(name, f"{MAX_BYTES // 1_000_000} million bytes")
+        raise too_large(name, f"{MAX_BYTES // 1_000_000} million bytes")
 
 
 @cache
@@ -544,8 +381,13 @@ def _formats_of(plugins: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in _FORMATS if name in Image.OPEN)
 
 
-def _opened(file: BytesIO | BufferedReader, name: str) -> ImageFile.ImageFile:
-    """What Pillow makes of a file; it says of others that are common what to do."""
+def open_image(file: BytesIO | BufferedReader, name: str) -> ImageFile.ImageFile:
+    """An image that is not decoded yet; of other common files it says what to do.
+
+    Raises:
+        UnreadableImage: for a PDF or HEIC file, or one of too many parts.
+        UnidentifiedImageError: for what is no image.
+    """
     _silence_decoders()
     if has_many_parts(file):
         raise UnreadableImage(name, "made of too many parts; save it again as PNG")
@@ -577,7 +419,7 @@ def _halve_if_huge(image: Image.Image) -> None:
 
 def _check(image: ImageFile.ImageFile, name: str, several: bool = False) -> None:
     """Refuse from the header what should not be decoded."""
-    _check_size(image, name)
+    check_size(image, name)
     is_one = several or image.format == "MPO"  # a photograph with a preview
     if not is_one and getattr(image, "is_animated", False):
         frames = "holds several frames or pages"
@@ -609,137 +451,9 @@ def _check_scans(
 def _check_frames(image: ImageFile.ImageFile, name: str, number: int) -> None:
     """Refuse a frame of an animation for which too much would be composed before."""
     composed = number * math.prod(image.size)
-    if image.format not in _ANIMATIONS or composed <= MOST_COMPOSED:
+    if image.format not in ANIMATIONS or composed <= MOST_COMPOSED:
         return
     if number <= getattr(image, "n_frames", 1):
         most = f"over {MOST_COMPOSED // 1_000_000:,} million pixels"
         reason = f"page {number}: the frames up to it have {most}; save it as a file of its own"
         raise UnreadableImage(name, reason)
-
-
-def _check_size(image: Image.Image, name: str) -> None:
-    if not math.prod(image.size):
-        raise UnreadableImage(
-            name, "an image without pixels; save or download it again"
-        )
-    if math.prod(image.size) > MAX_PIXELS:
-        raise _too_large(name)
-    if max(image.size) > MAX_SIDE:
-        raise _too_large(name, f"{MAX_SIDE:,} pixels on one side")
-
-
-def _upright_rgb(
-    image: Image.Image, full: tuple[int, int] | None
-) -> tuple[Image.Image, tuple[int, int]]:
-    """An image in RGB, scaled down if it is large, and the height and width of the whole."""
-    image.load()
-    orientation = _orientation(image)
-    width, height = full or image.size  # some formats turn upright while they load
-    if orientation in QUARTER_TURNS:
-        width, height = height, width
-    rgb = _to_rgb(image)
-    if orientation in _ORIENTATIONS:
-        rgb = rgb.transpose(_ORIENTATIONS[orientation])
-    rgb.info = {}  # with the orientation that is applied: parts of it would be turned again
-    return rgb, (height, width)
-
-
-def _orientation(image: Image.Image) -> int:
-    """EXIF orientation after loading: TIFF is upright by then, PNG may store it at the end."""
-    try:
-        return int(image.getexif().get(ORIENTATION_TAG, 1))
-    # Damaged metadata of any kind must not stop the reading of good pixels
-    except Exception:
-        return 1
-
-
-def _to_rgb(image: Image.Image) -> Image.Image:
-    """An image in RGB, as `load_image` describes it, a strip at a time to save memory.
-
-    One of more than 16 million pixels is scaled down by a whole factor.
-    """
-    convert = _conversion(image)
-    pixels = math.prod(image.size)
-    if pixels <= _STRIP:
-        return convert(image)
-    factor = math.ceil(math.sqrt(pixels / _LARGE))
-    rgb = Image.new("RGB", (-(-image.width // factor), -(-image.height // factor)))
-    for top, strip in _strips(image, factor):
-        converted = convert(strip)
-        if factor > 1:
-            converted = converted.reduce(factor)
-        rgb.paste(converted, (0, top // factor))
-    return rgb
-
-
-def _strips(image: Image.Image, factor: int = 1) -> Iterator[tuple[int, Image.Image]]:
-    """The first row and the pixels of strips whose heights are multiples of ``factor``."""
-    rows = -(-max(1, _STRIP // image.width) // factor) * factor
-    for top in range(0, image.height, rows):
-        yield top, image.crop((0, top, image.width, min(top + rows, image.height)))
-
-
-def _conversion(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
-    """How to bring an image, or any strip of it, into RGB."""
-    if image.mode.startswith("I;16") or image.mode in {"I", "F"}:
-        return _eight_bit(image)
-    if image.has_transparency_data:
-        return _opaque(image)
-    return lambda strip: strip.convert("RGB")
-
-
-def _eight_bit(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
-    """Scale deep gray by the range of values in the image."""
-    ranges = []
-    for _, strip in _strips(image):
-        values = np.asarray(strip)
-        finite = values[np.isfinite(values)]
-        if finite.size:
-            ranges.append((float(finite.min()), float(finite.max())))
-    low = min((least for least, _ in ranges), default=0.0)
-    high = max((most for _, most in ranges), default=0.0)
-    if image.mode != "F" and low >= 0 and high <= 65535:
-        low = 0.0
-        high = next(full for full in (255.0, 4095.0, 65535.0) if high <= full)
-
-    def convert(strip: Image.Image) -> Image.Image:
-        with np.errstate(all="ignore"):  # what is no number may warn
-            values = np.asarray(strip).astype(np.float64)
-            values = np.nan_to_num(values, copy=False, nan=low, posinf=high, neginf=low)
-            scaled = (values - low) / (high - low or 1) * 255
-        return Image.fromarray(np.rint(scaled).astype(np.uint8)).convert("RGB")
-
-    return convert
-
-
-def _opaque(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
-    """Lay a transparent image on the ground on which most of its letters stand out.
-
-    Gray is for images with letters that are light and others that are dark.
-    """
-    edges = dict.fromkeys(_GROUNDS, 0.0)
-    for _, strip in _strips(image):
-        rgba = strip.convert("RGBA")
-        alpha = np.asarray(rgba.getchannel("A"), np.float32) / 255
-        lightness = np.asarray(rgba.convert("RGB").convert("L"), np.float32)
-        for ground in _GROUNDS:
-            edges[ground] += _edges(ground + alpha * (lightness - ground))
-    edges[_GRAY] *= _SHARE_OF_GRAY
-    ground = max(_GROUNDS, key=lambda value: edges[value])
-
-    def convert(strip: Image.Image) -> Image.Image:
-        rgba = strip.convert("RGBA")
-        behind = Image.new("RGBA", rgba.size, (ground, ground, ground))
-        return Image.alpha_composite(behind, rgba).convert("RGB")
-
-    return convert
-
-
-def _edges(lightness: Float[np.ndarray, "height width"]) -> float:
-    """How much there is of curves, corners and ends of strokes, of which letters are made.
-
-    Straight sides, as of boxes and rules, do not count.
-    """
-    across = lightness[:, 1:] - lightness[:, :-1]
-    corners = np.abs(across[1:] - across[:-1])
-    return float(np.minimum(corners, _CLEAR).sum(dtype=np.float64))

@@ -366,7 +366,7 @@ class _Run:
         self, path: str, reader: "PageReader", progress: console.Progress
     ) -> "tuple[dict[int, Page], int]":
         """The pages of a file by number, and how many cannot be read."""
-        from vit_str.images.loading import UnreadableImage
+        from vit_str.images.refusals import UnreadableImage
         from vit_str.pages.pictures import pictures_in
         from vit_str.pages.read.own_text import page_of_text
 

@@ -14,7 +14,8 @@ from typing import Any
 from vit_str.decoding.search import Search
 from vit_str.files import write_atomically
 from vit_str.images.image_decoding import Source, without_array
-from vit_str.images.loading import BinaryFile, UnreadableImage, file_bytes, source_name
+from vit_str.images.loading import BinaryFile, file_bytes, source_name
+from vit_str.images.refusals import UnreadableImage
 from vit_str.pages.page import Page, Word
 from vit_str.pages.pictures import PageOptions, pictures_in
 from vit_str.pages.read.own_text import page_of_text

@@ -12,6 +12,7 @@ from typing import Any
 
 from PIL import Image
 
+from vit_str.images.headers import is_costly
 from vit_str.images.image_decoding import DECODING_PROGRAM
 from vit_str.images.limited_process import (
     DEFAULT_LIMITS,
@@ -21,13 +22,8 @@ from vit_str.images.limited_process import (
     ProcessNotStarted,
     answers,
 )
-from vit_str.images.loading import (
-    SUFFIXES,
-    UnreadableImage,
-    is_costly,
-    page_numbers,
-    readable_pages,
-)
+from vit_str.images.loading import SUFFIXES, page_numbers, readable_pages
+from vit_str.images.refusals import UnreadableImage
 from vit_str.machine import install_hint
 
 PAGE_SUFFIXES = (*SUFFIXES, ".pdf")

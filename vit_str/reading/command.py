@@ -330,7 +330,7 @@ def _read_group(
         pages: gets what looks like pages.
         scripts: counts texts in scripts that nothing reads, and other texts.
     """
-    from vit_str.images.loading import UnreadableImage
+    from vit_str.images.refusals import UnreadableImage
 
     if STANDARD_INPUT in paths and (sys.stdin is None or sys.stdin.isatty()):
         raise ValueError("- reads an image from standard input: pipe one into it")
@@ -365,7 +365,7 @@ def _looks_like_a_page(path: str, reading: "Reading") -> bool:
     is_file = os.path.isfile(path)  # what comes through a pipe cannot be opened again
     if reading.confidence >= _PAGE_CONFIDENCE or not is_file:
         return False
-    from vit_str.images.loading import upright_size
+    from vit_str.images.headers import upright_size
 
     size = upright_size(path)
     if size is None:

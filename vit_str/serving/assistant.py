@@ -16,7 +16,8 @@ from pydantic import Field
 import vit_str
 from vit_str.console import one_line
 from vit_str.decoding.search import Search
-from vit_str.images.loading import UnreadableImage, announced
+from vit_str.images.headers import announced
+from vit_str.images.refusals import UnreadableImage
 from vit_str.pages.document import stream_pages
 from vit_str.pages.pictures import PAGE_SUFFIXES, PageOptions
 from vit_str.pages.reader import PageReader, load_page

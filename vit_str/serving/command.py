@@ -157,7 +157,7 @@ def _check_numbers(folder: str | None) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until a signal comes."""
-    from vit_str.images.loading import MAX_PIXELS
+    from vit_str.images.refusals import MAX_PIXELS
     from vit_str.serving.server import Settings, serve
 
     if options.pixels > MAX_PIXELS:

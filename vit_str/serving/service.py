@@ -23,9 +23,10 @@ from vit_str.decoding.readings import Reading, error_row, reading_row
 from vit_str.decoding.search import Search
 from vit_str.engines.engine import open_engine
 from vit_str.engines.opened_once import OpenedOnce
+from vit_str.images.headers import announced, is_costly
 from vit_str.images.image_decoding import DecodedImage, decode, decode_apart
 from vit_str.images.limited_process import ProcessLimits
-from vit_str.images.loading import UnreadableImage, announced, is_costly
+from vit_str.images.refusals import UnreadableImage
 from vit_str.machine import install_hint
 from vit_str.pages.find.detection import RapidDetector, detector_file
 from vit_str.pages.write.document_pages import DocumentPage, document_pages, unread_page

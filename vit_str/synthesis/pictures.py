@@ -13,8 +13,9 @@ from PIL import Image
 from torch import Tensor
 
 from vit_str.files import find_files
-from vit_str.images.loading import SUFFIXES, UnreadableImage, load_image
+from vit_str.images.loading import SUFFIXES, load_image
 from vit_str.images.preprocessing import Preprocessing
+from vit_str.images.refusals import UnreadableImage
 
 _SIZE = 128, 256  # height and width of a tile, in pixels
 _MOST = 4096  # tiles, and files that are read

@@ -15,8 +15,9 @@ from torch import Tensor
 
 from vit_str.characters.charset import PRINTABLE_ASCII, Charset
 from vit_str.datasets.folder import FolderReader
-from vit_str.images.loading import UnreadableImage, load_image
+from vit_str.images.loading import load_image
 from vit_str.images.preprocessing import TALL, Preprocessing
+from vit_str.images.refusals import UnreadableImage
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.kit import Kit

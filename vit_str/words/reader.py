@@ -25,7 +25,8 @@ from vit_str.decoding.text_decoding import TextDecoder
 from vit_str.engines.engine import open_engine, torch_engine
 from vit_str.engines.opened_once import OpenedOnce
 from vit_str.images.image_decoding import DecodedImage, Source, decode, decode_batches
-from vit_str.images.loading import UnreadableImage, source_name
+from vit_str.images.loading import source_name
+from vit_str.images.refusals import UnreadableImage
 from vit_str.scripts.evidence import is_unread
 from vit_str.scripts.one_script import has_look_alikes, with_one_script
 from vit_str.scripts.other_scripts import OtherScripts

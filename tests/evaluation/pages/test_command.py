@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from vit_str.evaluation.pages import command
-from vit_str.images.loading import UnreadableImage
+from vit_str.images.refusals import UnreadableImage
 from vit_str.pages.page import Page
 
 LABELS = "0,0,9,0,9,5,0,5,one\n"

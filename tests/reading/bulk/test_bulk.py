@@ -18,7 +18,7 @@ import torch
 
 from vit_str.characters.charset import Charset, charset_of
 from vit_str.files import exclusive
-from vit_str.images.loading import UnreadableImage
+from vit_str.images.refusals import UnreadableImage
 from vit_str.machine import THREADS, cpu_count, install_hint
 from vit_str.reading.bulk.archives import ImageRef
 from vit_str.reading.bulk.command import _weights

@@ -10,7 +10,8 @@ from vit_str import console
 from vit_str.evaluation.pages.labels import labeled_pictures, on_page, read_labels
 from vit_str.evaluation.pages.scores import PageScore, compare, score_page, summary
 from vit_str.files import check_writable
-from vit_str.images.loading import UnreadableImage, load_pages
+from vit_str.images.loading import load_pages
+from vit_str.images.refusals import UnreadableImage
 from vit_str.pages.command import load_page_reader
 from vit_str.pages.reader import PageReader
 from vit_str.pages.write.overlay import overlay

@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from vit_str.files import find_files, read_text
-from vit_str.images.loading import SUFFIXES, upright_size
+from vit_str.images.headers import upright_size
+from vit_str.images.loading import SUFFIXES
 from vit_str.pages.page import Page
 
 _UNJUDGED = "###"

@@ -11,7 +11,8 @@ from vit_str.console import one_line
 from vit_str.datasets import LabeledWord, WordSource
 from vit_str.evaluation.metrics import FULL, Protocol, normalize_label
 from vit_str.evaluation.words.results import ReadWords
-from vit_str.images.loading import UnreadableImage, load_image
+from vit_str.images.loading import load_image
+from vit_str.images.refusals import UnreadableImage
 from vit_str.reports.sheets import Captioned, framed, sheet
 from vit_str.synthesis.fonts import find_fonts
 

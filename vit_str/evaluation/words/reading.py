@@ -7,7 +7,8 @@ from pathlib import Path
 from vit_str.console import one_line
 from vit_str.datasets import LabeledWord, Skipped, WordSource, open_words
 from vit_str.evaluation.words.results import ReadWords
-from vit_str.images.loading import UnreadableImage, upright_size
+from vit_str.images.headers import upright_size
+from vit_str.images.refusals import UnreadableImage
 from vit_str.words.reader import Reader
 
 

@@ -19,7 +19,7 @@ from vit_str.console import reason_of
 from vit_str.decoding.readings import error_row, reading_row
 from vit_str.decoding.search import Search
 from vit_str.engines.engine import has_gpu
-from vit_str.images.loading import UnreadableImage
+from vit_str.images.refusals import UnreadableImage
 from vit_str.machine import THREADS, cpu_count, thread_count, use_threads
 from vit_str.reading.bulk.archives import ImageRef, load_images
 from vit_str.words.reader import Reader, load

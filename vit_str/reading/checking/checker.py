@@ -16,13 +16,8 @@ from PIL import Image
 from vit_str.decoding.search import Search
 from vit_str.files import read_text
 from vit_str.images.image_decoding import Source, without_array
-from vit_str.images.loading import (
-    BinaryFile,
-    UnreadableImage,
-    file_bytes,
-    load_image,
-    source_name,
-)
+from vit_str.images.loading import BinaryFile, file_bytes, load_image, source_name
+from vit_str.images.refusals import UnreadableImage
 from vit_str.pages.page import Page
 from vit_str.pages.pictures import PageOptions, pictures_in
 from vit_str.pages.reader import MINIMUM_CONFIDENCE, PageReader, load_page
