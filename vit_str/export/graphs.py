@@ -62,8 +62,7 @@ class Encode(nn.Module):
             image: tuple[Tensor, ...] = ()
             for keys_values in decoder.begin(features).image:
                 image = (*image, *keys_values)
-            draft = getattr(decoder, "draft", None)
-            return (*image, draft(features)) if draft else image
+            return (*image, decoder.draft(features)) if decoder.draft else image
         return (decoder.logits(features),)
 
 
@@ -199,7 +198,7 @@ def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
 
 def _has_draft(recognizer: Recognizer) -> bool:
     """Whether the encoder's features are also read at once, as a draft of the text."""
-    return getattr(recognizer.decoder, "draft", None) is not None
+    return recognizer.decoder.draft is not None
 
 
 def _encoder_graph(recognizer: Recognizer) -> tuple[ModelProto, dict[str, Tensor]]:

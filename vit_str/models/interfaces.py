@@ -1,8 +1,4 @@
-"""The interfaces of encoders and decoders.
-
-Beyond them, callers ask a decoder for its ``draft``, a `CtcHead` that few have, and an
-`AutoregressiveDecoder` for its steps.
-"""
+"""The interfaces of encoders and decoders; an `AutoregressiveDecoder` also has steps."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -90,6 +86,14 @@ class Decoder(nn.Module, ABC):
     loop: str = "step"
     # Whether features have to be of one row, from left to right
     reads_columns: bool = False
+    # Rows and columns of the features that its draft reads, if it has one
+    draft_grid: tuple[int, int] | None = None
+    # Features to scores of columns, a `CtcHead`; the text they spell is checked in one call
+    draft: nn.Module | None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.draft = None
 
     @property
     def least_tokens(self) -> int:

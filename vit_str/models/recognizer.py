@@ -37,10 +37,9 @@ class Recognizer(nn.Module):
                 f"{decoder.maximum_length} characters, the encoder has {tokens}: lower "
                 "decoder.maximum_length or take smaller patches"
             )
-        draft_grid = getattr(decoder, "draft_grid", None)
-        if draft_grid and tuple(draft_grid) != tuple(encoder.grid):
+        if decoder.draft_grid and tuple(decoder.draft_grid) != tuple(encoder.grid):
             raise ValueError(
-                f"decoder.draft_grid {draft_grid} must be the encoder's grid, "
+                f"decoder.draft_grid {decoder.draft_grid} must be the encoder's grid, "
                 f"{encoder.grid}"
             )
         self.encoder = encoder

@@ -225,7 +225,7 @@ def interface_of(recognizer: Recognizer) -> Interface:
         ),
         decoding=decoding,
         refinements=refinements,
-        drafts=getattr(decoder, "draft", None) is not None,
+        drafts=decoder.draft is not None,
     )
 
 

@@ -22,7 +22,7 @@ from vit_str.evaluation.metrics import (
 from vit_str.images.preprocessing import TALL, Preprocessing
 from vit_str.models import Encoder, Recognizer
 from vit_str.models.auxiliary import TokenClassifier
-from vit_str.models.decoders.ctc import CtcHead, ctc_loss
+from vit_str.models.decoders.ctc import ctc_loss
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.torch_runtime.engine import generate
 from vit_str.training.console import report
@@ -156,11 +156,11 @@ class RecognizerTraining(LightningModule):
         tokens = features[:, self.recognizer.encoder.special_tokens :]
         of_tokens = self.token_classifier.loss(tokens, token_characters)
         auxiliary = self.dense_weight * of_tokens
-        draft: CtcHead | None = getattr(self.recognizer.decoder, "draft", None)
-        if draft is not None:
-            of_draft = ctc_loss(draft(features), labels)
+        decoder = self.recognizer.decoder
+        if decoder.draft is not None:
+            of_draft = ctc_loss(decoder.draft(features), labels)
             auxiliary = auxiliary + self.draft_weight * of_draft
-        return self.recognizer.decoder.loss(features, labels), auxiliary
+        return decoder.loss(features, labels), auxiliary
 
     def _losses_of_one_length(
         self,

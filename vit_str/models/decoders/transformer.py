@@ -87,7 +87,9 @@ class TransformerDecoder(AutoregressiveDecoder):
         self.norm = nn.LayerNorm(dim)
         self.classify = nn.Linear(dim, charset_size + 1)
         self.draft_grid = draft_grid
-        self.draft = CtcHead(dim, charset_size, draft_grid) if draft_grid else None
+        self.draft: CtcHead | None = (
+            CtcHead(dim, charset_size, draft_grid) if draft_grid else None
+        )
 
     def logits(
         self,
