@@ -41,7 +41,6 @@ from vit_str.scripts.script_detector import ScriptDetector
 from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.documents import files_of_tables
 from vit_str.serving.guard import LOG, Metrics
-from vit_str.serving.lanes import Lane, MeanTime, set_at_end
 from vit_str.serving.limits import (
     MOST_CHECKED,
     MOST_PAGES,
@@ -50,6 +49,7 @@ from vit_str.serving.limits import (
     Limits,
     Refusal,
 )
+from vit_str.serving.thread_pools import FairThreadPool, MeanTime, set_at_end
 from vit_str.words.reader import Reader
 
 if TYPE_CHECKING:
@@ -188,13 +188,13 @@ class ReadingService:
         # Pictures that are not large, of which reading waits for more
         self._decoding = 0
         self._apart = ProcessLimits(seconds=limits.drawing)
-        self.forms = Lane(_FORMS)
-        self._decoders = Lane(_DECODERS, each=_DECODERS_OF_ONE)
-        self._large_decoders = Lane(_LARGE_DECODERS)
+        self.forms = FairThreadPool(_FORMS)
+        self._decoders = FairThreadPool(_DECODERS, each=_DECODERS_OF_ONE)
+        self._large_decoders = FairThreadPool(_LARGE_DECODERS)
         # What begins later has no turn left before its deadline
         patience = limits.deadline * (1 - _TURN)
-        self._drawers = Lane(_DRAWERS, patience=patience)
-        self._page_reader = Lane(1, patience=patience)
+        self._drawers = FairThreadPool(_DRAWERS, patience=patience)
+        self._page_reader = FairThreadPool(1, patience=patience)
         self._page_reader.prepare(self._prepare_pages)
         self._page_time = MeanTime()
         self._dropped: OrderedDict[bytes, None] = OrderedDict()
@@ -233,8 +233,8 @@ class ReadingService:
 
     def close(self) -> None:
         """Begin nothing more, and wait for what is in progress."""
-        for lane in self._lanes().values():
-            lane.close()
+        for worker in self._workers().values():
+            worker.close()
 
     def other_languages(self) -> list[str]:
         """Codes of languages that are not Latin and can be read."""
@@ -250,9 +250,11 @@ class ReadingService:
     def stuck(self) -> list[str]:
         """What has been busy with the same for longer than anybody waits."""
         most = self.limits.deadline
-        return [name for name, lane in self._lanes().items() if lane.busy_for() > most]
+        return [
+            name for name, worker in self._workers().items() if worker.busy_for() > most
+        ]
 
-    def _lanes(self) -> dict[str, Lane | BatchingQueue[Any, Any]]:
+    def _workers(self) -> dict[str, FairThreadPool | BatchingQueue[Any, Any]]:
         return {
             "forms": self.forms,
             "decoding": self._decoders,

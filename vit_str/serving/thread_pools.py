@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 _WEIGHT_OF_LAST = 0.3  # of the last job in the mean time of all
 
 
-class Lane:
+class FairThreadPool:
     """Some threads for work of one kind.
 
     Args:

@@ -4,12 +4,12 @@ import time
 
 import pytest
 
-from vit_str.serving.lanes import Lane, MeanTime, set_at_end
 from vit_str.serving.limits import Refusal, site_of
+from vit_str.serving.thread_pools import FairThreadPool, MeanTime, set_at_end
 
 
 def test_clients_take_turns_and_have_their_share():
-    lane, order, at_once = Lane(3, each=2), [], []
+    pool, order, at_once = FairThreadPool(3, each=2), [], []
     running = {"a": 0, "b": 0}
 
     def work(client, number):
@@ -22,37 +22,37 @@ def test_clients_take_turns_and_have_their_share():
     async def ask():
         clients = [("a", n) for n in range(10)] + [("b", n) for n in range(2)]
         await asyncio.gather(
-            *(lane.do(client, work, client, n) for client, n in clients)
+            *(pool.do(client, work, client, n) for client, n in clients)
         )
 
     asyncio.run(ask())
     assert max(each["a"] for each in at_once) == 2
     assert order.index(("b", 0)) < 4
     assert len(order) == 12
-    lane.close()
+    pool.close()
 
 
 def test_it_knows_for_how_long_it_has_been_busy():
-    lane, go = Lane(1), threading.Event()
-    assert lane.busy_for() == 0
+    pool, go = FairThreadPool(1), threading.Event()
+    assert pool.busy_for() == 0
 
     async def ask():
-        job = asyncio.ensure_future(lane.do("a", go.wait, 20))
+        job = asyncio.ensure_future(pool.do("a", go.wait, 20))
         await asyncio.sleep(0.3)
-        assert 0.2 < lane.busy_for() < 10
+        assert 0.2 < pool.busy_for() < 10
         job.cancel()
         with pytest.raises(asyncio.CancelledError):
             await job
-        assert lane.busy_for() > 0.2  # nobody waits, and it is still at work
+        assert pool.busy_for() > 0.2  # nobody waits, and it is still at work
         go.set()
 
     asyncio.run(ask())
-    lane.close()
-    assert lane.busy_for() == 0
+    pool.close()
+    assert pool.busy_for() == 0
 
 
 def test_work_is_told_that_nobody_waits():
-    lane, told = Lane(1), threading.Event()
+    pool, told = FairThreadPool(1), threading.Event()
 
     def work(over):
         assert over.wait(20)
@@ -60,73 +60,73 @@ def test_work_is_told_that_nobody_waits():
 
     async def ask():
         with set_at_end() as over:
-            await asyncio.wait_for(lane.do("a", work, over), 0.2)
+            await asyncio.wait_for(pool.do("a", work, over), 0.2)
 
     with pytest.raises(TimeoutError):
         asyncio.run(ask())
     assert told.wait(10)
-    lane.close()
+    pool.close()
 
 
 def test_it_knows_whether_others_wait():
-    lane, go = Lane(1), threading.Event()
+    pool, go = FairThreadPool(1), threading.Event()
 
     async def ask():
-        first = asyncio.ensure_future(lane.do("a", go.wait, 20))
-        own = asyncio.ensure_future(lane.do("a", go.wait, 20))
+        first = asyncio.ensure_future(pool.do("a", go.wait, 20))
+        own = asyncio.ensure_future(pool.do("a", go.wait, 20))
         await asyncio.sleep(0.2)
-        assert not lane.others_wait()
-        other = asyncio.ensure_future(lane.do("b", go.wait, 20))
+        assert not pool.others_wait()
+        other = asyncio.ensure_future(pool.do("b", go.wait, 20))
         await asyncio.sleep(0.2)
-        assert lane.others_wait()
+        assert pool.others_wait()
         other.cancel()
         await asyncio.sleep(0.2)
-        assert not lane.others_wait()
+        assert not pool.others_wait()
         go.set()
         await asyncio.gather(first, own)
 
     asyncio.run(ask())
-    lane.close()
+    pool.close()
 
 
 def test_what_does_not_begin_in_time_is_refused():
-    lane, begun, go = Lane(1), threading.Event(), threading.Event()
+    pool, begun, go = FairThreadPool(1), threading.Event(), threading.Event()
 
     def work():
         begun.set()
         return go.wait(20)
 
     async def ask():
-        first = asyncio.ensure_future(lane.do("a", work))
+        first = asyncio.ensure_future(pool.do("a", work))
         assert await asyncio.to_thread(begun.wait, 20)
-        lane._patience = 0.3
+        pool._patience = 0.3
         for client in ("a", "b"):  # behind its own, and in the line of all
             with pytest.raises(Refusal, match="did not begin in") as refused:
-                await lane.do(client, work)
+                await pool.do(client, work)
             assert (refused.value.status, refused.value.retry_after) == (503, 1)
-        assert not lane.others_wait()
+        assert not pool.others_wait()
         assert not first.done()  # which had begun
         go.set()
         assert await first
-        lane._patience = 20
-        assert await lane.do("b", work)
+        pool._patience = 20
+        assert await pool.do("b", work)
 
     asyncio.run(ask())
-    lane.close()
+    pool.close()
 
 
 def test_a_timeout_of_the_work_is_its_own():
-    lane = Lane(1, patience=20)
+    pool = FairThreadPool(1, patience=20)
 
     def work():
         raise TimeoutError("the disk")
 
     async def ask():
         with pytest.raises(TimeoutError, match="the disk"):
-            await lane.do("a", work)
+            await pool.do("a", work)
 
     asyncio.run(ask())
-    lane.close()
+    pool.close()
 
 
 @pytest.mark.parametrize(
