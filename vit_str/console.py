@@ -1,4 +1,4 @@
-"""What commands share: options, results, warnings, tables and a progress bar."""
+"""Shared parts of commands: options, results, warnings, tables and a progress bar."""
 
 import argparse
 import errno
@@ -58,7 +58,7 @@ def one_line(text: str) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """What an error says, in one line that is not too long."""
+    """The message of an error, in one line that is not too long."""
     text = f"missing {error}" if isinstance(error, KeyError) else str(error)
     line = one_line(" ".join(text.split())) or type(error).__name__
     return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}..."

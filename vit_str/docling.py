@@ -67,7 +67,7 @@ class VitStrOcrModel(BaseOcrModel):
 
     @classmethod
     def get_options_type(cls) -> type[OcrOptions]:
-        """What docling knows this engine by."""
+        """Name of this engine in docling."""
         return VitStrOcrOptions
 
     def supported_ocr_languages(self) -> OcrLanguageSupport:

@@ -1,4 +1,4 @@
-"""What this machine has, and how many threads compute.
+"""Memory and processors of this machine, and how many threads compute.
 
 Every command begins here: what is slow to import waits until it is asked for.
 """
@@ -186,7 +186,7 @@ def has_to_share() -> bool:
 
 
 def _crowd() -> float:
-    """What is running or waits to, for each processor; 0 where the system does not say."""
+    """The load of each processor: what runs or waits to; 0 where the system does not say."""
     try:
         return os.getloadavg()[0] / (os.cpu_count() or 1)
     except (AttributeError, OSError):  # Windows

@@ -58,7 +58,7 @@ class VitStrEngine(OcrEngine):
         return f"vit-str {vit_str.__version__}"
 
     def __str__(self) -> str:
-        """What messages of OCRmyPDF call it."""
+        """Name in messages of OCRmyPDF."""
         return f"vit-str {vit_str.__version__}"
 
     @staticmethod

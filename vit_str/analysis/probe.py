@@ -207,7 +207,7 @@ def in_evaluation(model: nn.Module) -> Iterator[None]:
 def layer_outputs(
     encoder: Encoder, images: Float[Tensor, "batch channel height width"]
 ) -> Outputs:
-    """What every layer puts out, on its rows and columns and without special tokens."""
+    """Outputs of every layer, on its rows and columns and without special tokens."""
     outputs: Outputs = []
 
     def keep(_name: str, _inputs: object, _named: object, output: Any) -> None:

@@ -1,4 +1,4 @@
-"""What analyses write: tidy tables, a summary of how they came about, and where the page is."""
+"""Output of analyses: tidy tables, a summary of how they came about, and where the page is."""
 
 import sys
 import time

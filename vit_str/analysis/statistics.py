@@ -1,4 +1,4 @@
-"""What attention maps look like, in numbers per image, layer and head, without keeping the maps.
+"""Statistics of attention maps per image, layer and head, without keeping the maps.
 
 ``A`` is the attention of one image and head after the softmax: row i is what token i looks at. Only
 tokens of the grid count as rows; what goes to special tokens is ``special_mass``. The rest of a row

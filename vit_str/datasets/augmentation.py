@@ -30,7 +30,7 @@ _LEAST_CONTRAST = 0.25
 
 
 class Pipeline(NamedTuple):
-    """What is done to every picture, as lists of transforms of albumentations.
+    """The transforms of every picture, as lists for albumentations.
 
     Attributes:
         geometry: what moves pixels. The whole word has to stay in view, upright, unmirrored.

@@ -194,7 +194,7 @@ def _made_with(
     layout: Layout,
     options: argparse.Namespace,
 ) -> dict[str, Any]:
-    """What decides which words are written."""
+    """Settings that decide which words are written."""
     rules = _rules(options)
     return {
         "sources": [
@@ -259,7 +259,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _rules(options: argparse.Namespace) -> Rules:
-    """What the options say a word has to be."""
+    """The rules for words that the options give."""
     from vit_str.characters.charset import charset_of
 
     charset = None if options.charset is None else charset_of(options.charset)

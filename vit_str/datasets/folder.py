@@ -36,7 +36,7 @@ LABEL_FILES = (
 """Label files that are found in a folder, first come first; of any other, give the path."""
 
 LABEL_SUFFIXES = (".tsv", ".csv", ".jsonl", ".txt")
-"""What label files end in."""
+"""Suffixes of label files."""
 
 
 class LabeledFiles(NamedTuple):

@@ -31,14 +31,14 @@ READERS: dict[str, type[_Reader]] = {
     "folder": FolderReader,
     "names": NamedImagesReader,
 }
-"""What reads each format, in the order in which formats are recognized."""
+"""The reader of each format, in the order in which formats are recognized."""
 
 WRITERS: dict[str, type[DatasetWriter]] = {
     "folder": FolderWriter,
     "lmdb": LmdbWriter,
     "tar": TarWriter,
 }
-"""What writes each format."""
+"""The writer of each format."""
 
 
 def format_of(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""What a data set holds, and what of it can be used."""
+"""Inspection of a data set, and of what can be used of it."""
 
 import hashlib
 from array import array
@@ -67,7 +67,7 @@ def inspect(
 
 
 def as_text(values: dict[str, Any], report: SkipReport) -> Iterator[str]:
-    """What `inspect` returns as lines for a terminal."""
+    """Findings of `inspect` as lines for a terminal."""
     usable = values["usable"]
     yield f"{values['path']}: {values['format']}, {values['entries']:,} words"
     yield f"{usable['words']:,} can be used, {report.total:,} are left out"

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 from vit_str.datasets.source import Boxes, Reason, Skipped
 
 NAMES = ("file_name", "filename", "file", "path", "image_path", "image", "img", "name")
-"""What a column or a key with the image may be called."""
+"""Names of a column or a key with the image."""
 
 LABELS = (
     "label",
@@ -23,10 +23,10 @@ LABELS = (
     "ground_truth",
     "gt",
 )
-"""What a column or a key with the label may be called."""
+"""Names of a column or a key with the label."""
 
 DAMAGE = (ValueError, TypeError, AttributeError, RecursionError)
-"""What JSON raises that is cut, nested without end, or says something else than was expected."""
+"""Errors of JSON that is cut, nested without end, or says something else than was expected."""
 
 
 _LONGEST_LINE = 1 << 20  # bytes, with the boxes of a word

@@ -1,4 +1,4 @@
-"""What is stored in an LMDB, read page by page; no number in the file is believed.
+"""Contents of an LMDB, read page by page; no number in the file is believed.
 
 The library of LMDB follows every number in its file, and one that a broken disk or somebody has
 changed ends the process by a signal. Here it costs what is stored there. Pages are read, not mapped

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHARD_SIZE = 100
 """Pages of a file."""
 ABOUT = "pages.json"
-"""What the pages of a folder are made with."""
+"""Name of the file that says how the pages of a folder are made."""
 BLOCK_FIELDS = ("role", "level", "table", "row", "column", "rows", "columns")
 """Of the columns of `PageRecord.blocks`; roles as numbers of ``roles`` in ``pages.json``."""
 

@@ -1,4 +1,4 @@
-"""What data sets hold, and what the readers and writers of all formats have in common."""
+"""Words of data sets, and the base classes of readers and writers of all formats."""
 
 import json
 import os
@@ -257,7 +257,7 @@ class DatasetWriter(ABC):
 
     @staticmethod
     def existing(path: Path) -> Path | None:
-        """What is at ``path``; None if nothing is, or an empty folder."""
+        """The data set at ``path``; None if nothing is there, or an empty folder."""
         if path.is_dir():
             entries = (
                 entry for entry in path.iterdir() if not entry.name.startswith(".")

@@ -1,4 +1,4 @@
-"""What may be written: words of a list, texts of a pattern, characters of an alphabet."""
+"""Constraints on texts: words of a list, texts of a pattern, characters of an alphabet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the columns of an image spell (connectionist temporal classification)."""
+"""Texts of the columns of an image (connectionist temporal classification)."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def text_prior(
     trained_on: str | None,
     charset: Charset,
 ) -> TextPrior | None:
-    """What the frequency of words adds to the logarithm of the probability of each text.
+    """The gain of each text from the frequency of words, added to the logarithm of its probability.
 
     Args:
         language: see `prior_of`.

@@ -154,7 +154,7 @@ class TextDecoder:
     constraint: Constraint | None = None
 
     def decode(self, encoded: Any, count: int) -> list[Candidates]:
-        """What each of ``count`` encoded images says."""
+        """The text of each of ``count`` encoded images."""
         chosen = self._texts(encoded, count, self.beam_width, self.constraint)
         best = [hypotheses[: self.n_best] for hypotheses in chosen]
         if self.constraint is None:

@@ -85,7 +85,7 @@ def _wants_torch(device: str) -> bool:
 
 
 def _fastest_on_cpu(path: Path, header: WeightsHeader) -> str:
-    """What is fastest of the backends that can read with a weights file on a CPU."""
+    """The fastest backend that can read with a weights file on a CPU."""
     if find_graphs(header.description):
         return "onnx-int8" if has_fast_int8() else "onnx"
     if not has_torch():

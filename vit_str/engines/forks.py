@@ -1,4 +1,4 @@
-"""What a forked process opens anew: it has none of the threads of the process it came from."""
+"""Objects that a forked process opens anew: it has none of the threads of its parent."""
 
 from __future__ import annotations
 

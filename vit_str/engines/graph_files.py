@@ -72,9 +72,9 @@ class GraphFiles:
         threads: int,
         tensors: Tensors | None = None,
     ) -> dict[str, Opener]:
-        """What opens the session of each graph, by name.
+        """Functions that open the session of each graph, by name.
 
-        It raises a ValueError if the graph is of another model, or onnxruntime cannot open it.
+        Each raises a ValueError if the graph is of another model, or onnxruntime cannot open it.
 
         Args:
             threads: that compute.
@@ -101,7 +101,7 @@ class GraphFiles:
         return self.folder / f"{name}{self.variant_of(name)}.onnx"
 
     def _initializers(self, tensors: Tensors) -> dict[str, OrtValue]:
-        """What the graphs take from a weights file, by name; several may take the same."""
+        """Initializers of the graphs from a weights file, by name; several may take the same."""
         from onnxruntime import OrtValue
 
         files = [self._path(name).stem for name in self.values["graphs"]]

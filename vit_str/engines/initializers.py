@@ -50,7 +50,7 @@ _LEAST_STEP = 1e-12
 def initializer(
     name: str, tensors: Tensors, ranges: Ranges, largest: int = LARGEST_INT8
 ) -> Shaped[np.ndarray, "*shape"]:
-    """What a name stands for.
+    """The array that a name stands for.
 
     Args:
         name: see above.

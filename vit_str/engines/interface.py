@@ -1,4 +1,4 @@
-"""What decoding asks of what computes: a model, an engine that runs it, and steps of its texts."""
+"""The interface between decoding and computing: a model, its engine, the steps of its texts."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What reading needs to know of a model.
+    """Description of a model for reading.
 
     Attributes:
         charset: the characters that it writes.
@@ -137,7 +137,7 @@ class Scorer(Protocol):
         """Scores of every position given those before it, for a model that drafts texts."""
 
     def select(self, encoded: Any, rows: Sequence[int]) -> Any:
-        """What the encoder made of some of the images."""
+        """The encoder's output for some of the images."""
 
 
 class Engine(Scorer, Protocol):
@@ -158,7 +158,7 @@ class Engine(Scorer, Protocol):
     threads: int
 
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Any:
-        """What the encoder makes of normalized images."""
+        """The encoder's output for normalized images."""
 
     def attention(
         self, encoded: Any, labels: Int64[np.ndarray, "batch position"]

@@ -91,7 +91,7 @@ class OnnxEngine:
         )
 
     def session(self, name: str) -> InferenceSession:
-        """What runs a graph."""
+        """The session of a graph."""
         return self._graph(name).session
 
     def _graph(self, name: str) -> Graph:

@@ -34,7 +34,7 @@ class Graph:
         }
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Arrays:
-        """What the graph gives, by name."""
+        """The outputs of the graph, by name."""
         values = self.session.run(self.outputs, inputs)
         return dict(zip(self.outputs, values, strict=True))
 
@@ -45,7 +45,7 @@ def rows_of(arrays: Arrays, rows: Sequence[int] | np.ndarray) -> Arrays:
 
 
 def as_past(arrays: Arrays) -> Arrays:
-    """What one call gives for the next, under the names that it takes."""
+    """The outputs of one call as inputs of the next, under the names that it takes."""
     return {
         _PAST + name.removeprefix(_PRESENT): values
         for name, values in arrays.items()

@@ -1,4 +1,4 @@
-"""What takes memory and time to open, and is opened once however many threads ask for it."""
+"""Objects that are costly to open, opened once however many threads ask for them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class OpenedOnce(Generic[Value]):
         self._process = os.getpid()
 
     def __call__(self, *arguments: Any) -> Value:
-        """What the function has returned for these arguments."""
+        """The result of the function for these arguments."""
         if self._process != os.getpid():
             self._lock = RLock()
             self._process = os.getpid()

@@ -1,4 +1,4 @@
-"""What a weights file holds, read without the library that trains models."""
+"""Contents of weights files, read without the library that trains models."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 @dataclass(frozen=True, slots=True)
 class WeightsHeader:
-    """What a weights file says of its model, without the weights.
+    """Description of the model of a weights file, without the weights.
 
     Attributes:
         description: of the model, see ``vit_str.models.description``.
@@ -82,7 +82,7 @@ class WeightsHeader:
 
 @dataclass(frozen=True, slots=True)
 class Contents(WeightsHeader):
-    """What a weights file holds, besides a model that is built of it.
+    """Contents of a weights file, besides a model that is built of it.
 
     Attributes:
         tensors: the weights in float32, by name.

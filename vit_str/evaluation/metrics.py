@@ -49,7 +49,7 @@ METRICS: dict[str, Protocol] = {
     "one_minus_ned": 94,
     "one_minus_ned_full": FULL,
 }
-"""What ``score`` measures, and the protocol of each."""
+"""Names of the measures of ``score``, and the protocol of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ TYPED: Mapping[int, str] = str.maketrans(
         **dict.fromkeys("‐‑‒–—―−", "-"),
     }
 )
-"""What ASCII labels have for marks of print."""
+"""Marks of print -> their ASCII in labels."""
 
 
 def normalize_label(label: str, protocol: Protocol) -> str:

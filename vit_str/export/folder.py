@@ -64,7 +64,7 @@ def readme(interface: Interface, graphs: list[str]) -> str:
 def describe_graphs(
     graphs: Mapping[str, ModelProto], interface: Interface, identity: str
 ) -> dict[str, Any]:
-    """What `OnnxEngine` needs besides the graphs, which get the identity too."""
+    """The description that `OnnxEngine` needs besides the graphs, which get the identity too."""
     for graph in graphs.values():
         identify(graph, identity)
     return {

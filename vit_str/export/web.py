@@ -97,7 +97,7 @@ def _add_pages(
     int8: bool,
     detector: Sequence[Path],
 ) -> None:
-    """What finds lines, and what reads them if the model of the page does not."""
+    """A detector of lines, and a reader of them if the model of the page is none."""
     (out / "detector").mkdir()
     for file in detector:
         shutil.copy(file, out / "detector")

@@ -1,4 +1,4 @@
-"""What decoding a file would take, told from how it is built.
+"""The cost of decoding a file, told from how it is built.
 
 Few bytes may stand for hours, and few pixels for gigabytes.
 """

@@ -26,7 +26,7 @@ LARGE = 2_000_000
 
 
 class Announced(NamedTuple):
-    """What the header of an image file says of it."""
+    """The description of an image file by its header."""
 
     pixels: int = 0  # 0 where only decoding can tell
     # Whether it is decoded in a process with limits, see `decode_apart`
@@ -34,7 +34,7 @@ class Announced(NamedTuple):
 
 
 def announced(source: Path | str | bytes) -> Announced:
-    """What the header of an image file says of it; nothing where only decoding can tell."""
+    """The header of an image file; nothing where only decoding can tell."""
     with open_header(source) as image:
         if image is None:
             return Announced()

@@ -30,7 +30,7 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """What the process may take; on Windows only the time on the clock is limited."""
+    """Limits of the process; on Windows only the time on the clock is limited."""
 
     seconds: int = 20  # of the processor, for a picture or page
     # How often the same time may go by on the clock, on a busy machine
@@ -85,7 +85,7 @@ def answers(
     limits: ProcessLimits = DEFAULT_LIMITS,
     stop: threading.Event | None = None,
 ) -> Generator[Answer, None, None]:
-    """What a program finds.
+    """The answers of a program.
 
     Args:
         program: a file of Python.

@@ -71,7 +71,7 @@ SUFFIXES = (
     ".pgm",
     ".pbm",
 )
-"""What a folder is searched for; a file that is named itself may have any suffix."""
+"""Suffixes that a folder is searched for; a file that is named itself may have any."""
 
 REFUSED_SUFFIXES = (".heic", ".heif")
 """Photographs of phones: named as unreadable where a folder is read, not passed over."""
@@ -233,7 +233,7 @@ def _page(
 def _of_page(
     error: UnreadableImage, number: int, image: ImageFile.ImageFile
 ) -> UnreadableImage:
-    """What is wrong, with the number of the page in a file of several."""
+    """The error, with the number of the page in a file of several."""
     said = error.reason.startswith("page ")
     if said or image.format not in PAGED_FORMATS or (number == 1 and is_single(image)):
         return error
@@ -261,7 +261,7 @@ def page_numbers(ranges: Sequence[tuple[int, int | None]]) -> Iterator[int]:
 
 
 def source_name(source: object) -> str:
-    """What to call the source of an image in a message."""
+    """Name of the source of an image in a message."""
     if isinstance(source, str | os.PathLike):
         return os.fsdecode(source)
     name = getattr(source, "filename", None) or getattr(source, "name", None)
@@ -316,7 +316,7 @@ def open_file(
 
 
 def file_bytes(file: BinaryFile, name: str) -> bytes:
-    """What is left of an open file, up to a byte more than an image file may have.
+    """The rest of an open file, up to a byte more than an image file may have.
 
     Raises:
         UnreadableImage: for a file open for text.

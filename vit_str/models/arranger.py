@@ -111,7 +111,7 @@ class PageArranger(nn.Module):
         ngrams: Int64[Tensor, "batch token ngram"],
         mask: Bool[Tensor, "batch token"],
     ) -> Arrangement:
-        """What the tokens of pages are.
+        """Roles, levels and relations of the tokens of pages.
 
         Args:
             features: numbers of tokens.

@@ -48,7 +48,7 @@ Pages = str | int | Iterable[int]
 
 @dataclass(frozen=True)
 class Document:
-    """What was read in a file.
+    """The pages of a file, read.
 
     Attributes:
         name: of the file; ``image data`` if it came from memory.

@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def _page(page: Any, wanted: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """What to answer for a page."""
+    """The answer for a page."""
     picture = _draw(page, wanted["resolution"], wanted["pixels"])
     lines = _lines(page, *picture.size) if wanted["text"] else []
     left_out = _left_out(page, picture)

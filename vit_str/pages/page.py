@@ -1,4 +1,4 @@
-"""What reading a whole picture gives: words, in lines, in blocks, in reading order."""
+"""The result of reading a whole picture: words, in lines, in blocks, in reading order."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -149,7 +149,7 @@ def _write_data_set(options: argparse.Namespace, count: int) -> int:
 
 
 def _made_with(options: argparse.Namespace) -> dict[str, Any]:
-    """What decides which words a data set holds and how they look, by the names of the options."""
+    """Settings that decide the words of a data set and their looks, by the names of the options."""
     values = {}
     for name in _DECISIVE:
         option = "--" + name.replace("_", "-")
@@ -165,7 +165,7 @@ def _plain(value: Any) -> Any:
 
 
 def _renderer(options: argparse.Namespace, difficulty: float = 1.0) -> "Renderer":
-    """What to draw with; the difficulty is for options that do not name one."""
+    """The ingredients; the difficulty is for options that do not name one."""
     from vit_str.characters.charset import charset_of
     from vit_str.rendering.dataset import BATCH
     from vit_str.synthesis.lexicon import Lexicon

@@ -154,7 +154,7 @@ class Page:
 
 
 def _policy(script: str) -> str:
-    """What browsers may load and run: nothing but this script."""
+    """The policy for browsers, which load and run nothing but this script."""
     if not script:
         return _POLICY
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,4 +1,4 @@
-"""What a text tells of its script: whether another reader is asked, and which is believed.
+"""Evidence in a text of its script: whether another reader is asked, and which is believed.
 
 The limits are those of `vit_str.scripts.thresholds`.
 """

@@ -133,7 +133,7 @@ class OtherScripts:
         images: Sequence[DecodedImage],
         readings: Sequence[Reading],
     ) -> dict[int, Reading]:
-        """What another reader is sure of at one look, by the place of the image."""
+        """Readings that another reader is sure of at one look, by the place of the image."""
         words = self.first.known_words
         places = []
         for place, reading in enumerate(readings):

@@ -118,7 +118,7 @@ class WeightsChoice(NamedTuple):
         return [self.first, *self.others, *second]
 
     def detector(self) -> ScriptDetector | None:
-        """What tells the scripts of the others in drafts of the first; None without such."""
+        """The detector of the others' scripts in drafts of the first; None without such."""
         if not self.others:
             return None
         return detector_for(resolve(self.first), self.others)

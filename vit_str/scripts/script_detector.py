@@ -84,7 +84,7 @@ class ScriptDetector:
 
 
 def detector_for(first: Path, others: Sequence[Path]) -> ScriptDetector | None:
-    """What was trained for some weights files, wherever they are; None for all others.
+    """The detector that was trained for some weights files; None for all others.
 
     Args:
         first: whose scores it sees.

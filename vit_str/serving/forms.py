@@ -108,7 +108,7 @@ def _refuse_options(form: FormData, path: str) -> None:
 
 
 async def _content(field: UploadFile | str | None, name: str) -> str:
-    """What a field holds, which may be sent as a file too."""
+    """The value of a field, which may be sent as a file too."""
     if not isinstance(field, UploadFile):
         return field or ""
     try:

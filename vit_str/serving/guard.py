@@ -47,13 +47,13 @@ _STOPPING = "the server stops; send this again, to another one"
 
 
 def _name_of(scope: Scope) -> str:
-    """What a request is called: as the program before this server calls it, or by chance."""
+    """An identifier of a request: that of the program before this server, or a random one."""
     given = dict(scope["headers"]).get(_REQUEST_ID, b"").decode("latin-1")
     return given if _NAME.fullmatch(given) else secrets.token_hex(4)
 
 
 class Metrics:
-    """What a server counts."""
+    """Counters of a server."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()

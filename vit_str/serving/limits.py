@@ -1,4 +1,4 @@
-"""What strangers may ask for: limits, refusals, bounded bodies."""
+"""Limits on strangers' requests, refusals, bounded bodies."""
 
 from __future__ import annotations
 

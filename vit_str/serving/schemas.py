@@ -1,4 +1,4 @@
-"""What requests and answers look like, for ``/docs``."""
+"""Schemas of requests and answers, for ``/docs``."""
 
 import re
 from typing import Any, Literal

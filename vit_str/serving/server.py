@@ -61,7 +61,7 @@ _LOCAL = {"localhost", "::1"}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a process needs to know to serve."""
+    """Settings of a process that serves."""
 
     model: str
     device: str

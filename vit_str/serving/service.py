@@ -248,7 +248,7 @@ class ReadingService:
         return codes + [code for code in rest if script_of_language(code) in scripts]
 
     def stuck(self) -> list[str]:
-        """What has been busy with the same for longer than anybody waits."""
+        """Names of the threads that have been busy with the same for longer than anybody waits."""
         most = self.limits.deadline
         return [
             name for name, worker in self._workers().items() if worker.busy_for() > most

@@ -1,4 +1,4 @@
-"""What JPEG does to a picture: frequencies of 8 x 8 blocks rounded, color at half the size."""
+"""JPEG compression of a picture: frequencies of 8 x 8 blocks rounded, color at half the size."""
 
 import math
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""What optics, light, sensor and compression do to a picture."""
+"""Effects of optics, light, sensor and compression on a picture."""
 
 from dataclasses import dataclass
 

@@ -20,7 +20,7 @@ NO_FONTS = (
     "of fonts that draw the characters (--fonts FOLDER; in training "
     "--data.init_args.fonts '[FOLDER]')"
 )
-"""What a user without fonts can do."""
+"""Advice for a user without fonts."""
 
 _STYLES = re.compile(
     r"[\s_-]*\b((extra|ultra|semi|demi)?[\s-]?(thin|hairline|light|bold|black|condensed|expanded)"

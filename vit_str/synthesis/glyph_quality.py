@@ -49,7 +49,7 @@ _FEWEST_CORRECT = 0.2  # of the expected characters, which make a font usable
 
 @dataclass(frozen=True, slots=True)
 class GlyphQuality:
-    """What the glyphs of all fonts look like."""
+    """Measurements of the glyphs of all fonts."""
 
     is_correct: Bool[Tensor, "font character"]  # whether a glyph shows its character
     # Share of the letters and digits of each font that are hard to mistake, 0 to 1; hardly any in a

@@ -257,7 +257,7 @@ class GlyphAtlas:
 
     @classmethod
     def _cached(cls, file: Path) -> "GlyphAtlas | None":
-        """What is in the cache; nothing if it is damaged, which is no reason to stop."""
+        """The contents of the cache; nothing if it is damaged, which is no reason to stop."""
         if not file.is_file():
             return None
         try:

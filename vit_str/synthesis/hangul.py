@@ -19,7 +19,7 @@ _OPENED: Mapping[str, str] = MappingProxyType(
         "ㅣ": "ㅕ",
     }
 )
-"""What the vowel at the end of a stem becomes with 아 or 어."""
+"""The vowel at the end of a stem -> that with 아 or 어."""
 _OPENED_BEFORE_H = {"ㅏ": "ㅐ", "ㅑ": "ㅒ", "ㅓ": "ㅐ"}  # 파랗, 하얗, 그렇
 _BRIGHT = "ㅏㅑㅗ"  # vowels with 아, the others have 어
 _WITH_WA = ("돕", "곱")  # stems in ㅂ with 와, the others have 워

@@ -449,7 +449,7 @@ _FREE_INGREDIENTS: Mapping[str, Callable[[Lexicon, random.Random, int], list[str
 
 
 def _blocks(characters: str) -> dict[str, int]:
-    """What random strings are made of, and how often each is: printable ASCII and one block.
+    """Alphabets of random strings with their shares: printable ASCII and one block.
 
     A font has most of a block of Unicode (here of 128 characters, or one script) or nothing, and
     hardly one has all blocks. At least half of each string is of its block. Cyrillic and Greek

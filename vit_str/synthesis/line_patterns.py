@@ -28,7 +28,7 @@ def line_patterns() -> Mapping[str, Sequence[str]]:
 
 
 def leaders() -> Sequence[str]:
-    """What leaders repeat."""
+    """Characters that leaders repeat."""
     return contents(_FILE)["leaders"]
 
 

@@ -143,7 +143,7 @@ def spoken(text: str) -> list[int]:
 
 
 def label(text: str) -> str:
-    """What is read of a line."""
+    """The text that is read of a line."""
     characters = [text[place] for place in spoken(text)]
     return "".join(
         " " if _is_blank(character) else character for character in characters
@@ -301,7 +301,7 @@ class LineTexts:
         return text if self._allowed.issuperset(shown) and spoken(text) else ""
 
     def _kind(self, rng: random.Random, length: float) -> str:
-        """What a line is; short ones are mostly of a kind of their own."""
+        """The kind of a line; short ones are mostly of a kind of their own."""
         (kind,) = rng.choices(list(self._kinds), list(self._kinds.values()))
         is_short = length < _LENGTHS.short and rng.random() < _LENGTHS.short_share
         return "short" if is_short else kind
@@ -470,7 +470,7 @@ class _Writer:
         return quotes[0] + text + quotes[1]
 
     def _field(self, name: str) -> str:
-        """What a field of a pattern becomes."""
+        """The text of a field of a pattern."""
         rng = self.rng
         wording = self.wording
         if name in wording.lines:

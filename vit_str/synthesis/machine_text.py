@@ -1,4 +1,4 @@
-"""What machines show and print on things: readings, clocks, counters, dates, codes, MRZ."""
+"""Texts that machines show and print: readings, clocks, counters, dates, codes, MRZ."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What drawing needs besides code: glyphs, lists of words, pictures as backgrounds."""
+"""Materials for drawing: glyphs, lists of words, pictures as backgrounds."""
 
 import json
 from collections.abc import Callable, Sequence

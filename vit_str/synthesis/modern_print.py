@@ -43,7 +43,7 @@ class _Rules:
 
 @dataclass(frozen=True)
 class _Wear:
-    """What printers and copiers do to ink; by eye. Shares grow with difficulty."""
+    """Effects of printers and copiers on ink; by eye. Shares grow with difficulty."""
 
     boldness: float = 0.35  # deviation of the logarithm of the factor for ink
     boldnesses: Range = 0.7, 2.2
@@ -100,7 +100,7 @@ def spacing(texts: Sequence[str], random: Random) -> Float[Tensor, "batch 1"]:
 
 
 def press(mask: Mask, difficulty: float, random: Random) -> Mask:
-    """What printers and copiers make of ink, with rules beside it; draws rules into ``mask``."""
+    """Ink after printers and copiers, with rules beside it; draws rules into ``mask``."""
     _add_rules(mask, difficulty, random)
     mask = _with_weight(mask, random)
     _add_needles(mask, difficulty, random)

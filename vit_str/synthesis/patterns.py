@@ -26,7 +26,7 @@ def patterns() -> Mapping[str, Sequence[str]]:
 
 @cache
 def fields() -> Mapping[str, Sequence[str]]:
-    """What a field of a pattern stands for, besides words."""
+    """Kinds of fields of patterns, besides words."""
     listed = {name: text.split() for name, text in contents(_FILE)["fields"].items()}
     months = [month.upper() for month in listed["Month"]]
     return {**_numbers(), **_letters(), **listed, "MONTH": months}

@@ -140,7 +140,7 @@ class _Drawing:
 
 
 def _arrays_in(file: Path) -> dict[str, np.ndarray]:
-    """What a run before has drawn; nothing if it is not there, or damaged."""
+    """The glyphs of an earlier run; nothing if they are not there, or damaged."""
     # Opened here: numpy leaves a damaged file open.
     with (
         suppress(OSError, ValueError, EOFError, BadZipFile),

@@ -1,4 +1,4 @@
-"""What lies behind a word and beside it: walls, photographs, plates, other lines of text.
+"""Scenery behind a word and beside it: walls, photographs, plates, other lines of text.
 
 Pictures are changed in place. Places and thicknesses are shares of the picture, colors, brightness
 and opacities from 0 to 1. A ``strength`` is that of an ingredient: 0 without it, 1 in the standard

@@ -21,7 +21,7 @@ _OCCUPIED_CELL = 8  # pixels of a side, in which at most one sign stands
 
 @dataclass(frozen=True)
 class Scenery:
-    """What scenes are like; shares and sizes by eye.
+    """Settings of scenes; shares and sizes by eye.
 
     Attributes:
         sides: least and most pixels of a side.

@@ -10,7 +10,7 @@ _FOLDER = Path(__file__).with_name("texts")
 
 @cache
 def contents(name: str) -> Mapping[str, Any]:
-    """What is in a file of `texts/`, such as ``korean``."""
+    """Contents of a file of `texts/`, such as ``korean``."""
     import yaml  # slow
 
     text = (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")

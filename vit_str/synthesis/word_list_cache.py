@@ -161,7 +161,7 @@ def _save(arrays: dict[str, np.ndarray], file: Path) -> None:
 
 
 def _load(file: Path) -> list[WordList]:
-    """What is kept there; nothing if it is missing or damaged, which is no reason to stop."""
+    """The words kept there; nothing if they are missing or damaged, which stops nothing."""
     try:
         return lists_of(load_file(file))
     except (OSError, SafetensorError, KeyError, UnicodeDecodeError):

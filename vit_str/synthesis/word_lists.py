@@ -36,7 +36,7 @@ _LEAST_SHARE = 0.008  # of the words with letters that ASCII lacks, with each of
 _LEAST_SYLLABLE_SHARE = 0.00005
 """The same of words with each syllable of Hangul: there are thousands of them."""
 _SPELLINGS = {"de": with_sharp_s, "el": with_final_sigma}
-"""What wordfreq has otherwise than print."""
+"""Characters that wordfreq writes otherwise than print."""
 _MOST_FAVOR = 30.0
 """Times; a letter of a few stray words does not fill the images with them."""
 _FAVOR_OF_ACCENTS = 4.0

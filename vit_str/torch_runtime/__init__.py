@@ -1,1 +1,1 @@
-"""What reading needs torch for: weights files as models, devices, and the engine on them."""
+"""Reading with torch: weights files as models, devices, and the engine on them."""

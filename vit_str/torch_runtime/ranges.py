@@ -142,7 +142,7 @@ def _range(extremes: Float[np.ndarray, "end image"]) -> tuple[float, float]:
 
 
 def _pixel_range(preprocessing: Preprocessing) -> tuple[float, float]:
-    """What black and white become, in the channel where that is farthest."""
+    """Black and white after normalization, in the channel where they are farthest."""
     black_and_white = np.array([0, 255], np.uint8).reshape(2, 1, 1, 1).repeat(3, axis=1)
     values = preprocessing.normalize_array(black_and_white)
     return _rounded(values.min()), _rounded(values.max())

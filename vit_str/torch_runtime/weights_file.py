@@ -41,7 +41,7 @@ _MOST_TOKENS = 1 << 13  # attention takes memory by their square
 
 @dataclass(frozen=True, slots=True)
 class WeightsFile:
-    """What a weights file holds."""
+    """Contents of a weights file."""
 
     recognizer: Recognizer  # the model in float32 on the CPU, ready to read
     charset: Charset  # the characters that it writes

@@ -1,4 +1,4 @@
-"""What a run needs to resume exactly: random states, a clean stop, the end of the high rate."""
+"""Callbacks for an exact resume: random states, a clean stop, the end of the high rate."""
 
 import random
 import signal

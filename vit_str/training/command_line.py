@@ -1,4 +1,4 @@
-"""What the command lines of all models that are trained share."""
+"""The command line that all trainings share."""
 
 from pathlib import Path
 from typing import Any, NoReturn

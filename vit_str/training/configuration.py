@@ -1,4 +1,4 @@
-"""What the command makes of a configuration: recipes, durations, folders, charsets."""
+"""From a configuration to arguments: recipes, durations, folders, charsets."""
 
 import json
 import re

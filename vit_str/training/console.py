@@ -1,4 +1,4 @@
-"""What a run prints: one line at a time from one process, and a bar with the time left."""
+"""Messages of a run: one line at a time from one process, and a bar with the time left."""
 
 import sys
 import time

@@ -50,7 +50,7 @@ class HeldOut:
 
 
 def digest(image: bytes) -> bytes:
-    """What identifies an image: 8 bytes computed from all of its."""
+    """An identifier of an image: 8 bytes computed from all of its file."""
     return blake2b(image, digest_size=_DIGEST_BYTES).digest()
 
 

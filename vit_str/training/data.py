@@ -260,7 +260,7 @@ class RenderedWords(LightningDataModule):
         self,
         device: torch.device | str,
     ) -> Renderer | TextLineRenderer:
-        """What draws the words to train on, on a device; after `setup`."""
+        """The renderer of the words to train on, on a device; after `setup`."""
         assert self._atlas is not None
         return self._renderer(self._atlas.training().to(device))
 

@@ -1,4 +1,4 @@
-"""What a run writes for people: weights files, a log and pictures of readings."""
+"""Files of a run for people: weights, a log and pictures of readings."""
 
 import csv
 import math

@@ -127,7 +127,7 @@ class OwnWords(LightningDataModule):
     def _crops(
         self, augmentation: Augmentation, held_out: HeldOut, longest: int
     ) -> Crops:
-        """What is trained on, of sources that all hold something to train on."""
+        """The crops to train on, of sources that all have some."""
         rules = Rules(self.charset, longest)
         for source in self.mixture.sources:
             _check_usable(source, rules, held_out)

@@ -13,7 +13,7 @@ from vit_str.training.process import quiet_lightning
 
 @dataclass(frozen=True, slots=True)
 class TrainingParts:
-    """What a configuration describes besides the trainer.
+    """The parts of a configuration besides the trainer.
 
     Attributes:
         training: the model with its losses, optimizer and moving average, on the CPU.

@@ -1,4 +1,4 @@
-"""What a process is set to before it trains: warnings, number format, memory."""
+"""Settings of a process before it trains: warnings, number format, memory."""
 
 import ctypes
 import logging

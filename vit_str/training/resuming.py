@@ -1,4 +1,4 @@
-"""What must agree with a checkpoint, and from which batch and image on a run resumes."""
+"""Conditions on a checkpoint, and from which batch and image on a run resumes."""
 
 from typing import Any
 

@@ -228,7 +228,7 @@ class BatchReader:
         kept: Sequence[int],
         wanted: Wanted,
     ) -> list[Reading]:
-        """What was found in some rows, with what else is wanted."""
+        """Findings of some rows, with what else is wanted."""
         charset = self.engine.model.charset
         places: Sequence[Sequence[Place] | None] = [None] * len(kept)
         if kept and (wanted.boxes or wanted.attention):

@@ -154,7 +154,7 @@ def search_of(options: argparse.Namespace) -> "Search":
 
 
 class Inputs(NamedTuple):
-    """What came of the paths on the command line."""
+    """The inputs that paths on the command line name."""
 
     # Files in the order given, those of a folder or glob sorted; `-` stays
     paths: list[str]

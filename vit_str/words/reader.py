@@ -213,7 +213,7 @@ class Reader:
         return reopening(self.reopen, "vit_str.load"), ()
 
     def _batch_reader(self, search: Search, effort: str | None) -> BatchReader:
-        """What reads as a search and an effort ask for."""
+        """The reader of batches that a search and an effort ask for."""
         decoder = TextDecoder(
             scorer=self.engine,
             options=decoding_options(self._model, effort),
@@ -491,7 +491,7 @@ class Reader:
         return decode(source, self.preprocessing).pixels
 
     def encode(self, pixels: Pixels) -> Any:
-        """What the encoder makes of images on the size of the model, as the engine keeps it."""
+        """The encoder's output for images of the size of the model, as the engine keeps it."""
         return self.engine.encode(self.preprocessing.normalize_array(pixels))
 
     def read_pixels(self, pixels: Pixels, *, boxes: bool = False) -> list[Reading]:
@@ -589,7 +589,7 @@ class Reader:
 
 
 def reopening(reopen: Callable[[], Opened] | None, name: str) -> Callable[[], Opened]:
-    """What a pickle holds of a reader.
+    """The state of a reader in a pickle.
 
     Args:
         reopen: opens the same reader again.

@@ -1,4 +1,4 @@
-"""What the attention of every layer takes and puts out, and how to put something else there."""
+"""Inputs and outputs of the attention of every layer, and how to replace them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

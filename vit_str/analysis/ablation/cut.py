@@ -23,7 +23,7 @@ WAYS = {
     "equal-distance": "what it would put out if it looked just as far and as sharply, but at other "
     "tokens: random ones of the same distance",
 }
-"""What a cut head puts out instead."""
+"""Names of the outputs in place of that of a cut head."""
 
 # Words whose outputs are kept to resample from: more take memory and say no more
 _POOL = 256

@@ -1,4 +1,4 @@
-"""What reading loses without some heads, word by word."""
+"""Losses of reading without some heads, word by word."""
 
 import math
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ ANY = "random of each layer"
 
 
 class Reading(NamedTuple):
-    """What was read without some heads, word by word."""
+    """Readings without some heads, word by word."""
 
     cut: str
     heads: tuple[Head, ...]

@@ -40,7 +40,7 @@ from vit_str.analysis.results import AnalysisRun, cells_of
 from vit_str.reports.tables import write_frame
 
 Cut = tuple[str, tuple[Head, ...]]
-"""What a set of heads is called, and its heads."""
+"""Name of a set of heads, and its heads."""
 
 
 _LEAD = (

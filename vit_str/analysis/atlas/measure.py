@@ -1,4 +1,4 @@
-"""What the atlas keeps of one model: every metric of every layer and head, as JSON."""
+"""One model in the atlas: every metric of every layer and head, as JSON."""
 
 import json
 import math

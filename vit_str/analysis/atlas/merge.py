@@ -11,7 +11,7 @@ _OF_MODEL = ("model", "architecture", "parameters", "trained", "image_size", "da
 
 
 def merged(names: Sequence[str]) -> dict[str, Any]:
-    """What some atlases hold together, each a file or the folder that has ``atlas.json``.
+    """The union of some atlases, each a file or the folder that has ``atlas.json``.
 
     A model that several have is there once if its weights, settings and images are the same; else
     each has the name of its atlas as ``source``.
@@ -92,7 +92,7 @@ def _check(atlas: dict[str, Any]) -> None:
 
 
 def _identity(record: Record) -> tuple[str, str]:
-    """What makes two records the same measurement."""
+    """The key by which two records are the same measurement."""
     settings = dict(record.get("settings") or {})
     if "images" in settings:  # what they are, wherever the folder was
         del settings["data"]

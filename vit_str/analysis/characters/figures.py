@@ -36,7 +36,7 @@ TITLES: Mapping[str, str] = {
     "drift": "Drift to a neighbor",
     "monotonic": "In reading direction",
 }
-"""What scores are called where people read."""
+"""Titles of scores in figures and tables."""
 
 _BY_LENGTH = ("iou", "pointing", "center_error")
 _WIDEST_ERROR = 1.5  # character widths that the histogram shows

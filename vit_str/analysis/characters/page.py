@@ -51,7 +51,7 @@ _MOST_SHOWN = 60  # words
 
 @dataclass(frozen=True, slots=True)
 class _Observed:
-    """What a model did with all images.
+    """Readings and attention of a model on all images.
 
     Attributes:
         board: scores of all words.

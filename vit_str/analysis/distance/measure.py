@@ -112,7 +112,7 @@ class DistanceAnalysis:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """What was measured, of `METRICS_OF_DISTANCE`."""
+        """Names of the measurements, of `METRICS_OF_DISTANCE`."""
         measured = self.statistics.metrics
         return (*measured, *self._of_values) if self.by_values.known else measured
 

@@ -78,7 +78,7 @@ def by_offset(
     grid: TokenGrid,
     counts: Float[Tensor, " query"] | None = None,
 ) -> Float64[Tensor, "head row_offset column_offset"]:
-    """What a token gives on average to the one so many rows and columns away.
+    """The mean attention of a token to the one so many rows and columns away.
 
     Offsets go from ``1 - rows`` to ``rows - 1``, the token itself in the middle. The mean is over
     the tokens that have a neighbor at that offset; NaN where none has.

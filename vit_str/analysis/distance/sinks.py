@@ -32,7 +32,7 @@ COLUMNS = [
     "n",
 ]
 PATCH = "patch"
-"""What a token of the grid is called."""
+"""Name of a token of the grid."""
 NO_OPERATION = "no operation"
 BROADCAST = "broadcast"
 NONE = "no sink"

@@ -1,4 +1,4 @@
-"""What was measured of models as tables: tidy rows with intervals, of heads and of layers."""
+"""Measurements of models as tables: tidy rows with intervals, of heads and of layers."""
 
 import math
 from collections.abc import Sequence

@@ -66,7 +66,7 @@ class Block:
         mask: Tensor | None,
         values: Values | None,
     ) -> tuple[Queries, Keys, Tensor | None, Values | None]:
-        """What goes into the softmax, queries and keys of a window row by row."""
+        """Queries, keys, mask and values with the tokens of a window row by row."""
         if self.inside is None:
             return queries, keys, mask, values
         of_queries, of_keys = (order.to(queries.device) for order in self.inside)

@@ -243,7 +243,7 @@ def _features(model: Any, other_size: bool, images: Tensor) -> Tensor:
 
 
 def preprocessing(processor: Any) -> LibraryPreprocessing:
-    """What an image processor of transformers does to images.
+    """The transforms of an image processor of transformers.
 
     Raises:
         ValueError: the processor does not scale pixels to the range from 0 to 1.

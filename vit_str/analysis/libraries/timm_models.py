@@ -160,7 +160,7 @@ def _special(model: Any) -> list[str]:
 
 
 def preprocessing(model: nn.Module) -> LibraryPreprocessing:
-    """What timm does to images for a model."""
+    """The transforms of timm for a model."""
     from timm.data import create_transform, resolve_model_data_config
 
     config = resolve_model_data_config(model)

@@ -140,7 +140,7 @@ def _block(module: Any, grid: TokenGrid) -> Block:
 
 
 def _resize_and_crop(preset: Any, size: int, image: Image.Image) -> Tensor:
-    """What ``ImageClassification`` does before it normalizes."""
+    """The transforms of ``ImageClassification`` before it normalizes."""
     from torchvision.transforms import functional
 
     resize = preset.resize_size if preset.crop_size[0] == size else [size]

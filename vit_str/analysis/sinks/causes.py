@@ -28,7 +28,7 @@ _BLOCKED = 60.0  # below the highest score of a row: what a mask takes away, not
 
 
 class Scores(NamedTuple):
-    """What goes into the softmax of one image, or window of one: the patches as queries."""
+    """Scores of one image, or window of one, before the softmax: the patches as queries."""
 
     products: Float[Tensor, "head query key"]  # of queries and keys
     bias: Float[Tensor, "#head #query key"]  # what is added to them, and masks

@@ -1,4 +1,4 @@
-"""What the first layer looks for: its filters, their principal components, how smooth they are.
+"""Filters of the first layer, their principal components, how smooth they are.
 
 The filters of a trained Vision Transformer resemble a basis for what patches look like (Dosovitskiy
 et al. 2020, figure 7). That basis is known: the principal components of the patches themselves.

@@ -197,7 +197,7 @@ def _fit(options: argparse.Namespace) -> int:
 
 
 def _text(values: Mapping[str, Any]) -> str:
-    """What was fitted and what it brought, for a terminal."""
+    """The temperature and its gain, for a terminal."""
     low, high = values["interval"]
     lines = [
         f"temperature {values['temperature']:.3f} [{low:.3f}, {high:.3f}], fitted to "

@@ -22,7 +22,7 @@ from vit_str.evaluation.words.calibration_error import calibrate
 from vit_str.evaluation.words.results import ReadWords, together
 
 FACTORS = np.geomspace(0.4, 2.5, 9)
-"""What is tried, times the temperature of the model; between two of them the loss is smooth."""
+"""Factors to try on the temperature of the model; between two of them the loss is smooth."""
 
 LEAST_WORDS = 50  # to fit a temperature to
 _SUREST = 1 - 1e-12  # a wrong word that is surer costs 28 nats, not infinitely many
@@ -133,7 +133,7 @@ def _all_judged(sets: Mapping[str, ReadWords]) -> JudgedWords:
 def _second_halves(
     sets: Mapping[str, ReadWords],
 ) -> dict[str, Int64[np.ndarray, " place"]]:
-    """What to call half of a set -> the places of its words among those of all sets."""
+    """Name of half of a set -> the places of its words among those of all sets."""
     generator = np.random.default_rng(0)
     halves = {}
     start = 0

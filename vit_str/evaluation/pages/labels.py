@@ -1,4 +1,4 @@
-"""What people have labeled on pictures: a polygon and a text for every word or line."""
+"""Labels of pictures: a polygon and a text for every word or line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -28,7 +28,7 @@ _MARKS = "!?.:,*\"()[]/'-"
 
 
 class LabelOutcome(NamedTuple):
-    """What became of a judged label: ``read``, or where it was lost."""
+    """Outcome of a judged label: ``read``, or where it was lost."""
 
     label: str
     outcome: str
@@ -173,7 +173,7 @@ def _harmonic_mean(hits: float, found: float, labels: float) -> float:
 
 
 def parts_of(text: str) -> list[str]:
-    """What white space leaves, in lower case."""
+    """The text without white space, in lower case."""
     return text.casefold().split()
 
 
@@ -202,7 +202,7 @@ def _lost(
 
 
 def _shape(polygon: object) -> BaseGeometry:
-    """What four corners enclose, also those that are not given around it."""
+    """The area that four corners enclose, in whatever order they are given."""
     shape = Polygon(np.asarray(polygon))
     return shape.buffer(0) if shape.is_valid else shape.convex_hull
 

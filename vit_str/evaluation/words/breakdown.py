@@ -189,7 +189,7 @@ def _shares(
 
 
 def case_of(label: str) -> str:
-    """What characters a label holds, one of the groups of ``case``."""
+    """The kinds of characters in a label, one of the groups of ``case``."""
     return next(name for name, holds in _CASES.items() if holds(label))
 
 

@@ -1,4 +1,4 @@
-"""What other weights changed: the words won and the words lost, beside their pictures."""
+"""Words that other weights won and lost, beside their pictures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

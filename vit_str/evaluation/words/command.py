@@ -84,7 +84,7 @@ def _read_sets(
     readers: Sequence[Reader],
     sets: Mapping[str, WordSource],
 ) -> list[Report]:
-    """What each reader makes of all words."""
+    """Readings of all words by each reader."""
     count = len(readers) * sum(map(len, sets.values()))
     reports = []
     with console.Progress(count, alone=True) as progress:

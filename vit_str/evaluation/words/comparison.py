@@ -71,7 +71,7 @@ class Comparison:
         return rows
 
     def note(self) -> str:
-        """What the columns are."""
+        """Titles of the columns."""
         first, second = self.names
         return (
             f"{second} minus {first}, points [95 % interval over words]; words that "

@@ -85,7 +85,7 @@ def picture_sheet(
 
 
 def shown(text: str) -> str:
-    """What was read, in one line."""
+    """The reading, in one line."""
     return one_line(text) or "(nothing)"
 
 

@@ -83,7 +83,7 @@ class Report:
         return rows
 
     def notes(self) -> Iterator[str]:
-        """What the numbers leave out, one line each."""
+        """Words that the numbers leave out, one line each."""
         for metric, protocol in WORD_PROTOCOLS.items():
             words = self.overall.left_out[metric]
             if words and protocol == FULL:

@@ -30,7 +30,7 @@ class Arithmetic(Protocol):
     """How layers compute. A point names the range of what comes in, or goes out."""
 
     def quantize(self, x: str, point: str) -> str:
-        """What layers that come after this point take."""
+        """The input of layers that come after this point."""
 
     def rectify(self, x: str, point: str) -> str:
         """The same of the positive part (ReLU)."""

@@ -1,4 +1,4 @@
-"""What decoders share that write character by character: teacher forcing, step by step."""
+"""Base class of decoders that write character by character: teacher forcing, step by step."""
 
 from abc import abstractmethod
 from typing import Protocol, runtime_checkable
@@ -15,7 +15,7 @@ Rows = Bool[Tensor, " batch"] | Int64[Tensor, " row"]
 
 @runtime_checkable
 class DecodingState(Protocol):
-    """What decoding remembers of a batch; the decoding loop owns it."""
+    """State of the decoding of a batch; the decoding loop owns it."""
 
     def keep(self, rows: Rows) -> None:
         """Keep these rows only: a mask, or indices in any order, some perhaps repeated."""
@@ -56,7 +56,7 @@ class AutoregressiveDecoder(Decoder):
 
     @abstractmethod
     def begin(self, features: Float[Tensor, "batch token dim"]) -> DecodingState:
-        """What is known before anything is written."""
+        """The state before anything is written."""
 
     @abstractmethod
     def step(

@@ -24,7 +24,7 @@ _ATTENTIONS = ("none", "additive", "dot")
 
 @dataclass(slots=True)
 class RecurrentState:
-    """What decoding remembers of a batch."""
+    """State of the decoding of a batch."""
 
     # The state of the network, and for an LSTM its memory
     hidden: tuple[Float[Tensor, "batch dim"], ...]

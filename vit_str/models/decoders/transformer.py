@@ -21,7 +21,7 @@ from vit_str.models.positions import (
 
 @dataclass(slots=True)
 class CachedState:
-    """What decoding remembers of a batch: the image once, the past of every block."""
+    """State of the decoding of a batch: the image once, the past of every block."""
 
     image: list[KeysValues]
     past: list[KeyValueCache]

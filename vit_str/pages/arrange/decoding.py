@@ -160,7 +160,7 @@ def doubt(scores: Scores, found: Sequence[Arranged]) -> float:
 
 
 def _labels(found: Sequence[Arranged], count: int) -> Labels:
-    """What blocks say of the pieces of a page; what is in none is no text."""
+    """Labels of the pieces of a page from its blocks; what is in none is no text."""
     kinds = ["running"] * count
     table = np.full((count, 8), -1)
     table[:, 2] = len(found) + np.arange(count)  # each a block of its own

@@ -49,7 +49,7 @@ def level_grids(
 
 @dataclass(frozen=True, slots=True)
 class _Band:
-    """What is between a rule and the next one below it."""
+    """The band between a rule and the next one below it."""
 
     box: Box
     inside: list[int]  # words

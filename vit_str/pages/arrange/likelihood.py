@@ -19,13 +19,13 @@ ROLES_OF = {
     "cell": CELLS,
     "running": ("head", "foot", "margin", NOTHING),
 }
-"""What parts of a page may be called; all other roles are those of paragraphs."""
+"""Roles by the names of parts in `Labels`; all other roles are those of paragraphs."""
 
 _PAIRS_OF_PIECE = 4  # that weigh as much as the role of a piece, as in training
 
 
 def kind_of(role: str) -> str:
-    """What a role is called in `Labels`."""
+    """Name of a role in `Labels`."""
     for kind, names in ROLES_OF.items():
         if role in names:
             return kind
@@ -34,7 +34,7 @@ def kind_of(role: str) -> str:
 
 @dataclass(frozen=True)
 class Labels:
-    """What an arrangement says of the pieces of a page.
+    """Labels of the pieces of a page in an arrangement.
 
     Attributes:
         kinds: ``heading``, ``item``, ``cell``, ``running`` or ``paragraph``.

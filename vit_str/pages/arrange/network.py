@@ -45,7 +45,7 @@ class ArrangerNetwork:
         self.roles = _roles(self._session.value, path)
 
     def scores(self, tokens: Tokens) -> Scores:
-        """What the network says of a page, as logits."""
+        """Scores of the network for a page, as logits."""
         inputs = {
             "features": tokens.features,
             "places": tokens.places,

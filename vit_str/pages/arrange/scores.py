@@ -1,4 +1,4 @@
-"""What a network that arranges pages says."""
+"""Scores of a network that arranges pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas
 
 Role = Literal["heading", "paragraph", "item", "table", "running"]
-"""What a block is; ``running`` are running heads, page footers and numbers of pages."""
+"""Roles of blocks; ``running`` are running heads, page footers and numbers of pages."""
 
 _DIGITS = 6  # of confidences, after the point
 

@@ -1,4 +1,4 @@
-"""What pages of a file can be written as, and how."""
+"""Formats of the pages of a file, and their writers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -19,7 +19,7 @@ def html_document(title: str, pages: Sequence[DocumentPage]) -> str:
 
 
 def html_head(title: str) -> str:
-    """What stands before the sections."""
+    """HTML before the sections."""
     return (
         '<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
@@ -27,7 +27,7 @@ def html_head(title: str) -> str:
 
 
 HTML_END = "</body>\n</html>\n"
-"""What stands behind the sections."""
+"""HTML behind the sections."""
 
 
 def html_section(page: DocumentPage) -> str:

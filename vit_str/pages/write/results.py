@@ -92,7 +92,7 @@ class PageFolder:
         return self.path / (self.name(source) + self._suffix)
 
     def state(self, source: str) -> dict[str, Any]:
-        """What its text depends on: the options, and when the picture was changed."""
+        """A key of all that its text depends on: the options, and the time of the picture."""
         return {
             "source": os.path.abspath(source),
             "name": self.name(source),

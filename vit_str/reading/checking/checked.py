@@ -1,4 +1,4 @@
-"""What checking a text against pictures gives."""
+"""The result of checking a text against pictures."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field

@@ -108,7 +108,7 @@ def _given(text: str | Path, format_: str | None) -> GivenText:
 
 
 def text_of_file(path: str | os.PathLike[str]) -> str:
-    """What a file holds.
+    """Contents of a file.
 
     Raises:
         ValueError: it is no text in UTF-8.
@@ -198,7 +198,7 @@ class PageChecker:
         page_words: Sequence[PageWord],
         picture: Callable[[int], Image.Image],
     ) -> dict[int, list[tuple[Place, Evidence]]]:
-        """What readers say of each word of the text that has a place."""
+        """Readings of each word of the text that has a place."""
         asked: list[tuple[int, Place]] = []
         for group in groups:
             parts_of = places_of(group, texts, page_words)

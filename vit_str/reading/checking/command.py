@@ -136,7 +136,7 @@ def _text(options: argparse.Namespace) -> "GivenText":
 
 
 def _piped() -> str:
-    """What comes through standard input."""
+    """The text from standard input."""
     if sys.stdin is None or sys.stdin.isatty():
         raise ValueError("- reads the text from standard input: pipe one into it")
     try:
@@ -148,7 +148,7 @@ def _piped() -> str:
 def _checked(
     options: argparse.Namespace, given: "GivenText", with_pictures: bool
 ) -> tuple["Checked", dict[int, str]]:
-    """What was found, and the pages as URLs if they are wanted."""
+    """Findings, and the pages as URLs if they are wanted."""
     from vit_str.pages.pictures import PageOptions
     from vit_str.pages.write.previews import data_url
 

@@ -33,7 +33,7 @@ class Witnesses:
     def look(
         self, places: Sequence[Place], image: "Image.Image | None"
     ) -> list[Evidence]:
-        """What the readers say at places of one page.
+        """Readings of places of one page.
 
         Args:
             places: of texts.

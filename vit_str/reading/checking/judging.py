@@ -33,7 +33,7 @@ _OTHER = (10.942, 0.217, 0.562, 0.218, 0.541)
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What readers say of a text at a place.
+    """Readings of the place of a text.
 
     Attributes:
         text: that is asked for.

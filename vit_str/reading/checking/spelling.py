@@ -1,4 +1,4 @@
-"""What differs between two words: letters and signs, or their typography only."""
+"""Differences between two words: in letters and signs, or in typography only."""
 
 from vit_str.characters.distances import edit_distance
 
@@ -35,7 +35,7 @@ def plain(text: str) -> str:
 
 
 def key(text: str) -> str:
-    """What two words share that are probably meant to be the same."""
+    """A form of a word that others share which are probably meant to be the same."""
     folded = plain(text).casefold()
     inner = folded.strip("\"'-.,:;!?()[]{}<>*_•|")
     return inner or folded

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 FORMATS = ("text", "markdown", "html", "hocr", "jsonl")
-"""What texts come in."""
+"""The kinds of files that hold texts."""
 
 _ENDINGS = {
     ".txt": "text",
@@ -187,7 +187,7 @@ class _Shown:
                 self._ends[start] = end
 
     def words(self) -> Iterator[TextWord]:
-        """What is left, parted by white space."""
+        """The rest, parted by white space."""
         letters: list[str] = []
         start = end = 0
         for place, character in enumerate([*self.characters, " "]):

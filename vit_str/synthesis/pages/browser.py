@@ -119,7 +119,7 @@ class Browser:
         return found["result"].get("value")
 
     def picture(self) -> Image.Image:
-        """What is shown."""
+        """The picture of the page."""
         options = {"format": "png", "optimizeForSpeed": True}
         data = self.call("Page.captureScreenshot", **options)["data"]
         return Image.open(BytesIO(base64.b64decode(data))).convert("RGB")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 WAYS = ("file", "scan", "fax", "photo")
-"""What a picture may be; see `sample_capture`."""
+"""Kinds of pictures; see `sample_capture`."""
 
 _SHARES = (0.4, 0.35, 0.05, 0.2)
 _DPI = {"file": (96, 220), "scan": (110, 200), "fax": (150, 204), "photo": (110, 170)}

@@ -1,4 +1,4 @@
-"""What the parts of one drawn page share: choices, texts, a style, running numbers."""
+"""Shared state of the parts of one drawn page: choices, texts, a style, running numbers."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What is written on drawn pages: words of lists, values of patterns, labels of documents."""
+"""Texts of drawn pages: words of lists, values of patterns, labels of documents."""
 
 import re
 from collections.abc import Mapping

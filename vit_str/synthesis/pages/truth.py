@@ -1,4 +1,4 @@
-"""What is on a drawn page: words in the order of reading, blocks, tables, rules, pictures."""
+"""The truth of a drawn page: words in the order of reading, blocks, tables, rules, pictures."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ ROLES = (
     "figure",
     "code",
 )
-"""What blocks are, see docs/structure.md."""
+"""Roles of blocks, see docs/structure.md."""
 
 
 _CELLS = ("cell", "head cell")
@@ -70,7 +70,7 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Truth:
-    """What is on a page. Places are in pixels of CSS: left, top, right, bottom.
+    """The truth of a page. Places are in pixels of CSS: left, top, right, bottom.
 
     Attributes:
         width: of the page.

@@ -95,7 +95,7 @@ def _seed(numbers: Sequence[int]) -> int:
 
 
 def places_of(record: PictureRecord) -> Places:
-    """What is where in the picture of a page, words cut where the picture ends."""
+    """The places in the picture of a page, words cut where the picture ends."""
     width, height = record.image.size
     edge = np.array([width, height, width, height], np.float32)
     boxes = record.boxes.clip(0, edge)

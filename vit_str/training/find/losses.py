@@ -1,4 +1,4 @@
-"""What a network that finds is trained for, and how well it does it."""
+"""Losses and measures of a network that finds."""
 
 import torch
 import torch.nn.functional as F

@@ -33,7 +33,7 @@ Strip = Float[np.ndarray, "point 2 2"]
 
 
 class TrueMaps(NamedTuple):
-    """What is right, and where it counts.
+    """True maps, and where they count.
 
     Attributes:
         maps: as of `MAPS`; shares from 0 to 1.

@@ -1,4 +1,4 @@
-"""What a network that arranges pages is trained for, and how well it does it."""
+"""Losses and measures of a network that arranges pages."""
 
 from collections.abc import Mapping
 

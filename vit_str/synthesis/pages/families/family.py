@@ -1,4 +1,4 @@
-"""What a family of pages is."""
+"""The type of a family of pages."""
 
 from collections.abc import Callable
 from typing import NamedTuple

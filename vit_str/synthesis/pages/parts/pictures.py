@@ -26,7 +26,7 @@ def figure(
 
 
 def picture(design: Design, height: int, width: str = "100%") -> Markup:
-    """What stands for a photograph: soft shapes of several colors."""
+    """A stand-in for a photograph: soft shapes of several colors."""
     random = design.random
     colors = [*palette()["colors"], *palette()["grounds"], *palette()["darks"]]
     layers = [
