@@ -13,6 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from vit_str.characters import alphabets
 from vit_str.decoding.effort import RereadingOptions
 from vit_str.decoding.prior import languages
@@ -34,6 +36,15 @@ NUMBERS = {
     "oneScript": (
         "vit_str.scripts.one_script",
         "WORDS_OF_ONE_LETTER LETTER_THREE",
+    ),
+    "lookAlikes": (
+        "vit_str.decoding.look_alikes",
+        "DASHES ZEROS ROUND QUOTES BEFORE_A_SIGN RARE NEVER TINY JOINED OF_ZEROS",
+    ),
+    "directions": (
+        "vit_str.pages.read.directions",
+        "PAGES LONG TALL FLAT SHORT HIGH ACROSS MOST_TURNED REACH MOST_TOLD TOLD_BEFORE ROUNDS "
+        "NOTHING NO_TEXT EMPTY NARROWEST",
     ),
     "detection": (
         "vit_str.pages.find.detection",
@@ -118,6 +129,8 @@ def _of_module(module: str, names: str) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A value as JSON has it: a range as its first and last number, a translation in letters."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
     if isinstance(value, range):
         return [value[0], value[-1]]
     if isinstance(value, Mapping) and all(isinstance(each, int) for each in value):

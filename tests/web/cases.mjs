@@ -1,10 +1,12 @@
 // Runs the functions of the page for `test_shared.py`: cases in, as JSON, and what comes out.
 
 import { readFileSync } from "node:fs";
+import { Directions } from "./web/directions.js";
 import { withElisions } from "./web/elisions.js";
 import { gridsOf } from "./web/grids.js";
 import { resize } from "./web/images.js";
 import { readingOrder } from "./web/layout.js";
+import { LookAlikes } from "./web/look_alikes.js";
 import { oneScript } from "./web/one_script.js";
 import { withLowQuotes } from "./web/quotes.js";
 import { bestAlignment } from "./web/search.js";
@@ -12,7 +14,27 @@ import { bestAlignment } from "./web/search.js";
 const ofTexts = (change) => (texts) =>
   change(texts.map((text) => ({ reading: { text, characters: [] } }))).map(({ reading }) => reading.text);
 
+function directions(corners, readings) {
+  const found = new Directions(corners);
+  const places = [...corners.keys()];
+  const first = found.firstPage();
+  for (const [place, quarters, text, confidence] of readings)
+    found.add(place, quarters, { whole: { text, confidence } });
+  const page = found.page(places);
+  const asked = [found.askedOfPage(places, page), places.map((place) => found.askedOfLine(place, page))];
+  const isMore = found.expectMore(places, page);
+  return [first, page, ...asked, isMore, places.map((place) => found.line(place, page))];
+}
+
+function sign(characters, text, place, shares) {
+  const ids = [...text].map((character) => characters.indexOf(character));
+  const { id, sure } = new LookAlikes(characters).choose(ids, place, shares);
+  return [characters[id], sure];
+}
+
 const FUNCTIONS = {
+  directions,
+  sign,
   one_script: oneScript,
   elisions: ofTexts(withElisions),
   quotes: ofTexts(withLowQuotes),

@@ -14,11 +14,14 @@ import pytest
 from PIL import Image
 
 from vit_str.characters.alphabets import ALPHABETS
+from vit_str.characters.charset import Charset
 from vit_str.decoding.ctc import best_alignments
+from vit_str.decoding.look_alikes import LookAlikes
 from vit_str.export.web import PAGE
 from vit_str.pages.arrange.grids import grids
 from vit_str.pages.arrange.layout import reading_order
 from vit_str.pages.page import Rule, Word
+from vit_str.pages.read.directions import Directions
 from vit_str.pages.read.elisions import with_elisions
 from vit_str.pages.read.quotes import with_low_quotes
 from vit_str.scripts.one_script import one_script
@@ -166,6 +169,78 @@ def test_tables_have_the_same_cells(in_javascript):
             assert grid["box"] == pytest.approx(box)
             assert grid["columns"] == pytest.approx(columns)
             assert grid["rows"] == pytest.approx(rows)
+
+
+def _lines_of_a_page(rng: np.random.Generator) -> list[Any]:
+    """Corners of lines, some of them upright or square, and readings of them in some directions."""
+    corners = []
+    readings = []
+    for place in range(rng.integers(3, 9)):
+        left, top = rng.uniform(0, 600, 2)
+        width, height = rng.choice([20.0, 30.0, 300.0], 2, p=[0.4, 0.3, 0.3])
+        right, bottom = left + width, top + height
+        corners.append([(left, top), (right, top), (right, bottom), (left, bottom)])
+        for quarters in rng.permutation(4)[: rng.integers(1, 4)].tolist():
+            text = "x" * int(rng.integers(0, 9))
+            readings.append((place, quarters, text, float(rng.uniform(0.01, 1))))
+    return [np.array(corners).tolist(), readings]
+
+
+def _directions(corners: Any, readings: Any) -> list[Any]:
+    """As `cases.mjs` asks them."""
+    found = Directions([np.array(each) for each in corners])
+    places = range(len(corners))
+    first = found.first_page()
+    for place, quarters, text, confidence in readings:
+        found.add(place, quarters, len(text), confidence)
+    page = found.page(places)
+    asked = found.asked_of_page(places, page)
+    of_lines = [found.asked_of_line(place, page) for place in places]
+    is_more = found.expect_more(places, page)
+    lines = [found.line(place, page) for place in places]
+    return [first, page, asked and list(asked), of_lines, is_more, lines]
+
+
+def test_lines_run_in_the_same_directions(in_javascript):
+    rng = np.random.default_rng(9)
+    pages = [_lines_of_a_page(rng) for _ in range(80)]
+    expected = [_directions(*page) for page in pages]
+    assert in_javascript([("directions", *page) for page in pages]) == expected
+    assert {page for _, page, *_ in expected} == {0, 1, 2, 3}
+
+
+def test_signs_that_look_alike_are_told_apart(in_javascript):
+    characters = "0123456789abcXYZ .,-–—O○ОΟo•●°º'’‘′\"“”″¢"
+    charset = Charset(characters)
+    rng = np.random.default_rng(4)
+    texts = [
+        "0",
+        "-5",
+        "a-b",
+        "3-5-7",
+        "00Z",
+        "X0Z",
+        "0 ab",
+        "0.X",
+        "10a",
+        '"ab"',
+        "b'",
+    ]
+    cases = []
+    expected = []
+    for text in texts * 6:
+        place = next(k for k, sign in enumerate(text) if sign in "0-'\"")
+        shares = rng.dirichlet(np.full(len(characters) + 1, 0.2))
+        cases.append(("sign", characters, text, place, shares.tolist()))
+        signs = LookAlikes(charset)
+        members = signs.sum_up(shares.copy())
+        id_, sure = signs.choose(charset.encode(text), place, members)
+        expected.append((charset.decode([id_]), sure))
+    for (sign, sure), (character, confidence) in zip(
+        in_javascript(cases), expected, strict=True
+    ):
+        assert sign == character
+        assert sure == pytest.approx(confidence)
 
 
 def test_alignments_have_the_same_probabilities(in_javascript):

@@ -10,6 +10,7 @@ import numpy as np
 
 from vit_str.characters.charset import PADDING
 from vit_str.decoding.hypotheses import Hypothesis
+from vit_str.decoding.look_alikes import JOINED
 from vit_str.engines.labels import padded
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _in_context(
     joined = look_alikes.with_its_number(hypothesis.ids)
     if joined is not None:
         other = _judged(shares, joined)
-        hypothesis = _joined_or_parted(other, hypothesis, look_alikes.JOINED)
+        hypothesis = _joined_or_parted(other, hypothesis, JOINED)
         scores = np.log(shares + _TINY)
     (owners,) = alignment(scores[None], np.array([hypothesis.ids]))
     ids = list(hypothesis.ids)

@@ -26,6 +26,17 @@ _BEFORE_A_SIGN = " ([{$€£¥"  # what a minus stands behind, if not at the beg
 _RARE = 0.1
 _NEVER = 1e-4
 _TINY = 1e-12
+JOINED = 10.0  # how often a minus stands at its number, for each time that a space is between
+# How likely signs are at the place of a zero, by what stands there
+_OF_ZEROS: Mapping[str, Mapping[str, float]] = {
+    "alone": {"0": 1.0, "•": 0.3},
+    "in code": {"0": 1.0, "O": 1.0, "О": 1.0, "Ο": 1.0},
+    "in word": {"0": 0.1, "O": 1.0, "О": 1.0, "Ο": 1.0},
+    "before digits": {"0": 1.0, "O": 0.5, "О": 0.5, "Ο": 0.5},
+    "initial": {"0": 0.3, "O": 1.0, "О": 1.0, "Ο": 1.0},
+    "before words": {"0": 0.3, "O": 0.3, "○": 1.0},
+    "else": {"0": 1.0, "O": 0.1},
+}
 
 
 class LookAlikes:
@@ -34,9 +45,6 @@ class LookAlikes:
     Args:
         charset: of a reader.
     """
-
-    JOINED = 10.0
-    """How often a minus stands at its number, for each time that a space is between them."""
 
     def __init__(self, charset: Charset) -> None:
         self._charset = charset
@@ -159,21 +167,19 @@ def _is_within_word(text: str, place: int) -> bool:
 def _weights_of_zeros(text: str, place: int) -> Mapping[str, float]:
     """A zero among digits, a letter among letters, a circle in front of words."""
     if len(text) == 1:
-        return {"0": 1.0, "•": 0.3}
+        return _OF_ZEROS["alone"]
     start = text.rfind(" ", 0, place) + 1
     word = text[start:].partition(" ")[0]
     rest = text[start + len(word) :].split()
     others = word.replace("0", "")
     if any(map(str.isalpha, others)):
         has_digits = any(map(str.isdigit, others))
-        if has_digits:
-            return {"0": 1.0, "O": 1.0, "О": 1.0, "Ο": 1.0}
-        return {"0": 0.1, "O": 1.0, "О": 1.0, "Ο": 1.0}
+        return _OF_ZEROS["in code" if has_digits else "in word"]
     if any(map(str.isdigit, others)) and word[0] == "0" and place == start:
-        return {"0": 1.0, "O": 0.5, "О": 0.5, "Ο": 0.5}
+        return _OF_ZEROS["before digits"]
     if others and not others.strip("."):  # as of initials
-        return {"0": 0.3, "O": 1.0, "О": 1.0, "Ο": 1.0}
+        return _OF_ZEROS["initial"]
     is_before_words = start == 0 and word == "0" and rest and rest[0][0].isalpha()
     if is_before_words:
-        return {"0": 0.3, "O": 0.3, "○": 1.0}
-    return {"0": 1.0, "O": 0.1}
+        return _OF_ZEROS["before words"]
+    return _OF_ZEROS["else"]

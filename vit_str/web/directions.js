@@ -2,26 +2,11 @@
 
 import { distance, sideLengths } from "./geometry.js";
 import { roundHalfEven } from "./images.js";
+import { directions } from "./shared.js";
 
-const logs = (values) => values.map(Math.log);
-const PAGES = logs([0.97, 0.01, 0.01, 0.01]); // that a page is turned by so many quarters
-const LONG = 2.5; // length over height from which a line runs along its longer side
-const TALL = 1.5; // height over length from which a line of one character is as likely turned
-// That a line is turned by so many quarters from its page, by its shape there
-const FLAT = logs([0.99, 1e-9, 0.01, 1e-9]);
-const SHORT = logs([0.98, 0.005, 0.01, 0.005]);
-const HIGH = logs([0.79, 0.1, 0.01, 0.1]);
-const ACROSS = logs([1e-9, 0.005, 1e-9, 0.005]);
-const MOST_TURNED = Math.log(0.25); // that a short line is turned where others are, at most
-const REACH = 4; // how far lines tell of each other, over their height
-// In characters that are read surely: what a line tells of others, at most, and what its shape tells
-const MOST_TOLD = 5;
-const TOLD_BEFORE = 3;
-const ROUNDS = 10; // in which lines tell each other
-const NOTHING = Math.log(0.02); // that what was taken for a line is no text
-const NO_TEXT = 0.4; // mean confidence of what is read where no text runs that way
-const EMPTY = -6; // what speaks for a direction in which nothing is read
-const NARROWEST = 1.5; // characters on a length as long as the line is high
+// Logarithms of probabilities, lengths, characters: there with their units.
+const { PAGES, LONG, TALL, FLAT, SHORT, HIGH, ACROSS, MOST_TURNED, REACH } = directions;
+const { MOST_TOLD, TOLD_BEFORE, ROUNDS, NOTHING, NO_TEXT, EMPTY, NARROWEST } = directions;
 
 const mostOf = (length) => -length * Math.log(NO_TEXT);
 const most = (aspect) => mostOf(Math.max(1, roundHalfEven(NARROWEST * aspect)));

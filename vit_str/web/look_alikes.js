@@ -1,14 +1,8 @@
 // Signs of one kind that look alike, judged together: `vit_str/decoding/look_alikes.py`.
 
-const DASHES = "-–—";
-const ZEROS = "0O○ОΟ";
-const ROUND = `${ZEROS}o•●°º`; // which are zeros, if they stand alone
-const QUOTES = ["'’‘′", '"“”″'];
-const BEFORE_A_SIGN = " ([{$€£¥"; // what a minus stands behind, if not at the beginning
-const RARE = 0.1; // how likely a sign is where others of its kind belong
-const NEVER = 1e-4;
-const JOINED = 10; // how often a minus stands at its number, for each time that a space is between
-const TINY = 1e-12;
+import { lookAlikes } from "./shared.js";
+
+const { DASHES, ZEROS, ROUND, QUOTES, BEFORE_A_SIGN, RARE, NEVER, TINY, JOINED, OF_ZEROS } = lookAlikes;
 
 const isDigit = (text) => /^\p{Nd}+$/u.test(text);
 const isLetter = (text) => /\p{L}/u.test(text);
@@ -87,16 +81,15 @@ function isWithinWord(text, place) {
 
 /** A zero among digits, a letter among letters, a circle in front of words. */
 function weightsOfZeros(text, place) {
-  if (text.length === 1) return { 0: 1, "•": 0.3 };
+  if (text.length === 1) return OF_ZEROS["alone"];
   const start = text.lastIndexOf(" ", place - 1) + 1;
   const [word] = text.slice(place ? start : 0).split(" ");
   const [next = ""] = text.slice((place ? start : 0) + word.length).trim().split(" ");
   const others = word.replaceAll("0", "");
-  const letters = { O: 1, О: 1, Ο: 1 };
-  if (isLetter(others)) return { 0: /\p{Nd}/u.test(others) ? 1 : 0.1, ...letters };
+  if (isLetter(others)) return OF_ZEROS[/\p{Nd}/u.test(others) ? "in code" : "in word"];
   const isFirst = place === (place ? start : 0);
-  if (/\p{Nd}/u.test(others) && word[0] === "0" && isFirst) return { 0: 1, O: 0.5, О: 0.5, Ο: 0.5 };
-  if (/^\.+$/.test(others)) return { 0: 0.3, ...letters }; // as of initials
-  if (!(place && start) && word === "0" && isLetter(next.slice(0, 1))) return { 0: 0.3, O: 0.3, "○": 1 };
-  return { 0: 1, O: 0.1 };
+  if (/\p{Nd}/u.test(others) && word[0] === "0" && isFirst) return OF_ZEROS["before digits"];
+  if (/^\.+$/.test(others)) return OF_ZEROS["initial"];
+  if (!(place && start) && word === "0" && isLetter(next.slice(0, 1))) return OF_ZEROS["before words"];
+  return OF_ZEROS["else"];
 }
