@@ -1,4 +1,4 @@
-"""What the trainings of networks that read no words share: steps, counts, data, files."""
+"""Shared parts of the trainings of networks that read no words: steps, counts, data, files."""
 
 import sys
 from abc import ABC, abstractmethod
@@ -84,7 +84,7 @@ class NetworkTraining(LightningModule, ABC, Generic[N, B]):
 
     @abstractmethod
     def losses(self, network: N, batch: B) -> Mapping[str, Float[Tensor, ""]]:
-        """What a network is trained to make small, by name."""
+        """Losses of a network on a batch, by name."""
 
     @abstractmethod
     def counts(self, network: N, batch: B) -> Mapping[str, tuple[float, float]]:
@@ -189,11 +189,11 @@ class NetworkData(LightningDataModule, ABC):
     @property
     @abstractmethod
     def names(self) -> Sequence[str]:
-        """What the outputs of a network are called that is trained on them."""
+        """Names of the outputs of a network that is trained on them."""
 
     @property
     def provenance(self) -> str:
-        """What is trained on, for the weights file."""
+        """The training data, for the weights file."""
         return ", ".join(map(str, self.folders))
 
     @property

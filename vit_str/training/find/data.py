@@ -126,7 +126,7 @@ class DrawnPictures(NetworkData):
 
     @property
     def provenance(self) -> str:
-        """What is trained on, for the weights file."""
+        """The training data, for the weights file."""
         return super().provenance or "pages of the kit"
 
     @property

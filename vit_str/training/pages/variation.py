@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -113,7 +114,7 @@ def beside(
     checks = right.checks.copy()
     checks[:, 5] = _behind(checks[:, 5], len(left.blocks))
     right = replace(right, checks=checks)
-    arrays = {
+    arrays: dict[str, Any] = {
         name: np.concatenate([getattr(left, name), getattr(right, name)])
         for name in (
             *("polygons", "sizes", "weights", "confidences", "word_block"),
@@ -248,7 +249,7 @@ def _mapped(
     move: Float[np.ndarray, " 2"],
     size: float,
 ) -> PageRecord:
-    shapes = {
+    shapes: dict[str, Any] = {
         name: _mapped_boxes(getattr(page, name), factors, move)
         for name in ("rules", "grounds", "pictures", "checks")
     }
