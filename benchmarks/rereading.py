@@ -42,10 +42,15 @@ class Limits:
 
     doubtful: float
     doubtful_after_prior: float
-    doubtful_after_views: float
+    doubtful_after_augmentation: float
 
     def __str__(self) -> str:
-        return f"{self.doubtful:g}/{self.doubtful_after_prior:g}/{self.doubtful_after_views:g}"
+        limits = (
+            self.doubtful,
+            self.doubtful_after_prior,
+            self.doubtful_after_augmentation,
+        )
+        return "/".join(f"{limit:g}" for limit in limits)
 
 
 @dataclass(slots=True)
@@ -163,7 +168,7 @@ def _choice(reader: Reader, beams: int, limits: Limits) -> Choice:
         beams=beams,
         doubtful=limits.doubtful,
         doubtful_after_prior=limits.doubtful_after_prior,
-        doubtful_after_views=limits.doubtful_after_views,
+        doubtful_after_augmentation=limits.doubtful_after_augmentation,
     )
     return Choice(f"{beams}, {limits}", other.read_pixels)
 

@@ -141,7 +141,9 @@ def _plain(value: Any) -> Any:
 
 def _rereading() -> dict[str, Any]:
     options = RereadingOptions()
-    rounds = [[view._asdict() for view in views] for views in options.rounds]
+    rounds = [
+        [each._asdict() for each in augmentations] for augmentations in options.rounds
+    ]
     return {**asdict(options), "rounds": rounds}
 
 

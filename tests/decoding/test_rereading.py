@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from vit_str.decoding.augmentation import Augmentation
 from vit_str.decoding.effort import RereadingOptions, rereading_options
 from vit_str.decoding.hypotheses import Candidates, Hypothesis
 from vit_str.decoding.rereading import Rereader
-from vit_str.decoding.test_time_augmentation import View
 from vit_str.engines.interface import Interface, Model
 from vit_str.images.preprocessing import Preprocessing
 
 ROOT = Path(__file__).parents[2]
-ROUNDS = ((View(cut=0.05), View(slope=0.2)), (View(blurred=True),))
+ROUNDS = (
+    (Augmentation(cut=0.05), Augmentation(slope=0.2)),
+    (Augmentation(blurred=True),),
+)
 
 
 def candidates(id_: int, probability: float) -> Candidates:
@@ -101,7 +104,9 @@ def reread(
 
 def test_each_round_is_for_what_is_doubtful_yet():
     decoder = Decoder({0: 0.3, 1: 0.6})
-    renewed = reread(decoder, RereadingOptions(rounds=ROUNDS, doubtful_after_views=0.5))
+    renewed = reread(
+        decoder, RereadingOptions(rounds=ROUNDS, doubtful_after_augmentation=0.5)
+    )
     assert decoder.decoded == [[0, 1, 0, 1], [0]]
     assert values(renewed)[:2] == [(0, pytest.approx(0.3)), (1, pytest.approx(0.6))]
     assert not decoder.wide
@@ -174,7 +179,7 @@ def test_the_docs_name_the_numbers():
     numbers = (
         "doubtful",
         "doubtful_after_prior",
-        "doubtful_after_views",
+        "doubtful_after_augmentation",
         "beams",
         "margin",
     )

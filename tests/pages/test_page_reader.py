@@ -242,7 +242,9 @@ def test_words_of_print_are_read_without_other_views(draw, count, effort, expect
     lines = ["one two six ten"] * count
     image, detector = draw(lines)
     simply = reader_of_words("s")
-    with_views = reader_of_words("v", effort=effort, without_views=lambda: simply)
+    with_views = reader_of_words(
+        "v", effort=effort, without_augmentation=lambda: simply
+    )
     doubtful = cast(Reader, LineReader(lines, confidence=0.5))
     page = PageReader(cast(Reader, with_views), detector, doubtful, 0.0).read(image)
     assert {word.text for word in page.words} == {expected}
@@ -354,7 +356,7 @@ def test_words_in_scripts_that_nobody_reads_are_left_out_of_pages(draw):
         def read(self, images, *, boxes):
             return [Reading("", 0.1, (), unread_script=0.99) for _ in images]
 
-        def without_views(self):
+        def without_augmentation(self):
             return self
 
     for confidence, text in ((0.7, ""), (0.95, "nlwn wnil\nOpen daily")):

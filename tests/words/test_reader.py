@@ -421,9 +421,9 @@ def test_how_doubtful_images_are_read_again_can_be_changed(weights, word_image):
         == expected
         != again.read(images)
     )
-    assert again.without_views().read(images) == again.with_rereading(rounds=()).read(
-        images
-    )
+    assert again.without_augmentation().read(images) == again.with_rereading(
+        rounds=()
+    ).read(images)
     with pytest.raises(TypeError, match="beam_count"):
         again.with_rereading(beam_count=3)
 

@@ -139,7 +139,7 @@ def test_it_looks_as_its_reader_is_told_to(weights, larger, images):
     """Views, beams and rounds are those of the reader that doubts."""
     reader = reader_of(doubting(weights, 1.0), second=Opener(reader_of(larger)))
     once = reader_of(doubting(larger, 0.0)).read(images)
-    assert_same(reader.without_views().read(images), once, near=1e-6)
+    assert_same(reader.without_augmentation().read(images), once, near=1e-6)
     assert [each.confidence for each in reader.read(images)] != [
         each.confidence for each in once
     ]
@@ -300,7 +300,7 @@ def test_the_same_network_but_deeper_reads_what_it_reads_alone(
     alone = reader_of(tiny, search=search)
     looks = [
         np.array([each.confidence for each in looking.read(unclear)])
-        for looking in (alone.at_one_look(), alone.without_views())
+        for looking in (alone.at_one_look(), alone.without_augmentation())
     ]
     assert 6 < (looks[0] < 0.9).sum() < 32, "some are doubtful, some are not"
     assert (looks[1] < 0.6).sum() > 2, "and some after the frequency of words"

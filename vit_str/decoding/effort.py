@@ -1,7 +1,7 @@
 """How much work a reading may take: beams, thresholds of confidence, and what ``effort`` means.
 
 All numbers here trade time for accuracy. Beams were chosen on rendered words
-(``benchmarks/rereading.py``), limits and views on real ones.
+(``benchmarks/rereading.py``), limits and augmentations on real ones.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from vit_str.decoding.test_time_augmentation import View
+from vit_str.decoding.augmentation import Augmentation
 
 if TYPE_CHECKING:
     from vit_str.decoding.look_alikes import LookAlikes
@@ -27,16 +27,16 @@ CONSTRAINED_BEAMS = 5
 MOST_DRAFT_CHECKS = 3
 """How often a draft is corrected and checked before the text is written step by step."""
 
-ROUNDS_OF_VIEWS = (
-    (View(cut=0.05, slope=0.2), View(cut=0.05, slope=-0.2)),
+ROUNDS_OF_AUGMENTATIONS = (
+    (Augmentation(cut=0.05, slope=0.2), Augmentation(cut=0.05, slope=-0.2)),
     (
-        View(cut=-0.08),
-        View(cut=0.03, slope=0.4),
-        View(cut=0.03, slope=-0.4),
-        View(blurred=True),
+        Augmentation(cut=-0.08),
+        Augmentation(cut=0.03, slope=0.4),
+        Augmentation(cut=0.03, slope=-0.4),
+        Augmentation(blurred=True),
     ),
 )
-"""Views of doubtful images, chosen on real words; each round is for what is doubtful yet."""
+"""Of doubtful images, chosen on real words; each round is for what is doubtful yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +70,20 @@ class RereadingOptions:
 
     Attributes:
         doubtful: confidence below which an image is read again; 0 for none.
-        doubtful_after_prior: confidence below which other views are read, once the frequency of
-            words has decided between the texts of the image itself.
-        doubtful_after_views: confidence below which the views of the next round are read.
-        rounds: views of the image, round by round.
-        beams: texts to keep for each view before the frequency of words decides.
+        doubtful_after_prior: confidence below which augmented images are read, once the frequency
+            of words has decided between the texts of the image itself.
+        doubtful_after_augmentation: confidence below which those of the next round are.
+        rounds: augmentations of the image, round by round.
+        beams: texts to keep for each reading before word frequencies decide.
         margin: how far a text may fall behind the best, in nats: more than the frequency of words
             could make up for.
-        together: images that are read again at once; with 3 views of 6 beams each, 4 are 72 rows.
+        together: images that are read again at once; with 3 of 6 beams each, 4 are 72 rows.
     """
 
     doubtful: float = DOUBTFUL
     doubtful_after_prior: float = 0.6
-    doubtful_after_views: float = 0.4
-    rounds: tuple[tuple[View, ...], ...] = ROUNDS_OF_VIEWS
+    doubtful_after_augmentation: float = 0.4
+    rounds: tuple[tuple[Augmentation, ...], ...] = ROUNDS_OF_AUGMENTATIONS
     beams: int = 6
     margin: float = 5.0
     together: int = 4

@@ -1,7 +1,7 @@
-"""Doubtful images are read again: the frequency of words decides, then other views are read.
+"""Doubtful images are read again: the frequency of words decides, then augmented images are.
 
 With a prior over words, an image gives several texts, between which the prior decides. Where that
-leaves doubts, or contradicts what the image says first, other views are read too, round by round.
+leaves doubts, or contradicts what the image says first, augmented images are read too, in rounds.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vit_str.decoding.augmentation import augmented_images, merge_readings
 from vit_str.decoding.prior import prior_of
-from vit_str.decoding.test_time_augmentation import merge_views, other_views
 
 if TYPE_CHECKING:
     from jaxtyping import Float, UInt8
 
     from vit_str.characters.charset import Charset
+    from vit_str.decoding.augmentation import Augmentation, TextPrior
     from vit_str.decoding.effort import RereadingOptions
     from vit_str.decoding.hypotheses import Candidates, Hypothesis
-    from vit_str.decoding.test_time_augmentation import TextPrior, View
     from vit_str.decoding.text_decoding import TextDecoder
 
     Pixels = UInt8[np.ndarray, "batch channel height width"]
@@ -51,7 +51,7 @@ class Rereader:
         found: Sequence[Candidates],
         rows: Sequence[int],
     ) -> list[Candidates]:
-        """What was found, but for doubtful images what all of their views say.
+        """What was found, but for doubtful images the best of all their readings.
 
         Args:
             pixels: images as the model gets them.
@@ -77,7 +77,7 @@ class Rereader:
         """The same for images that another model doubts.
 
         Words decide between the texts of all of them, however sure this model is of one; without a
-        prior, and for other views, its own doubts count.
+        prior, and for augmented images, its own doubts count.
 
         Args:
             options: of the reader that doubts.
@@ -89,29 +89,29 @@ class Rereader:
     def _reread(
         self, pixels: Pixels, encoded: Any, before: Mapping[int, Candidates]
     ) -> dict[int, Candidates]:
-        """What all views of some images say, by row, of what the images alone say."""
+        """The readings of some images and their augmentations merged, by row."""
         options = self.options
         doubtful = list(before)
-        views = {row: [candidates] for row, candidates in before.items()}
+        readings = {row: [candidates] for row, candidates in before.items()}
         merged: dict[int, Candidates] = {}
         if self.prior:
             selected = self.decoder.scorer.select(encoded, doubtful)
             written = self._decode(selected, len(doubtful))
             for row, candidates in zip(doubtful, written, strict=True):
-                views[row] = [candidates]
-                merged[row] = self._merge(views[row])
+                readings[row] = [candidates]
+                merged[row] = self._merge(readings[row])
             unsure = (
                 row for row in doubtful if self._is_unsure(before[row], merged[row])
             )
             doubtful = sorted(unsure)
-        for views_of_round in options.rounds:
+        for augmentations in options.rounds:
             if not doubtful:
                 break
-            others = self._read_views(pixels[doubtful], views_of_round)
+            others = self._read_augmented(pixels[doubtful], augmentations)
             for row, of_row in zip(doubtful, others, strict=True):
-                views[row] = [*views[row], *of_row]
-                merged[row] = self._merge(views[row])
-            least = options.doubtful_after_views
+                readings[row] = [*readings[row], *of_row]
+                merged[row] = self._merge(readings[row])
+            least = options.doubtful_after_augmentation
             doubtful = [row for row in doubtful if merged[row].best.probability < least]
         return merged
 
@@ -121,25 +121,25 @@ class Rereader:
         is_doubtful = after.best.probability < self.options.doubtful_after_prior
         return is_contradicted or is_doubtful
 
-    def _read_views(
+    def _read_augmented(
         self,
         pixels: Pixels,
-        views: Sequence[View],
+        augmentations: Sequence[Augmentation],
     ) -> list[list[Candidates]]:
-        """What each view of each image says, image by image."""
-        images = other_views(pixels, views)
+        """The reading of each image under each augmentation, image by image."""
+        images = augmented_images(pixels, augmentations)
         written = self._decode(self.encode(images), len(images))
         return [written[number :: len(pixels)] for number in range(len(pixels))]
 
     def _decode(self, encoded: Any, count: int) -> list[Candidates]:
-        """The texts of one view: all between which the prior may have to decide."""
+        """The texts of each image: all between which the prior may have to decide."""
         if self.prior is None:
             return self.decoder.decode(encoded, count)
         options = self.options
         return self.decoder.decode_widely(encoded, count, options.beams, options.margin)
 
-    def _merge(self, views: Sequence[Candidates]) -> Candidates:
-        return merge_views(views, self.decoder.n_best, self.prior)
+    def _merge(self, readings: Sequence[Candidates]) -> Candidates:
+        return merge_readings(readings, self.decoder.n_best, self.prior)
 
 
 def text_prior(

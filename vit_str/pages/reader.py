@@ -434,7 +434,7 @@ class PageReader:
             if reader is None:
                 continue
             if is_print and reader.effort != "careful":
-                reader = reader.without_views()
+                reader = reader.without_augmentation()
             own = {n: line for n, line in enumerate(lines) if line.readers is readers}
             again = self._words_again(reader, list(own.values()), style, boxes)
             for place, line in zip(own, again, strict=True):

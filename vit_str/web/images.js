@@ -142,8 +142,8 @@ export function turnOver(pixels) {
   return turned;
 }
 
-/** A picture in another view, as `test_time_augmentation.py` has it. */
-export function viewOf(pixels, width, height, { cut, slope, blurred }) {
+/** A picture that is augmented, as `augmentation.py` has it. */
+export function augmented(pixels, width, height, { cut, slope, blurred }) {
   if (blurred) return blur(pixels, width, height);
   const result = new Uint8Array(pixels.length);
   const scale = 1 - 2 * cut;

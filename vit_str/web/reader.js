@@ -2,12 +2,12 @@
 
 import * as ort from "../runtime/ort.wasm.bundle.min.mjs";
 import { attentionMap, boxInFrame, characterBoxes, columnBoxes, mapInFrame } from "./boxes.js";
-import { normalize, turnOver, viewOf } from "./images.js";
+import { normalize, turnOver, augmented } from "./images.js";
 import { LookAlikes } from "./look_alikes.js";
 import { withoutMargins } from "./margins.js";
 import { oneScript, scriptOf } from "./one_script.js";
 import { openPrior } from "./prior.js";
-import { CtcSteps, bestAlignment, mergeViews, search } from "./search.js";
+import { CtcSteps, bestAlignment, mergeReadings, search } from "./search.js";
 import { rereading } from "./shared.js";
 
 export class Reader {
@@ -31,7 +31,7 @@ export class Reader {
   /**
    * What a picture says: the text, its characters with boxes in pixels, and other readings.
    *
-   * `rounds` are of views of a doubtful picture; none for words of print.
+   * `rounds` are of augmentations of a doubtful picture; none for words of print.
    */
   async read(picture, nBest, language, rounds = rereading.rounds) {
     const best = await this.readUpright(picture, nBest);
@@ -58,7 +58,7 @@ export class Reader {
     let best;
     for (const upsideDown of frame.turned ? [false, true] : [false]) {
       const pixels = upsideDown ? turnOver(upright) : upright;
-      const { seen, hypotheses } = await this.readView(pixels, nBest);
+      const { seen, hypotheses } = await this.readPixels(pixels, nBest);
       if (!best || hypotheses[0].confidence > best.hypotheses[0].confidence) {
         best = { seen, hypotheses, pixels, frame: { ...frame, upsideDown } };
       }
@@ -66,15 +66,15 @@ export class Reader {
     return best;
   }
 
-  /** A doubtful picture: the frequency of words decides, and other views add to what it says. */
+  /** A doubtful picture: the frequency of words decides, and augmented ones add to what it says. */
   async readAgain({ seen, hypotheses, pixels }, nBest, language, rounds) {
     const { height, reread_below: doubtful } = this.model.preprocessing;
     const prior = this.priorOf(language);
     const [beams, margin] = prior ? [Math.max(rereading.beams, nBest), rereading.margin] : [nBest, Infinity];
     let limit = prior ? rereading.doubtful_after_prior : doubtful;
-    const views = [prior ? await this.write(seen, beams, margin) : hypotheses];
+    const readings = [prior ? await this.write(seen, beams, margin) : hypotheses];
     const merge = () => {
-      const merged = mergeViews(views).map((each) => this.spelled(each));
+      const merged = mergeReadings(readings).map((each) => this.spelled(each));
       return (prior ? prior.weigh(merged) : merged).slice(0, nBest);
     };
     let found = merge();
@@ -82,12 +82,12 @@ export class Reader {
     for (const round of rounds) {
       unsure ||= found[0].confidence < limit;
       if (!unsure) break;
-      for (const view of round) {
-        const other = viewOf(pixels, pixels.length / 3 / height, height, view);
-        views.push((await this.readView(other, beams, margin)).hypotheses);
+      for (const augmentation of round) {
+        const other = augmented(pixels, pixels.length / 3 / height, height, augmentation);
+        readings.push((await this.readPixels(other, beams, margin)).hypotheses);
       }
       found = merge();
-      limit = rereading.doubtful_after_views;
+      limit = rereading.doubtful_after_augmentation;
       unsure = false;
     }
     return found;
@@ -129,7 +129,7 @@ export class Reader {
   }
 
   /** A picture of the model encoded, and its texts. */
-  async readView(pixels, width, margin) {
+  async readPixels(pixels, width, margin) {
     const { preprocessing: size } = this.model;
     const values = normalize(pixels, size.mean, size.std);
     const shape = [1, 3, size.height, values.length / 3 / size.height];

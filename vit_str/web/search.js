@@ -173,10 +173,10 @@ function timesAsSure(found, place, times) {
   return { ...found, confidences, confidence: Math.min(1, found.confidence * times) };
 }
 
-/** What all views of a picture together say, each a list of hypotheses: `test_time_augmentation.py`. */
-export function mergeViews(views) {
+/** One result of all readings of a picture, each a list of hypotheses: `augmentation.py`. */
+export function mergeReadings(readings) {
   const texts = new Map();
-  const [first, ...others] = views;
+  const [first, ...others] = readings;
   const added = others.flat().filter(({ ids }) => ids.length);
   for (const each of [...first, ...added]) {
     const same = texts.get(`${each.ids}`) ?? { best: each, sum: 0 };
@@ -187,7 +187,7 @@ export function mergeViews(views) {
   return [...texts.values()]
     .map(({ best, sum }) => ({
       ...best,
-      confidence: Math.sqrt((best.confidence * sum) / views.length),
+      confidence: Math.sqrt((best.confidence * sum) / readings.length),
     }))
     .sort((one, other) => other.confidence - one.confidence);
 }

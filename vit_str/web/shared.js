@@ -189,7 +189,7 @@ export const scripts = {
 export const rereading = {
   "doubtful": 0.9,
   "doubtful_after_prior": 0.6,
-  "doubtful_after_views": 0.4,
+  "doubtful_after_augmentation": 0.4,
   "rounds": [[{"cut": 0.05, "slope": 0.2, "blurred": false}, {"cut": 0.05, "slope": -0.2, "blurred": false}], [{"cut": -0.08, "slope": 0.0, "blurred": false}, {"cut": 0.03, "slope": 0.4, "blurred": false}, {"cut": 0.03, "slope": -0.4, "blurred": false}, {"cut": 0.0, "slope": 0.0, "blurred": true}]],
   "beams": 6,
   "margin": 5.0,

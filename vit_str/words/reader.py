@@ -440,7 +440,7 @@ class Reader:
         other._batches = self._batches.with_decoding(look_alikes=look_alikes)
         return other
 
-    def without_views(self) -> Reader:
+    def without_augmentation(self) -> Reader:
         """The same reader, which reads no other views of doubtful images; with the same engine.
 
         The frequency of words still decides between the texts that an image leaves.

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vit_str.decoding.effort import ROUNDS_OF_VIEWS
+from vit_str.decoding.augmentation import Augmentation, augmented_images, merge_readings
+from vit_str.decoding.effort import ROUNDS_OF_AUGMENTATIONS
 from vit_str.decoding.hypotheses import Candidates, Hypothesis
 from vit_str.decoding.prior import LOG_WEIGHT_OF_OTHERS
 from vit_str.decoding.search import Search
-from vit_str.decoding.test_time_augmentation import View, merge_views, other_views
 from vit_str.words.reader import Reader
 
 
@@ -20,7 +20,9 @@ def hypothesis(text: tuple[int, ...], probability: float) -> Hypothesis:
 def test_views_are_closer_up_and_sloped():
     down, across = np.mgrid[:32, :128].astype(np.uint8)
     image = np.stack([down * 4, across, across * 0 + 7])[None]
-    falling, rising = other_views(image, [View(0.05, 0.2), View(0.05, -0.2)])
+    falling, rising = augmented_images(
+        image, [Augmentation(0.05, 0.2), Augmentation(0.05, -0.2)]
+    )
     for view in (falling, rising):
         assert view.dtype == np.uint8
         assert (view[2] == 7).all()
@@ -34,7 +36,7 @@ def test_views_are_closer_up_and_sloped():
 
 def test_a_view_from_farther_away_repeats_the_edges():
     across = np.broadcast_to(np.arange(128, dtype=np.uint8), (1, 3, 32, 128))
-    (view,) = other_views(across, [View(cut=-0.25, slope=0.0)])
+    (view,) = augmented_images(across, [Augmentation(cut=-0.25, slope=0.0)])
     assert (view[0, 0, :22] == 0).all() and (view[0, 0, -22:] == 127).all()
     assert np.diff(view[0, 0, 24:104].astype(int)).mean() == pytest.approx(
         1.5, abs=0.02
@@ -45,14 +47,14 @@ def test_a_blurred_view_has_the_mean_of_nine_pixels():
     image = np.zeros((1, 3, 32, 128), np.uint8)
     image[..., 10, 20] = 90
     image[..., 0, 0] = 90
-    (view,) = other_views(image, [View(blurred=True)])
+    (view,) = augmented_images(image, [Augmentation(blurred=True)])
     assert (view[:, 9:12, 19:22] == 10).all() and view[:, 5:15, 10:30].sum() == 3 * 90
     assert (view[:, 0, 0] == 40).all(), "edges are repeated"
 
 
 def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_of():
     views = [[((1, 2), 0.4)], [((1, 2), 0.4), ((3,), 0.1)], [((3,), 0.5)]]
-    first, second = merge_views(
+    first, second = merge_readings(
         [Candidates([hypothesis(*each) for each in view], None) for view in views], 2
     ).hypotheses
     assert (first.ids, second.ids) == ((1, 2), (3,))
@@ -62,10 +64,10 @@ def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_o
 
 def test_views_without_a_text_that_is_allowed():
     free = hypothesis((5,), 0.3)
-    assert merge_views([Candidates([], free), Candidates([], free)], 1) == Candidates(
-        [], free
-    )
-    found = merge_views(
+    assert merge_readings(
+        [Candidates([], free), Candidates([], free)], 1
+    ) == Candidates([], free)
+    found = merge_readings(
         [Candidates([], free), Candidates([hypothesis((1,), 0.0)], free)], 1
     )
     assert [each.ids for each in found.hypotheses] == [(1,)]
@@ -74,7 +76,7 @@ def test_views_without_a_text_that_is_allowed():
 def test_only_the_image_itself_may_be_without_text():
     text = hypothesis((1,), 0.2)
     nothing = hypothesis((), 0.6)
-    found = merge_views(
+    found = merge_readings(
         [
             Candidates([text], None),
             Candidates([nothing], None),
@@ -83,7 +85,7 @@ def test_only_the_image_itself_may_be_without_text():
         1,
     )
     assert [each.ids for each in found.hypotheses] == [(1,)]
-    found = merge_views(
+    found = merge_readings(
         [Candidates([nothing], None), Candidates([text], None), Candidates([], None)], 1
     )
     assert [each.ids for each in found.hypotheses] == [()]
@@ -92,7 +94,7 @@ def test_only_the_image_itself_may_be_without_text():
 def test_a_prior_decides_and_what_no_view_says_keeps_its_probability():
     likely = hypothesis((1,), 0.5)
     frequent = hypothesis((2,), 0.3)
-    found = merge_views(
+    found = merge_readings(
         [Candidates([likely, frequent], None)], 2, lambda _: np.array([0.0, 2.0])
     )
     first, second = found.hypotheses
@@ -111,8 +113,8 @@ def test_only_doubtful_images_are_read_again(weights, search):
     once = Reader(weights, "cpu", search=search)
     plain = once.read_pixels(pixels)
     views = [
-        once.read_pixels(other_views(pixels, [view]))
-        for view in sum(ROUNDS_OF_VIEWS, ())
+        once.read_pixels(augmented_images(pixels, [view]))
+        for view in sum(ROUNDS_OF_AUGMENTATIONS, ())
     ]
     limit = sorted(reading.confidence for reading in plain)[3]
     preprocessing = replace(weights.preprocessing, reread_below=limit)

@@ -1,4 +1,4 @@
-"""Doubtful images: other views of them, and one result from what was read in all."""
+"""Test-time augmentation: doubtful images, changed, and one result of all their readings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     TextPrior = Callable[[Sequence[Hypothesis]], Float[np.ndarray, " hypothesis"]]
 
 
-class View(NamedTuple):
+class Augmentation(NamedTuple):
     """An image closer up or farther away, with another slope, or blurred."""
 
     # Share of every side that is cut; negative for as much more around the image
@@ -32,38 +32,39 @@ class View(NamedTuple):
 _PROBABILITY = attrgetter("probability")
 
 
-def other_views(
-    pixels: UInt8[np.ndarray, "batch channel height width"], views: Sequence[View]
-) -> UInt8[np.ndarray, "view_batch channel height width"]:
-    """All images in the first view, then all in the second, and so on."""
-    return np.concatenate([_view(pixels, view) for view in views])
+def augmented_images(
+    pixels: UInt8[np.ndarray, "batch channel height width"],
+    augmentations: Sequence[Augmentation],
+) -> UInt8[np.ndarray, "augmented_batch channel height width"]:
+    """All images under the first augmentation, then all under the second, and so on."""
+    return np.concatenate([_augmented(pixels, each) for each in augmentations])
 
 
-def merge_views(
-    views: Sequence[Candidates], count: int, prior: TextPrior | None = None
+def merge_readings(
+    readings: Sequence[Candidates], count: int, prior: TextPrior | None = None
 ) -> Candidates:
-    """What all views of an image together say; the first is the image as it is.
+    """One result of the readings of an image; the first is of the image as it is.
 
-    That another view shows no text says little, so of those only texts count. The probability of a
-    text is the geometric mean of its probability in the view that reads it most surely and of its
-    mean over views, 0 where another text is read: the best alone is too sure, the mean too unsure.
-    The confidence is scaled alike.
+    That an augmented image shows no text says little, so of those only texts count. The probability
+    of a text is the geometric mean of its probability in the reading that is surest of it and of
+    its mean over all, 0 where another text is read: the best alone is too sure, the mean too
+    unsure. The confidence is scaled alike.
     """
-    hypotheses = _ranked([view.hypotheses for view in views])
+    hypotheses = _ranked([reading.hypotheses for reading in readings])
     if prior and hypotheses:
         hypotheses = _weighed(hypotheses, prior(hypotheses))
-    free = _ranked([[view.free] if view.free else [] for view in views])
+    free = _ranked([[reading.free] if reading.free else [] for reading in readings])
     return Candidates(hypotheses[:count], free[0] if free else None)
 
 
-def _ranked(views: Sequence[Sequence[Hypothesis]]) -> list[Hypothesis]:
+def _ranked(readings: Sequence[Sequence[Hypothesis]]) -> list[Hypothesis]:
     """Every text once, the most probable first."""
     texts: dict[tuple[int, ...], list[Hypothesis]] = {}
-    for number, hypotheses in enumerate(views):
+    for number, hypotheses in enumerate(readings):
         for hypothesis in hypotheses:
             if hypothesis.ids or number == 0:
                 texts.setdefault(hypothesis.ids, []).append(hypothesis)
-    agreed = (_agreed(same, len(views)) for same in texts.values())
+    agreed = (_agreed(same, len(readings)) for same in texts.values())
     return sorted(agreed, key=_PROBABILITY, reverse=True)
 
 
@@ -91,9 +92,9 @@ def _weighed(
     return found
 
 
-def _agreed(same: Sequence[Hypothesis], views: int) -> Hypothesis:
+def _agreed(same: Sequence[Hypothesis], readings: int) -> Hypothesis:
     best = max(same, key=_PROBABILITY)
-    mean = sum(hypothesis.probability for hypothesis in same) / views
+    mean = sum(hypothesis.probability for hypothesis in same) / readings
     share = math.sqrt(mean / best.probability) if best.probability else 1.0
     return replace(
         best,
@@ -102,19 +103,19 @@ def _agreed(same: Sequence[Hypothesis], views: int) -> Hypothesis:
     )
 
 
-def _view(
-    pixels: UInt8[np.ndarray, "batch channel height width"], view: View
+def _augmented(
+    pixels: UInt8[np.ndarray, "batch channel height width"], augmentation: Augmentation
 ) -> UInt8[np.ndarray, "batch channel height width"]:
     """Images on their size, bilinear, edges repeated."""
-    if view.blurred:
+    if augmentation.blurred:
         return _blurred(pixels)
     height, width = pixels.shape[-2:]
     across = (np.arange(width) + 0.5) / width - 0.5
     down = ((np.arange(height) + 0.5) / height - 0.5)[:, None]
-    scale = 1 - 2 * view.cut
+    scale = 1 - 2 * augmentation.cut
     x = np.clip((across * scale + 0.5) * width - 0.5, 0, width - 1)
     y = np.clip(
-        (down * scale + view.slope * across + 0.5) * height - 0.5, 0, height - 1
+        (down * scale + augmentation.slope * across + 0.5) * height - 0.5, 0, height - 1
     )
     left = np.floor(x).astype(int)
     top = np.floor(y).astype(int)
