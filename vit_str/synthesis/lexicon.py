@@ -418,9 +418,9 @@ class Lexicon:
 
     def _in_case(self, string: str, case: str, rng: random.Random) -> str:
         """A string in a case; as it is if letters have no such case within the charset."""
-        other = _set_case(string, case, rng)
-        if self._allowed.issuperset(other):
-            return other[: self.maximum_length]
+        cased = _set_case(string, case, rng)
+        if self._allowed.issuperset(cased):
+            return cased[: self.maximum_length]
         return string
 
     def any_characters(self, rng: random.Random, length: int) -> str:
@@ -432,9 +432,9 @@ class Lexicon:
         plain = self._plain[0] if len(self._plain) == 1 else rng.choice(self._plain)
         string = "".join(rng.choices(plain, k=length))
         if HANGUL in self._scripts and rng.random() < _TWO_SCRIPTS:
-            other = "".join(rng.choices(rng.choice(self._plain), k=length))
+            second = "".join(rng.choices(rng.choice(self._plain), k=length))
             place = rng.randrange(length)
-            return string[:place] + other[place:]
+            return string[:place] + second[place:]
         return string
 
 

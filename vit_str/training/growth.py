@@ -84,13 +84,13 @@ def growth_of(recognizer: Recognizer, given: Recognizer) -> list[Growth]:
     Raises:
         ValueError: for fine rows that cannot start as the patches of the weights.
     """
-    found = []
+    growths = []
     for part in _PARTS:
         before = len(_blocks(given, part))
         after = len(_blocks(recognizer, part))
         if before < after and (before or _gets_fine_rows(recognizer, given)):
-            found.append(Growth(part, before, after))
-    return found
+            growths.append(Growth(part, before, after))
+    return growths
 
 
 def _gets_fine_rows(recognizer: Recognizer, given: Recognizer) -> bool:
@@ -136,9 +136,9 @@ def _spread_blocks(
     places = {growth.part: growth.places for growth in growths}
     spread = {}
     for name, tensor in tensors.items():
-        found = _BY_BLOCK.fullmatch(name)
-        if found and found[1] in places:
-            part, modules, number, rest = found.groups()
+        match = _BY_BLOCK.fullmatch(name)
+        if match and match[1] in places:
+            part, modules, number, rest = match.groups()
             name = f"{part}.{modules}.{places[part][int(number)]}.{rest}"
         spread[name] = tensor
     return spread
@@ -173,10 +173,10 @@ def _patches_in_halves(
 
 def is_new(name: str, growths: list[Growth]) -> bool:
     """Whether a tensor of a grown model belongs to a new block."""
-    found = _BY_BLOCK.fullmatch(name)
-    if found is None:
+    match = _BY_BLOCK.fullmatch(name)
+    if match is None:
         return False
-    part, _, number, _ = found.groups()
+    part, _, number, _ = match.groups()
     return any(
         growth.part == part and int(number) in growth.fresh for growth in growths
     )

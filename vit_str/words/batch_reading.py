@@ -160,9 +160,9 @@ class BatchReader:
             frames += [frames[index]._replace(upside_down=True) for index in turned]
         rows = Rows(pixels, frames)
         encoded = self.encode(pixels)
-        found = self.decoder.decode(encoded, len(pixels))
-        kept = _surer_way_up(found, turned, len(images))
-        readings = self._reread(rows, encoded, found, kept, wanted)
+        candidates = self.decoder.decode(encoded, len(pixels))
+        kept = _surer_way_up(candidates, turned, len(images))
+        readings = self._reread(rows, encoded, candidates, kept, wanted)
         return self._with_scripts(readings, encoded, kept)
 
     def verify(
@@ -195,24 +195,24 @@ class BatchReader:
         """Readings of images that stand as they are to be read."""
         encoded = self.encode(rows.pixels)
         count = len(rows.pixels)
-        found = self.decoder.decode(encoded, count)
-        return self._reread(rows, encoded, found, range(count), wanted)
+        candidates = self.decoder.decode(encoded, count)
+        return self._reread(rows, encoded, candidates, range(count), wanted)
 
     def _reread(
         self,
         rows: Rows,
         encoded: Any,
-        found: Sequence[Candidates],
+        candidates: Sequence[Candidates],
         kept: Sequence[int],
         wanted: Wanted,
     ) -> list[Reading]:
         """Readings of the rows that count, of which the doubtful ones are read again."""
         if self.second is None:
-            found = self.rereader.reread(rows.pixels, encoded, found, kept)
-            return self._readings(rows, encoded, found, kept, wanted)
-        doubtful = self.rereader.doubtful(found, kept)
+            candidates = self.rereader.reread(rows.pixels, encoded, candidates, kept)
+            return self._readings(rows, encoded, candidates, kept, wanted)
+        doubtful = self.rereader.doubtful(candidates, kept)
         sure = [row for row in kept if row not in doubtful]
-        own = self._readings(rows, encoded, found, sure, wanted)
+        own = self._readings(rows, encoded, candidates, sure, wanted)
         readings = dict(zip(sure, own, strict=True))
         if doubtful:
             options = self.rereader.options
@@ -224,7 +224,7 @@ class BatchReader:
         self,
         rows: Rows,
         encoded: Any,
-        found: Sequence[Candidates],
+        candidates: Sequence[Candidates],
         kept: Sequence[int],
         wanted: Wanted,
     ) -> list[Reading]:
@@ -233,18 +233,18 @@ class BatchReader:
         places: Sequence[Sequence[Place] | None] = [None] * len(kept)
         if kept and (wanted.boxes or wanted.attention):
             height, width = rows.pixels.shape[2:]
-            if len(kept) < len(found):
+            if len(kept) < len(candidates):
                 encoded = self.engine.select(encoded, kept)
             places = locate_characters(
                 self.engine,
                 encoded,
-                padded([found[row].best.ids for row in kept]),
+                padded([candidates[row].best.ids for row in kept]),
                 [rows.frames[row] for row in kept],
                 (height, width),
                 wanted.attention,
             )
         return [
-            reading_of(found[row], charset, places[place])
+            reading_of(candidates[row], charset, places[place])
             for place, row in enumerate(kept)
         ]
 
@@ -254,10 +254,10 @@ class BatchReader:
         """Readings that say how probable another script is, if something tells."""
         if self.detector is None:
             return readings
-        found = self.detector.probabilities(self.engine.scores(encoded))
+        probabilities = self.detector.probabilities(self.engine.scores(encoded))
         told = []
         for reading, index in zip(readings, kept, strict=True):
-            of_each = found[index].tolist()
+            of_each = probabilities[index].tolist()
             of_others = tuple(of_each[: self.detector.readers])
             unread = of_each[self.detector.readers :]
             told.append(
@@ -284,19 +284,20 @@ def _width(image: DecodedImage) -> int:
 
 
 def _surer_way_up(
-    found: Sequence[Candidates],
+    candidates: Sequence[Candidates],
     turned: Sequence[int],
     count: int,
 ) -> list[int]:
     """The row that counts for each image: its own, or that of the same image upside down.
 
     Args:
-        found: what was read of the images, and behind them of those that were turned.
+        candidates: what was read of the images, and behind them of those that were turned.
         turned: which images were turned.
         count: number of images.
     """
     kept = list(range(count))
     for upside_down, index in enumerate(turned, start=count):
-        if found[upside_down].best.probability > found[index].best.probability:
+        own = candidates[index].best.probability
+        if candidates[upside_down].best.probability > own:
             kept[index] = upside_down
     return kept

@@ -204,10 +204,10 @@ class Reader:
             self._batches = replace(self._batches, second=self._second_look(second))
 
     def __copy__(self) -> Reader:
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other.reopen = None  # what is copied is changed then
-        return other
+        copied = object.__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        copied.reopen = None  # what is copied is changed then
+        return copied
 
     def __reduce__(self) -> tuple[Callable[[], Reader], tuple[()]]:
         return reopening(self.reopen, "vit_str.load"), ()
@@ -424,10 +424,10 @@ class Reader:
         Raises:
             ValueError: a temperature that is not above 0.
         """
-        other = copy.copy(self)
-        other._model = self._model.with_temperature(temperature)
-        other._batches = self._batches.with_temperature(temperature)
-        return other
+        reader = copy.copy(self)
+        reader._model = self._model.with_temperature(temperature)
+        reader._batches = self._batches.with_temperature(temperature)
+        return reader
 
     def summing_look_alikes(self) -> Reader:
         """The same reader, which judges dashes, zeros and quotation marks by their kind.
@@ -435,10 +435,10 @@ class Reader:
         Which sign of its kind each is follows from what stands around it. It is so for models of
         CTC without a search; others stay as they are.
         """
-        other = copy.copy(self)
+        reader = copy.copy(self)
         look_alikes = LookAlikes(self.charset)
-        other._batches = self._batches.with_decoding(look_alikes=look_alikes)
-        return other
+        reader._batches = self._batches.with_decoding(look_alikes=look_alikes)
+        return reader
 
     def without_augmentation(self) -> Reader:
         """The same reader, which reads no other views of doubtful images; with the same engine.
@@ -456,15 +456,15 @@ class Reader:
         Raises:
             TypeError: there is no such attribute.
         """
-        other = copy.copy(self)
-        other._batches = self._batches.with_rereading(**changes)
-        return other
+        reader = copy.copy(self)
+        reader._batches = self._batches.with_rereading(**changes)
+        return reader
 
     def at_one_look(self) -> Reader:
         """The same reader, which reads no image again; with the same engine."""
-        other = copy.copy(self)
-        other._batches = self._batches.at_one_look()
-        return other
+        reader = copy.copy(self)
+        reader._batches = self._batches.at_one_look()
+        return reader
 
     def open_others(self) -> None:
         """Open the other readers now, if there are any, that are else opened at the first doubt."""
@@ -540,8 +540,10 @@ class Reader:
             return readings
 
         def in_one(reading: Reading) -> Reading:
-            (found,) = with_one_script([reading], self.charset, self.language)
-            return replace(found, alternatives=tuple(map(in_one, found.alternatives)))
+            (spelled,) = with_one_script([reading], self.charset, self.language)
+            return replace(
+                spelled, alternatives=tuple(map(in_one, spelled.alternatives))
+            )
 
         return list(map(in_one, readings))
 

@@ -79,11 +79,11 @@ class SinkAnatomy:
             nonlocal layer
             layer += 1
             scores = _scores(queries, keys, mask, self.special)
-            found = torch.stack([each.received() for each in scores])
+            received = torch.stack([each.received() for each in scores])
             for kind in self.kinds:
-                at = self._most(found, kind)
+                at = self._most(received, kind)
                 places[layer, kind] = at
-                self._add(layer, kind, "", found, at)
+                self._add(layer, kind, "", received, at)
                 for cause, changed in _BY_SCORES.items():
                     cases = zip(scores, at.tolist(), strict=True)
                     others = [
@@ -138,24 +138,24 @@ class SinkAnatomy:
         return torch.cat(self._values[layer, kind, name])
 
     def _most(
-        self, found: Float64[Tensor, "case key"], kind: str
+        self, received: Float64[Tensor, "case key"], kind: str
     ) -> Int64[Tensor, " case"]:
         if kind == SPECIAL:
-            return found[:, : self.special].argmax(-1)
-        return found[:, self.special :].argmax(-1) + self.special
+            return received[:, : self.special].argmax(-1)
+        return received[:, self.special :].argmax(-1) + self.special
 
     def _add(
         self,
         layer: int,
         kind: str,
         changed: str,
-        found: Float64[Tensor, "case key"],
+        received: Float64[Tensor, "case key"],
         places: Int64[Tensor, " case"],
     ) -> None:
         """Keep the logarithm of the ratio; the share too where nothing was changed."""
         tiny = torch.finfo(torch.float64).tiny
-        share = found.gather(-1, places[:, None])[:, 0]
-        median = found[:, self.special :].quantile(0.5, -1)
+        share = received.gather(-1, places[:, None])[:, 0]
+        median = received[:, self.special :].quantile(0.5, -1)
         ratio = (share.clamp(min=tiny) / median.clamp(min=tiny)).log()
         values = {f"{RATIO}{changed}": ratio}
         if not changed:

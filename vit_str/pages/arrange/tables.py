@@ -131,14 +131,14 @@ class _Columns:
 
 def find_tables(rows: Sequence[Row]) -> list[tuple[range, Table]]:
     """Tables without rules among rows from the top, and which of the rows they are made of."""
-    found = []
+    tables = []
     first = 0
     while first < len(rows):
         count, table = _table_from(rows[first:])
         if table is not None:
-            found.append((range(first, first + count), table))
+            tables.append((range(first, first + count), table))
         first += max(1, count)
-    return found
+    return tables
 
 
 def _table_from(rows: Sequence[Row]) -> tuple[int, Table | None]:

@@ -251,7 +251,7 @@ def _missing(
 ) -> list[MissingWord]:
     """Words of pages that no word of the text stands for, and that are surely there."""
     after = {place: group.text[-1] + 1 for group in groups for place in group.page}
-    found = []
+    missing = []
     last = 0
     for place, each in enumerate(page_words):
         last = after.get(place, last)
@@ -266,8 +266,8 @@ def _missing(
                 box=each.word.box,
                 after=last,
             )
-            found.append(word)
-    return found
+            missing.append(word)
+    return missing
 
 
 class _Pictures:

@@ -158,17 +158,17 @@ class _Shown:
         if matter := _FRONT_MATTER.match(self.text):
             self._part(*matter.span())
         for pattern in _BREAKS:
-            for found in pattern.finditer(self.text):
-                self._part(*found.span())
-        for found in _LINK.finditer(self.text):
-            self._join(found.start(), found.start(1))
-            self._join(found.end(1), found.end())
+            for match in pattern.finditer(self.text):
+                self._part(*match.span())
+        for match in _LINK.finditer(self.text):
+            self._join(match.start(), match.start(1))
+            self._join(match.end(1), match.end())
         for pattern in _EMPHASIS:
-            for found in pattern.finditer(self.text):
-                self._join(*found.span(1))
-                self._join(*found.span(2))
-        for found in _ESCAPE.finditer(self.text):
-            self._join(*found.span())
+            for match in pattern.finditer(self.text):
+                self._join(*match.span(1))
+                self._join(*match.span(2))
+        for match in _ESCAPE.finditer(self.text):
+            self._join(*match.span())
 
     def leave_out_tags(self, whole: bool) -> None:
         """Take tags and entities away; of a ``whole`` document all that is not shown too."""
@@ -176,14 +176,14 @@ class _Shown:
             for start, end, is_inline in _Tags(self.text).outside:
                 (self._join if is_inline else self._part)(start, end)
         else:
-            for found in _TAGS.finditer(self.text):
-                is_inline = (found[2] or "").lower() in _INLINE
-                (self._join if is_inline else self._part)(*found.span())
-        for found in _ENTITY.finditer(self.text):
-            start, end = found.span()
+            for match in _TAGS.finditer(self.text):
+                is_inline = (match[2] or "").lower() in _INLINE
+                (self._join if is_inline else self._part)(*match.span())
+        for match in _ENTITY.finditer(self.text):
+            start, end = match.span()
             if self.characters[start] == "&":
                 self._join(start, end)
-                self.characters[start] = unescape(found[0])
+                self.characters[start] = unescape(match[0])
                 self._ends[start] = end
 
     def words(self) -> Iterator[TextWord]:
