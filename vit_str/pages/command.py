@@ -5,7 +5,7 @@ import errno
 import os
 import re
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
@@ -251,8 +251,6 @@ class _Run:
         self._words = 0
         self._joined: list[ReadFile] = []  # files that go to one
         self._kept = 0  # files that were read before
-        # Their pages and words, if known
-        self._kept_counts: tuple[int, int] | None = (0, 0)
         self.failures = 0
 
     def summary(self) -> str:
@@ -264,13 +262,8 @@ class _Run:
         )
         if not self._kept:
             return done
-        kept = f"{self._kept:,} files"
-        if self._kept_counts:
-            pages, words = self._kept_counts
-            kept += f", {pages:,} pages and {words:,} words"
-        if not self._files:
-            return f"nothing new to read, {kept} are there from before"
-        return f"{done}; {kept} are there from before"
+        kept = f"{self._kept:,} files are there from before"
+        return f"{done}; {kept}" if self._files else f"nothing new to read, {kept}"
 
     def read(self, paths: list[str], reader: "PageReader") -> None:
         """Read files one after the other, but for those that are read already."""
@@ -278,7 +271,6 @@ class _Run:
         with console.Progress(len(paths), alone=self._texts is not None) as progress:
             for path in paths:
                 states = [(folder, folder.state(path)) for folder in self._folders]
-                before = self._pages, self._words
                 try:
                     is_complete = self._read_file(path, reader, progress)
                 except OSError as error:
@@ -290,9 +282,7 @@ class _Run:
                     is_complete = False
                 if is_complete:
                     for folder, state in states:
-                        folder.note(
-                            state, self._pages - before[0], self._words - before[1]
-                        )
+                        folder.note(state)
                 progress.advance()
 
     def finish(self) -> None:
@@ -318,7 +308,7 @@ class _Run:
         done = list(filter(is_done, paths))
         if done:
             console.warn(f"{len(done):,} files are read already")
-            self._keep([texts.counts(path) for path in done])
+            self._kept += len(done)
         kept = set(done)
         waiting = [path for path in paths if path not in kept]
         stale = sum(texts.target(path).exists() for path in waiting)
@@ -327,18 +317,6 @@ class _Run:
                 f"{stale:,} files are read again: they, or the options, have changed"
             )
         return waiting
-
-    def _keep(self, counts: Sequence[tuple[int, int] | None]) -> None:
-        """Count files that were read before; folders of older versions do not say of how much."""
-        self._kept += len(counts)
-        known = [count for count in counts if count]
-        if self._kept_counts is None or len(known) < len(counts):
-            self._kept_counts = None
-            return
-        pages, words = self._kept_counts
-        pages += sum(pages_of_file for pages_of_file, _ in known)
-        words += sum(words_of_file for _, words_of_file in known)
-        self._kept_counts = pages, words
 
     def _read_file(
         self, path: str, reader: "PageReader", progress: console.Progress

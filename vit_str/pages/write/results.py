@@ -108,21 +108,15 @@ class PageFolder:
         )
         return is_same and self.target(source).exists()
 
-    def counts(self, source: str) -> tuple[int, int] | None:
-        """Pages and words of a text that is done, if they were noted."""
-        known = self._known.get(os.path.abspath(source), {})
-        return tuple(known["counts"]) if "counts" in known else None
-
-    def note(self, state: Mapping[str, Any], pages: int, words: int) -> None:
-        """Remember that a text of some pages and words was written from this state.
+    def note(self, state: Mapping[str, Any]) -> None:
+        """Remember that a text was written from this state.
 
         Raises:
             OSError: the record cannot be written; names it.
         """
-        row = {**state, "counts": [pages, words]}
         try:
             with self.record.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
+                file.write(json.dumps(state) + "\n")
         except OSError as error:  # a full disk names no file
             raise OSError(error.errno, error.strerror, str(self.record)) from error
 
