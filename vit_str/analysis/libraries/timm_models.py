@@ -1,6 +1,7 @@
 """Models of timm."""
 
 import sys
+from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,6 @@ PLAIN = (
     "Qwen3VitEncoder",
 )
 SWIN = ("SwinTransformer", "SwinTransformerV2", "SwinTransformerV2Cr")
-WINDOWS = "TinyVit"
 # Modules of timm whose models take images of any size without being told.
 _ANY_SIZE = ["fastvit", "metaformer", "pvt_v2", "tiny_vit"]
 
@@ -86,23 +86,17 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
     kind = type(model).__name__
     if kind == "Qwen3VitClassifier":
         return encoder(model.encoder, image_size)
-    known = (*PLAIN, *SWIN, WINDOWS, *POOLED, *HYBRIDS, *BLOCKWISE)
-    if kind not in known:
-        raise ValueError(f"timm's {kind} is not supported: {why_not(model, known)}")
+    if kind not in KINDS:
+        reason = why_not(model, tuple(KINDS))
+        raise ValueError(f"timm's {kind} is not supported: {reason}")
     check_softmax(model)
-    if kind in POOLED:
-        blocks = pooled_blocks(model, image_size or image_size_of(model))
-        return LibraryEncoder(model, blocks, model.forward_features)
-    if kind in BLOCKWISE:
-        return LibraryEncoder(model, blockwise_layers(model), model.forward_features)
-    if kind in HYBRIDS:
-        size = getattr(model, "img_size", None) or image_size or image_size_of(model)
-        return LibraryEncoder(model, hybrid_blocks(model, size), model.forward_features)
-    if kind == WINDOWS:
-        blocks = _tiny(model, image_size or image_size_of(model))
-        return LibraryEncoder(model, blocks, model.forward_features)
-    if kind in SWIN:
-        return LibraryEncoder(model, _swin(model), model.forward_features)
+    blocks = KINDS[kind](model, image_size)
+    special = _special(model) if kind in PLAIN else ()
+    return LibraryEncoder(model, blocks, model.forward_features, special)
+
+
+def _plain(model: Any, image_size: tuple[int, int] | None) -> list[Block]:
+    """Attention among all tokens."""
     embed = model.patch_embed
     height, width = embed.img_size or image_size or (0, 0)
     rows, columns = embed.grid_size or (0, 0)
@@ -110,16 +104,16 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
         height, width = image_size
         rows, columns = embed.dynamic_feat_size(image_size)
     if not rows:
+        kind = type(model).__name__
         raise ValueError(f"timm's {kind} takes images of any size: say which")
     check_patches((height, width), getattr(embed, "patch_size", (1, 1)))
     # A hybrid cuts patches out of the maps of a convolution, whose pixels are larger.
     grid = TokenGrid(rows, columns, (height / rows, width / columns))
-    special = _special(model)
-    blocks = [Block(block, grid) for block in model.blocks]
-    return LibraryEncoder(model, blocks, model.forward_features, special)
+    return [Block(block, grid) for block in model.blocks]
 
 
-def _swin(model: Any) -> list[Block]:
+def _swin(model: Any, _: tuple[int, int] | None) -> list[Block]:
+    """Attention in windows, every second layer in shifted ones."""
     embed = model.patch_embed
     rows, columns = embed.grid_size
     height, width = embed.patch_size
@@ -136,10 +130,10 @@ def _swin(model: Any) -> list[Block]:
     return blocks
 
 
-def _tiny(model: Any, image_size: tuple[int, int]) -> list[Block]:
+def _tiny(model: Any, image_size: tuple[int, int] | None) -> list[Block]:
     """TinyViT: windows that are not shifted, behind a stage of convolutions."""
     stride = model.patch_embed.stride
-    grid = first_grid(image_size, (stride, stride))
+    grid = first_grid(image_size or image_size_of(model), (stride, stride))
     _convolutions, *stages = model.stages
     blocks = []
     for stage in stages:
@@ -147,6 +141,30 @@ def _tiny(model: Any, image_size: tuple[int, int]) -> list[Block]:
         sides = ((block, block.window_size) for block in stage.blocks)
         blocks += [Block(block, grid, (side, side)) for block, side in sides]
     return blocks
+
+
+def _pooled(model: Any, image_size: tuple[int, int] | None) -> list[Block]:
+    return pooled_blocks(model, image_size or image_size_of(model))
+
+
+def _hybrid(model: Any, image_size: tuple[int, int] | None) -> list[Block]:
+    size = getattr(model, "img_size", None) or image_size or image_size_of(model)
+    return hybrid_blocks(model, size)
+
+
+def _blockwise(model: Any, _: tuple[int, int] | None) -> list[Block]:
+    return blockwise_layers(model)
+
+
+KINDS: Mapping[str, Callable[[Any, tuple[int, int] | None], list[Block]]] = {
+    **dict.fromkeys(PLAIN, _plain),
+    **dict.fromkeys(SWIN, _swin),
+    "TinyVit": _tiny,
+    **dict.fromkeys(POOLED, _pooled),
+    **dict.fromkeys(HYBRIDS, _hybrid),
+    **dict.fromkeys(BLOCKWISE, _blockwise),
+}
+"""Classes of models, and what makes the blocks of one with images of some size."""
 
 
 def _special(model: Any) -> list[str]:
