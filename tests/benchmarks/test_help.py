@@ -1,9 +1,11 @@
 """Every benchmark starts."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,35 +17,64 @@ SCRIPTS = sorted(
 )
 # What benchmarks compare with. Not transformers: torchmetrics imports it wherever it is installed.
 OPTIONAL = ("imgaug", "rapidocr", "ray", "synthtiger", "timm", "trdg")
-WITHOUT_THEM = f"""
-import runpy, sys
+# What most of them import takes seconds: it is imported once, and each starts in a fork
+PROGRAM = f"""
+import json, os, runpy, sys, tempfile
 for name in {OPTIONAL}:
     sys.modules[name] = None
-path = sys.argv[1]
+import lightning.pytorch, matplotlib.figure, onnxruntime, torch
 sys.path[0] = {str(FOLDER)!r}
-sys.argv = [path, "--help"]
-runpy.run_path(path, run_name="__main__")
+for line in sys.stdin:
+    path = line.strip()
+    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as errors:
+        child = os.fork()
+        if not child:
+            os.dup2(printed.fileno(), 1)
+            os.dup2(errors.fileno(), 2)
+            sys.argv = [path, "--help"]
+            runpy.run_path(path, run_name="__main__")
+            sys.exit()
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        texts = []
+        for file in (printed, errors):
+            file.seek(0)
+            texts.append(file.read().decode())
+    print(json.dumps([code, *texts]), flush=True)
 """
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
-def test_help_is_printed_without_peers(path):
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_THEM, str(path)],
-        capture_output=True,
+@pytest.fixture(scope="module")
+def help_of() -> Iterator[Callable[[Path], tuple[int, str, str]]]:
+    """Starts a benchmark with ``--help``: the exit code, what it prints, and its errors."""
+    if not hasattr(os, "fork"):
+        pytest.skip("no forks")
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        check=False,
         env=os.environ | {"PYTHONPATH": str(FOLDER.parent)},
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("usage: ")
-    assert not done.stderr
+    ) as process:
+
+        def ask(path: Path) -> tuple[int, str, str]:
+            process.stdin.write(f"{path}\n")
+            process.stdin.flush()
+            return tuple(json.loads(process.stdout.readline()))
+
+        yield ask
+        process.stdin.close()
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_help_is_printed_without_peers(path, help_of):
+    code, printed, errors = help_of(path)
+    assert code == 0, errors
+    assert printed.startswith("usage: ")
+    assert not errors
     for command in re.findall(rf"`python benchmarks/{path.name}([^`]*)`", README):
         own = command.partition(" [-- ")[0]  # behind it are options of vit-str train
         for option in re.findall(r"--[\w-]+", own):
-            assert option in done.stdout, (
-                "the README names an option that does not exist"
-            )
+            assert option in printed, "the README names an option that does not exist"
 
 
 def test_the_readme_names_the_files_that_exist():
