@@ -38,8 +38,9 @@ def test_a_whole_document_is_printed_once_and_others_in_every_style(tmp_path):
     assert [page.style for page in pages] == [*page_structure.STYLES, None]
 
 
-def test_half_of_the_new_pages_are_as_printed():
-    folder = Path(page_structure.__file__).with_name("documents-new")
+@pytest.mark.parametrize("name", ["documents-new", "documents-strangers"])
+def test_half_of_the_pages_with_own_looks_are_as_printed(name):
+    folder = Path(page_structure.__file__).with_name(name)
     states = [each.state for each in page_structure.printed_pages(Path(), folder)]
     counts = {state: states.count(state) for state in states}
     assert counts == {"digital": 20, "scan": 10, "photographed": 10}
