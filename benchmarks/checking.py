@@ -1,39 +1,48 @@
 """What `vit-str check` finds: texts with errors that are known, against pages set by a browser.
 
-    python benchmarks/checking.py FOLDER [--pages N] [--json FILE] [--systems NAME ...]
+    python benchmarks/checking.py FOLDER [--pages N] [--minutes N] [--systems NAME ...]
     python benchmarks/checking.py FOLDER --fit
+    python benchmarks/checking.py FOLDER --long 200
 
 Letters, reports, tables, forms and receipts (the HTML of ``benchmarks/documents`` and its
 neighbors, stories in thirteen languages, and receipts and forms of random words and amounts), set
 by Chromium in several faces, a third as printed, a third scanned in software and a third
 photographed in software. Two long words of every page are misspelled in print. Every page is
-checked against three texts: its own words with 0 to 8 errors of twelve kinds. A text has its words
-in the order of the HTML, which is not always that of the page.
+checked against three texts: its own words with 0 to 8 errors of fourteen kinds. A text has its
+words in the order of the HTML, which is not always that of the page: the first is plain, the
+second Markdown; in the third, tables run down their columns, or have these in another order.
 
 An altered word counts as found if its probability is below a threshold at which 1 (or 0.2) in 100
 of the unaltered words have one; a line that was left out, if half of its words are missing. Beside
 it is what people do today: the words of the text that a comparison of words in order (difflib) with
 what was read finds changed, for ``vit-str read --page``, Tesseract and RapidOCR. These have no
 threshold: their share of false alarms stands beside what they find. Boxes are compared with those
-in the PDF files, on pages as printed.
+in the PDF files, on pages as printed: of the ink of a word, and of the face from ascenders to
+descenders.
+
+FOLDER keeps pages, and a line of JSON for each page and each system that read it: what was stopped,
+by ``--minutes`` or a person, goes on. Tables are of the pages that are done.
 
 ``--fit`` fits the weights and thresholds of ``vit_str/reading/checking/judging.py`` on other
-documents, languages and random pages than are measured. FOLDER keeps pages and results.
+documents, languages and random pages than are measured. ``--long`` compares words with those of a
+long PDF file, and reads and checks some of its pages in processes of their own.
 """
 
 import argparse
 import html
 import json
+import os
 import re
 import subprocess
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import cache
 from importlib.util import find_spec
+from itertools import cycle, groupby, islice
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -48,8 +57,11 @@ from page_structure import (
 )
 from PIL import Image
 
-from vit_str.reading.checking.alignment import Group
+from vit_str.decoding.boxes import Box
+from vit_str.pages.page import Word
+from vit_str.reading.checking.alignment import Group, align
 from vit_str.reading.checking.checker import PageChecker, load_checking_reader
+from vit_str.reading.checking.exchanges import with_exchanges
 from vit_str.reading.checking.judging import (
     Evidence,
     absent_probability,
@@ -58,15 +70,19 @@ from vit_str.reading.checking.judging import (
 )
 from vit_str.reading.checking.places import PageWord
 from vit_str.reading.checking.spelling import key, plain
-from vit_str.reading.checking.texts import parse_text
+from vit_str.reading.checking.texts import GivenText, parse_text
 
 HERE = Path(__file__).parent
 FIT_FOLDERS = ("documents", "documents-office")
 MEASURED_FOLDERS = ("documents-fresh", "documents-more", "documents-unseen")
 FIT_LANGUAGES = ("de", "en", "es", "ru", "tr", "el")
 STATES = ("printed", "scanned", "photographed")
+PARTS = ("", "line", "cell", "row")
+"""What parts words, from the least to the most."""
 DPI = 150
+_READ_PAGES = 8  # of a long file, that are read
 TEXTS = 3  # of a page
+OWN = "vit-str read --page"
 MOST_ERRORS = 8
 _LOOK_ALIKE = {
     "0": "O",
@@ -107,6 +123,20 @@ _NAMES = (
 )
 
 
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table, and the words in it."""
+
+    table: int
+    row: int
+    column: int
+    words: tuple[int, ...]
+
+    def moved(self, places: Mapping[int, int]) -> "Cell":
+        """The same where words have other places."""
+        return replace(self, words=tuple(places[place] for place in self.words))
+
+
 @dataclass
 class Sheet:
     """A page, and the words on it in the order of its HTML."""
@@ -118,6 +148,21 @@ class Sheet:
     words: list[str]
     blocks: list[int]  # the number of the block of each word
     misspelled: dict[int, str]  # words as they should be spelled
+    # What parts each word from the one before: a space, or one of `PARTS`
+    parts: list[str] = field(default_factory=list)
+    cells: list["Cell"] = field(default_factory=list)  # of tables, row by row
+
+    def in_order(self, order: Sequence[int]) -> "Sheet":
+        """The same with its words in another order."""
+        moved = {old: new for new, old in enumerate(order)}
+        return replace(
+            self,
+            words=[self.words[old] for old in order],
+            blocks=[self.blocks[old] for old in order],
+            parts=[self.parts[old] for old in order],
+            cells=[cell.moved(moved) for cell in self.cells],
+            misspelled={moved[old]: word for old, word in self.misspelled.items()},
+        )
 
 
 @dataclass
@@ -126,6 +171,7 @@ class Altered:
 
     words: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)  # of each word, empty if unaltered
+    parts: list[str] = field(default_factory=list)  # as `Sheet.parts`
     left_out: list[list[str]] = field(default_factory=list)
 
 
@@ -134,37 +180,115 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--pages", type=int, default=300, metavar="N", help="at most")
+    parser.add_argument(
+        "--minutes", type=float, metavar="N", help="begin no other page after so many"
+    )
     parser.add_argument("--fit", action="store_true", help="fit on other pages")
-    parser.add_argument("--systems", nargs="*", metavar="NAME", help="to compare with")
+    parser.add_argument(
+        "--systems", nargs="*", metavar="NAME", help="to read all of these pages too"
+    )
+    parser.add_argument(
+        "--long", type=int, metavar="N", help="a PDF file of so many pages instead"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="all numbers")
     options = parser.parse_args()
     from measuring import print_machine, table, write_json
 
     folder = options.folder / ("fit" if options.fit else "measured")
     folder.mkdir(parents=True, exist_ok=True)
-    results = list(checked_pages(folder, options.pages, options.fit, options.systems))
+    if options.long:
+        print(table(long_file(folder, options.long)))
+        print_machine()
+        return
+    end = time.monotonic() + 60 * (options.minutes or np.inf)
+    results = checked_pages(folder, options.pages, options.fit, end)
     if options.fit:
         print(fitted(results))
         return
-    print(table(summary(results)))
+    for name, words in others_of(options.systems).items():
+        read_by(name, words, folder, results, end)
+    print(f"{len(results)} of {options.pages} pages")
+    print(table(summary(results, readings_of(folder))))
     print(table(by_kind(results)))
+    print(table(by_state(results)))
     print(others(results))
     print_machine()
     write_json(options.json, results)
 
 
 def checked_pages(
-    folder: Path, most: int, fit: bool, systems: Sequence[str] | None
-) -> Iterator[dict[str, Any]]:
-    """What was found on each page, kept in FOLDER."""
+    folder: Path, most: int, fit: bool, end: float
+) -> list[dict[str, Any]]:
+    """What was found on each page, kept in FOLDER.
+
+    Args:
+        folder: to keep pages and results in.
+        most: pages.
+        fit: those of the fit.
+        end: by `time.monotonic`, when no other page is begun.
+    """
+    kept = Rows(folder / "pages.jsonl")
+    own = Rows(folder / "readings.jsonl")
     sources = page_sources(most, fit)
     for number, (name, source) in enumerate(sources):
-        kept = folder / f"{name}.json"
-        if not kept.exists():
-            print(f"{number + 1} of {len(sources)}: {name}", file=sys.stderr)
-            sheet = set_page(folder, name, source, number)
-            kept.write_text(json.dumps(check_page(sheet, number, systems)), "utf-8")
-        yield judged(json.loads(kept.read_text("utf-8")))
+        if name in kept.names or time.monotonic() > end:
+            continue
+        print(f"{number + 1} of {len(sources)}: {name}", file=sys.stderr)
+        page, words = check_page(set_page(folder, name, source, number), number)
+        own.add({"name": name, "system": OWN, "words": words})
+        kept.add(page)
+    wanted = {name for name, _ in sources}
+    return [judged(page) for page in kept.rows() if page["name"] in wanted]
+
+
+class Rows:
+    """A file with a line of JSON for each page, to which pages are added."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.names = {row["name"] for row in self.rows()}
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """All rows; a line that was cut when a run was stopped is left out."""
+        if not self._path.exists():
+            return
+        with self._path.open(encoding="utf-8") as file:
+            for line in file:
+                if line.endswith("}\n"):
+                    yield json.loads(line)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Write a row at once."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        self.names.add(row["name"])
+
+
+def read_by(
+    system: str,
+    words: Callable[[Path], list[str]],
+    folder: Path,
+    pages: Sequence[Mapping[str, Any]],
+    end: float,
+) -> None:
+    """Have another system read the pages that it has not read."""
+    kept = Rows(folder / "readings.jsonl")
+    done = {row["name"] for row in kept.rows() if row["system"] == system}
+    for page in pages:
+        if page["name"] in done or time.monotonic() > end:
+            continue
+        print(f"{system}: {page['name']}", file=sys.stderr)
+        ending = "jpg" if page["state"] == "photographed" else "png"
+        read = words(folder / f"{page['name']}.{ending}")
+        kept.add({"name": page["name"], "system": system, "words": read})
+
+
+def readings_of(folder: Path) -> dict[str, dict[str, list[str]]]:
+    """The words that each system has read, by the names of pages."""
+    found: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for row in Rows(folder / "readings.jsonl").rows():
+        found[row["system"]][row["name"]] = row["words"]
+    return found
 
 
 def judged(page: dict[str, Any]) -> dict[str, Any]:
@@ -312,7 +436,7 @@ def set_page(folder: Path, name: str, source: str, number: int) -> Sheet:
     pdf = folder / f"{name}.pdf"
     picture = folder / f"{name}.{'jpg' if state == 'photographed' else 'png'}"
     if not picture.exists():
-        print_by_chromium([Printed(source, style, pdf)])
+        print_by_chromium([Printed(source, style, pdf, state, number)])
         page = drawn(pdf, DPI if state != "photographed" else 200)
         if state == "scanned":
             page = with_light_and_noise(page, random.uniform(-1.5, 1.5), random)
@@ -324,18 +448,80 @@ def set_page(folder: Path, name: str, source: str, number: int) -> Sheet:
         page.save(picture)
     given = parse_text(_numbered(source), "html")
     blocks = []
-    block = 0
-    end = 0
+    parts = []
+    columns = []
+    block = end = column = 0
     for word in given.words:
         between = given.text[end : word.start]
-        block += bool(re.search(r"<(?!/?(b|i|em|strong|sup|sub|span)\b)", between))
+        is_new = bool(re.search(r"<(?!/?(b|i|em|strong|sup|sub|span)\b)", between))
+        block += is_new
         end = word.end
         blocks.append(block)
+        parts.append(_part(between, is_new or not blocks[1:]))
+        begun = len(re.findall(r"<t[dh]\b", between.rpartition("<tr")[2]))
+        column = begun if parts[-1] == "row" else column + begun
+        columns.append(column)
     words = [word.text for word in given.words]
     spelled = {
         n: corrections[word] for n, word in enumerate(words) if word in corrections
     }
-    return Sheet(name, state, picture, pdf, words, blocks, spelled)
+    cells = cells_of(parts, columns)
+    return Sheet(name, state, picture, pdf, words, blocks, spelled, parts, cells)
+
+
+def _part(between: str, is_block: bool) -> str:
+    """What parts two words, by what HTML has between them."""
+    if "<tr" in between:
+        return "row"
+    if re.search(r"<t[dh]\b", between):
+        return "cell"
+    return "line" if is_block else ""
+
+
+def cells_of(parts: Sequence[str], columns: Sequence[int]) -> list[Cell]:
+    """The cells of all tables, row by row.
+
+    Args:
+        parts: what parts each word from the one before.
+        columns: of the cells that words are in.
+    """
+    cells: list[Cell] = []
+    table = row = 0
+    is_open = False
+    for place, (part, column) in enumerate(zip(parts, columns, strict=True)):
+        if part in ("row", "cell"):
+            row += part == "row"
+            table += not is_open
+            is_open = True
+            cells.append(Cell(table, row, column, (place,)))
+        elif part == "line":
+            is_open = False
+        elif is_open:
+            last = cells.pop()
+            cells.append(replace(last, words=(*last.words, place)))
+    return cells
+
+
+def rearranged(sheet: Sheet, random: np.random.Generator) -> Sheet:
+    """A page with its tables down their columns, or with these in another order."""
+    goes_down = bool(random.integers(2))
+    order = list(range(len(sheet.words)))
+    part_of: dict[int, str] = {}  # of the first words of cells
+    for _, group in groupby(sheet.cells, lambda cell: cell.table):
+        cells = list(group)
+        count = 1 + max(cell.column for cell in cells)
+        places = random.permutation(count).tolist() if not goes_down else range(count)
+        by_column = sorted(cells, key=lambda cell: places[cell.column])
+        moved = by_column if goes_down else sorted(by_column, key=lambda cell: cell.row)
+        start = cells[0].words[0]
+        words = [word for cell in moved for word in cell.words]
+        order[start : start + len(words)] = words
+        for _, row in groupby(moved, lambda cell: cell.row):
+            for number, cell in enumerate(row):
+                in_row = "cell" if number else "row"
+                part_of[cell.words[0]] = "line" if goes_down else in_row
+    parts = [part_of.get(place, sheet.parts[place]) for place in order]
+    return replace(sheet.in_order(order), parts=parts)
 
 
 def _numbered(source: str) -> str:
@@ -393,14 +579,49 @@ def altered(sheet: Sheet, random: np.random.Generator) -> Altered:
     for kind in kinds:
         ALTERATIONS[kind](sheet, random, edits, before, left_out)
     text = Altered(left_out=left_out)
+    part = "line"
     for place, word in enumerate(sheet.words):
-        added, kind = before.get(place, ([], ""))
-        text.words += added
-        text.kinds += [kind] * len(added)
-        words, kind = edits.get(place, ([word], ""))
-        text.words += words
-        text.kinds += [kind] * len(words)
+        part = max(part, sheet.parts[place], key=PARTS.index)
+        for words, kind in (
+            before.get(place, ([], "")),
+            edits.get(place, ([word], "")),
+        ):
+            for each in words:
+                text.words.append(each)
+                text.kinds.append(kind)
+                text.parts.append(part)
+                part = ""
     return text
+
+
+def plain_text(text: Altered) -> str:
+    """A text as a person types it: a row of a table in a line."""
+    between = {"": " ", "line": "\n", "cell": "  ", "row": "\n"}
+    pairs = zip(text.words, text.parts, strict=True)
+    return "".join(between[part] + word for word, part in pairs).strip()
+
+
+def markdown(text: Altered) -> str:
+    """A text as a language model writes it; without lines of dashes under headings of tables."""
+    pieces = []
+    is_open = False
+    for word, part in zip(text.words, text.parts, strict=True):
+        in_table = is_open if part in ("", "cell") else part == "row"
+        if is_open and part in ("line", "row"):
+            pieces.append(" |")
+        before = {"": " ", "line": "\n\n", "cell": " | ", "row": "\n| "}[part]
+        is_open = in_table
+        pieces += [before, re.sub(r"([\\`*_~|<>\[\]#-])", r"\\\1", word)]
+    return "".join(pieces).strip()
+
+
+def given_text(text: Altered, version: int) -> GivenText:
+    """A text as it is checked: Markdown, or plain where that would lose a mark."""
+    if version == 1:
+        given = parse_text(markdown(text), "markdown")
+        if [word.text for word in given.words] == text.words:
+            return given
+    return parse_text(plain_text(text), "text")
 
 
 def _word_edit(
@@ -530,18 +751,33 @@ def _paraphrased(
 
 
 def _exchanged(sheet: Sheet, random: np.random.Generator, edits: Any, *_: Any) -> None:
-    numbers = [
-        place
-        for place, word in enumerate(sheet.words)
-        if re.fullmatch(r"[\d.,]{3,}", word) and place not in edits
-    ]
-    if len(numbers) < 2:
+    by_place = {(cell.table, cell.row, cell.column): cell for cell in sheet.cells}
+    pairs = []
+    # Within a row only where columns are in their order
+    is_in_order = [each.words for each in sheet.cells] == sorted(
+        each.words for each in sheet.cells
+    )
+    steps = ((1, 0), (0, 1)) if is_in_order else ((1, 0),)
+    for cell in sheet.cells:
+        for row, column in steps:
+            other = by_place.get((cell.table, cell.row + row, cell.column + column))
+            if other and _may_be_exchanged(sheet, cell, other, edits):
+                pairs.append((cell, other))
+    if not pairs:
         return
-    at = int(random.integers(len(numbers) - 1))
-    one, other = numbers[at : at + 2]
-    if sheet.words[one] != sheet.words[other]:
-        edits[one] = [sheet.words[other]], "cells exchanged"
-        edits[other] = [sheet.words[one]], "cells exchanged"
+    one, other = pairs[int(random.integers(len(pairs)))]
+    for here, there in ((one, other), (other, one)):
+        words = [sheet.words[place] for place in there.words]
+        edits.update({place: ([], "cells exchanged") for place in here.words})
+        edits[here.words[0]] = words, "cells exchanged"
+
+
+def _may_be_exchanged(sheet: Sheet, one: Cell, other: Cell, edits: Any) -> bool:
+    """Whether two cells are short, hold other words, and are not the names of their rows."""
+    texts = [{key(sheet.words[place]) for place in cell.words} for cell in (one, other)]
+    is_free = not any(place in edits for place in (*one.words, *other.words))
+    is_short = max(len(one.words), len(other.words)) <= 4
+    return is_free and is_short and one.column > 0 and not texts[0] & texts[1]
 
 
 ALTERATIONS: Mapping[str, Callable[..., None]] = {
@@ -582,58 +818,47 @@ def checker() -> _Recording:
     return _Recording(load_checking_reader())
 
 
-def check_page(
-    sheet: Sheet, number: int, systems: Sequence[str] | None
-) -> dict[str, Any]:
-    """What is found in three texts of a page, and by other systems."""
+def check_page(sheet: Sheet, number: int) -> tuple[dict[str, Any], list[str]]:
+    """What is found in three texts of a page, and the words that are read on it."""
     picture = Image.open(sheet.picture).convert("RGB")
-    began = time.perf_counter()
+    began = time.process_time()
     page = checker()._reader.read(picture)
-    read = time.perf_counter() - began
+    read = time.process_time() - began
     texts = []
-    others_read = {
-        name: words(sheet.picture) for name, words in others_of(systems).items()
-    }
-    others_read["vit-str read --page"] = page.text.split()
     for version in range(TEXTS):
-        text = altered(sheet, np.random.default_rng([4, number, version]))
-        given = parse_text("\n".join(text.words), "text")
-        began = time.perf_counter()
+        random = np.random.default_rng([4, number, version])
+        own = rearranged(sheet, random) if version == 2 else sheet
+        text = altered(own, random)
+        given = given_text(text, version)
+        began = time.process_time()
         found = checker().compare(picture, page, given)
-        seconds = time.perf_counter() - began
+        seconds = time.process_time() - began
         evidence = [_values(checker().last.get(n, ())) for n in range(len(text.words))]
         missing = {key(word.text) for word in found.missing}
         left_out = [
             float(np.mean([key(word) in missing for word in line]))
             for line in text.left_out
         ]
-        flagged = {
-            name: differing(text.words, words) for name, words in others_read.items()
-        }
         texts.append(
             {
                 "words": text.words,
                 "kinds": text.kinds,
-                "probabilities": [word.probability for word in found.words],
-                "verdicts": [word.verdict for word in found.words],
                 "found": [word.found for word in found.words],
                 "evidence": evidence,
                 "left_out": left_out,
                 "missing": [word.text for word in found.missing],
                 "left_out_words": sum(map(len, text.left_out)),
-                "flagged": flagged,
-                "expected": found.expected_errors,
                 "seconds": seconds,
             }
         )
-    overlaps = box_overlaps(sheet, page) if sheet.state == "printed" else []
-    return {
+    row = {
         "name": sheet.name,
         "state": sheet.state,
         "seconds": read,
         "texts": texts,
-        "overlaps": overlaps,
+        "overlaps": box_overlaps(sheet, page) if sheet.state == "printed" else [],
     }
+    return row, page.text.split()
 
 
 def _values(parts: Sequence[tuple[Any, Evidence]]) -> list[Any]:
@@ -647,7 +872,7 @@ def others_of(names: Sequence[str] | None) -> dict[str, Callable[[Path], list[st
         systems["Tesseract"] = tesseract
     if find_spec("rapidocr"):
         systems["RapidOCR"] = rapidocr
-    return {n: s for n, s in systems.items() if names is None or n in names}
+    return {name: systems[name] for name in systems if name in (names or ())}
 
 
 def tesseract(picture: Path) -> list[str]:
@@ -684,26 +909,56 @@ def differing(words: Sequence[str], read: Sequence[str]) -> list[bool]:
     return flagged.tolist()
 
 
-def box_overlaps(sheet: Sheet, page: Any) -> list[float]:
-    """Intersection over union with the boxes in the PDF file, of words that it has once."""
-    from vit_str.pages.pictures import PageOptions, pictures_in
-    from vit_str.pages.read.own_text import page_of_text
-
-    options = PageOptions(resolution=DPI, text_layer=True)
-    printed = page_of_text(next(pictures_in(str(sheet.pdf), options)))
-    if printed is None:
-        return []
+def box_overlaps(sheet: Sheet, page: Any) -> list[tuple[float, float]]:
+    """Intersections over unions with two kinds of true boxes, of words that a page has once."""
     truth: dict[str, list[Any]] = defaultdict(list)
-    for word in printed.words:
-        truth[word.text].append(word.box)
+    for text, ink, face in true_words(sheet.pdf):
+        truth[text].append((ink, face))
     found: dict[str, list[Any]] = defaultdict(list)
     for word in page.words:
         found[word.text].append(word.box)
-    return [
-        _overlap(boxes[0], found[text][0])
-        for text, boxes in truth.items()
-        if len(boxes) == len(found.get(text, ())) == 1
-    ]
+    overlaps = []
+    for text, boxes in truth.items():
+        if len(boxes) == len(found.get(text, ())) == 1:
+            ink, face = (_overlap(box, found[text][0]) for box in boxes[0])
+            overlaps.append((ink, face))
+    return overlaps
+
+
+def true_words(pdf: Path) -> list[tuple[str, Box, Box]]:
+    """The words of a page as printed, with their boxes in pixels.
+
+    The first is that of the ink, the second as wide, from ascenders to descenders of the face.
+    """
+    import pypdfium2
+
+    page = pypdfium2.PdfDocument(pdf)[0]
+    height = page.get_height()
+    letters = page.get_textpage()
+    words: list[tuple[str, list[Any], list[Any]]] = [("", [], [])]
+    for index in range(letters.count_chars()):
+        letter = letters.get_text_range(index, 1)
+        if not letter.isprintable() or letter.isspace():
+            words.append(("", [], []))
+            continue
+        text, ink, face = words.pop()
+        ink.append(letters.get_charbox(index))
+        face.append(letters.get_charbox(index, loose=True))
+        words.append((text + letter, ink, face))
+    found = []
+    for text, ink, face in words:
+        if not text:
+            continue
+        own, high = _around(ink, height), _around(face, height)
+        found.append((text, own, Box(own.left, high.top, own.right, high.bottom)))
+    return found
+
+
+def _around(sides: Sequence[tuple[float, ...]], height: float) -> Box:
+    """The box of letters, given as left, bottom, right and top in points from below."""
+    left, bottom, right, top = zip(*sides, strict=True)
+    points = min(left), height - max(top), max(right), height - min(bottom)
+    return Box(*(DPI / 72 * each for each in points))
 
 
 def _overlap(one: Any, other: Any) -> float:
@@ -712,6 +967,73 @@ def _overlap(one: Any, other: Any) -> float:
     shared = max(0.0, width) * max(0.0, height)
     areas = [(b.right - b.left) * (b.bottom - b.top) for b in (one, other)]
     return shared / (sum(areas) - shared)
+
+
+def long_file(folder: Path, count: int) -> list[list[str]]:
+    """How time and memory grow with the pages of a file, from the printed ones of a folder."""
+    import pypdfium2
+
+    printed = sorted(path.with_suffix(".pdf") for path in folder.glob("*.png"))
+    if not printed:
+        raise SystemExit("checking.py: no pages yet; run without --long first")
+    texts = {path: true_words(path) for path in printed}
+    pages = list(islice(cycle(printed), count))
+    rows = [["what", "pages", "words", "seconds", "MiB"]]
+    for some in (count // 4, count):
+        words = [texts[path] for path in pages[:some]]
+        total = sum(map(len, words))
+        seconds = _seconds_to_compare(words)
+        rows.append(["compare words", str(some), f"{total:,}", f"{seconds:.1f}", ""])
+    file = pypdfium2.PdfDocument.new()
+    for path in pages:
+        file.import_pages(pypdfium2.PdfDocument(path))
+    long = folder / "long.pdf"
+    file.save(long)
+    text = folder / "long.txt"
+    for some in (_READ_PAGES // 2, _READ_PAGES):
+        words = [[word for word, *_ in texts[path]] for path in pages[:some]]
+        text.write_text("\n".join(map(" ".join, words)), "utf-8")
+        asked = ["--pages", f"1-{some}"]
+        commands = {
+            "read --page": ["read", "--page", str(long), *asked],
+            "check": ["check", str(long), str(text), *asked, "--dpi", "150"],
+        }
+        for name, command in commands.items():
+            seconds, peak = _cost_of([sys.executable, "-m", "vit_str", *command])
+            total = sum(map(len, words))
+            rows.append(
+                [name, str(some), f"{total:,}", f"{seconds:.1f}", f"{peak:.0f}"]
+            )
+    return rows
+
+
+def _seconds_to_compare(pages: Sequence[Sequence[tuple[str, Box, Box]]]) -> float:
+    """How long it takes to find all words of a text, one in fifty of which is another."""
+    printed = []
+    for number, page in enumerate(pages, 1):
+        for word, _, (left, top, right, bottom) in page:
+            is_new = not printed or left < printed[-1].word.box.right
+            line = is_new + (printed[-1].line if printed else 0)
+            corners = (left, top), (right, top), (right, bottom), (left, bottom)
+            own = Word(word, 1.0, corners)
+            printed.append(PageWord(own, number, 1.0, (9.0, 9.0), line))
+    random = np.random.default_rng(0)
+    texts = [each.word.text for each in printed]
+    for place in random.choice(len(texts), len(texts) // 50, replace=False):
+        texts[place] = str(random.choice(vocabulary()))
+    began = time.process_time()
+    groups = align(
+        texts, [each.word.text for each in printed], [p.line for p in printed]
+    )
+    with_exchanges(groups, texts, printed)
+    return time.process_time() - began
+
+
+def _cost_of(command: Sequence[str]) -> tuple[float, float]:
+    """Seconds of processor time and MiB of memory that a command takes."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, _, used = os.wait4(process.pid, 0)
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def _words(results: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -739,14 +1061,23 @@ def threshold_of(kinds: np.ndarray, probabilities: np.ndarray, share: float) -> 
     return float(np.quantile(probabilities[kinds == ""], share, method="lower"))
 
 
-def summary(results: Sequence[Any]) -> list[list[str]]:
-    """A row for each system."""
+def summary(
+    results: Sequence[Any], readings: Mapping[str, Mapping[str, list[str]]]
+) -> list[list[str]]:
+    """A row for each system, of the pages that it has read."""
     kinds, probabilities, counted = _words(results)
     is_altered = kinds[counted] != ""
     rows = [
-        ["system", "false alarms", "altered words found", "n altered", "n unaltered"]
+        [
+            "system",
+            "false alarms",
+            "altered words found",
+            "altered",
+            "unaltered",
+            "pages",
+        ]
     ]
-    counts = [f"{is_altered.sum():,}", f"{(~is_altered).sum():,}"]
+    counts = [f"{is_altered.sum():,}", f"{(~is_altered).sum():,}", str(len(results))]
     for share in (0.01, 0.002):
         flagged = (probabilities < threshold_of(kinds, probabilities, share))[counted]
         found = f"{flagged[is_altered].mean():.1%}"
@@ -764,15 +1095,33 @@ def summary(results: Sequence[Any]) -> list[list[str]]:
             *counts,
         ]
     )
-    for name in results[0]["texts"][0]["flagged"]:
-        texts = [text for page in results for text in page["texts"]]
-        flagged = np.array([f for text in texts for f in text["flagged"][name]])[
-            counted
-        ]
-        alarms = f"{flagged[~is_altered].mean():.2%}"
-        found = f"{flagged[is_altered].mean():.1%}"
-        rows.append([f"difference to {name}", alarms, found, *counts])
+    rows += [_difference_row(name, results, read) for name, read in readings.items()]
     return rows
+
+
+def _difference_row(
+    name: str, results: Sequence[Any], read: Mapping[str, list[str]]
+) -> list[str]:
+    pages = [page for page in results if page["name"] in read]
+    if not pages:
+        return [f"difference to {name}", *5 * ["-"]]
+    kinds, _, counted = _words(pages)
+    flagged = np.concatenate(
+        [
+            differing(text["words"], read[page["name"]])
+            for page in pages
+            for text in page["texts"]
+        ]
+    )[counted]
+    is_altered = kinds[counted] != ""
+    return [
+        f"difference to {name}",
+        f"{flagged[~is_altered].mean():.2%}",
+        f"{flagged[is_altered].mean():.1%}",
+        f"{is_altered.sum():,}",
+        f"{(~is_altered).sum():,}",
+        str(len(pages)),
+    ]
 
 
 def by_kind(results: Sequence[Any]) -> list[list[str]]:
@@ -789,20 +1138,42 @@ def by_kind(results: Sequence[Any]) -> list[list[str]]:
     return [*rows, ["line left out", f"{len(lines)}", found, found]]
 
 
+def by_state(results: Sequence[Any]) -> list[list[str]]:
+    """What is not confirmed of pages that are printed, scanned and photographed."""
+    rows = [["pages", "n", "false alarms", "altered words found", "calibration error"]]
+    for state in STATES:
+        pages = [page for page in results if page["state"] == state]
+        if not pages:
+            continue
+        kinds, probabilities, counted = _words(pages)
+        verdicts = [
+            v for page in pages for text in page["texts"] for v in text["verdicts"]
+        ]
+        flagged = (np.array(verdicts) != "confirmed")[counted]
+        is_altered = kinds[counted] != ""
+        error = calibration_error(~is_altered, probabilities[counted])
+        alarms = f"{flagged[~is_altered].mean():.2%}"
+        found = f"{flagged[is_altered].mean():.1%}"
+        rows.append([state, str(len(pages)), alarms, found, f"{error:.4f}"])
+    return rows
+
+
 def others(results: Sequence[Any]) -> str:
     """Boxes, time, calibration, and words that are missing by mistake."""
     kinds, probabilities, counted = _words(results)
     kinds, probabilities = kinds[counted], probabilities[counted]
     overlaps = np.array([each for page in results for each in page["overlaps"]])
+    boxes = [
+        f"boxes of {name}: {(own >= 0.8).mean():.1%} of {len(own):,} overlap by 0.8 or more, "
+        f"median {np.median(own):.2f}"
+        for name, own in zip(("ink", "face"), overlaps.T, strict=False)
+    ]
     read = sum(page["seconds"] for page in results)
     checked = sum(text["seconds"] for page in results for text in page["texts"]) / TEXTS
     texts = [text for page in results for text in page["texts"]]
     extra = sum(max(0, len(t["missing"]) - t["left_out_words"]) for t in texts)
     lines = [
-        f"boxes: {(overlaps >= 0.8).mean():.1%} of {len(overlaps):,} overlap by 0.8 or more, "
-        f"median {np.median(overlaps):.2f}"
-        if len(overlaps)
-        else "boxes: none",
+        *boxes,
         f"time: {1 + checked / read:.2f} of reading the page",
         f"expected calibration error: {calibration_error(kinds == '', probabilities):.4f}",
         f"missing by mistake: {extra / len(kinds):.2%} of {len(kinds):,} words",

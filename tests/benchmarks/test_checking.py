@@ -51,6 +51,8 @@ def sheet() -> checking.Sheet:
         words=words,
         blocks=[0] * len(words),
         misspelled={len(WORDS): "library"},
+        parts=["line", *[""] * len(WORDS)],
+        cells=[checking.Cell(1, row, 1, (place,)) for row, place in ((1, 7), (2, 10))],
     )
 
 

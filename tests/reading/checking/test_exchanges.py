@@ -6,9 +6,11 @@ from vit_str.pages.page import Word
 from vit_str.reading.checking.alignment import align
 from vit_str.reading.checking.exchanges import with_exchanges
 from vit_str.reading.checking.places import PageWord
+from vit_str.reading.checking.texts import parse_text
 
-NAMES = ["apples", "pears", "plums"]
-AMOUNTS = ["5,00", "6,00", "7,00"]
+NAMES = ["apples", "pears", "plums", "cherries", "peaches", "lemons", "figs", "dates"]
+AMOUNTS = ["5,00", "6,00", "7,00", "8,00", "9,00", "11,00", "12,00", "13,00"]
+DATES = [f"{n}.{n}.200{n}" for n in range(1, 9)]
 
 
 def printed(text: str, left: float, row: int, slope: float = 0.0) -> PageWord:
@@ -19,7 +21,8 @@ def printed(text: str, left: float, row: int, slope: float = 0.0) -> PageWord:
         (left + 80, top + 20 + 80 * slope),
         (left, top + 20),
     )
-    return PageWord(Word(text, 1.0, polygon), 1, 1.0, (9.0, 9.0), 0)
+    line = 10 * round(left) + row  # every cell is one
+    return PageWord(Word(text, 1.0, polygon), 1, 1.0, (9.0, 9.0), line)
 
 
 @pytest.fixture(params=[0.0, 0.1])
@@ -32,31 +35,64 @@ def columns(request) -> list[PageWord]:
 
 
 def partners(text: str, page: list[PageWord]) -> list[str]:
-    words = text.split()
+    """What is printed where words of a text belong, a row of it in a line."""
+    given = parse_text(text, "text")
+    words = [word.text for word in given.words]
     lines = list(range(len(page)))
     groups = align(words, [each.word.text for each in page], lines)
-    groups = with_exchanges(groups, words, page)
-    return [page[group.page[0]].word.text for group in groups]
+    groups = with_exchanges(groups, words, page, given.begin_lines())
+    found = {group.text[0]: page[group.page[0]].word.text for group in groups}
+    return [found.get(place, "") for place in range(len(words))]
 
 
-def test_amounts_stand_for_what_is_in_their_row(columns):
-    text = "apples 6,00 pears 5,00 plums 7,00"
-    assert partners(text, columns) == [
-        "apples",
-        "5,00",
-        "pears",
-        "6,00",
-        "plums",
-        "7,00",
+def rows(*columns: list[str]) -> str:
+    return "\n".join(map(" ".join, zip(*columns, strict=True)))
+
+
+def exchanged(words: list[str], one: int, other: int) -> list[str]:
+    moved = list(words)
+    moved[one], moved[other] = words[other], words[one]
+    return moved
+
+
+@pytest.mark.parametrize(("one", "other"), [(0, 1), (3, 4), (2, 6)])
+def test_amounts_stand_for_what_is_in_their_row(columns, one, other):
+    text = rows(NAMES, exchanged(AMOUNTS, one, other))
+    assert partners(text, columns) == rows(NAMES, AMOUNTS).split()
+
+
+def test_cells_of_words_are_exchanged_too(columns):
+    goods = [f"{n} {name}-trees" for n, name in enumerate(NAMES, 30)]
+    more = [
+        printed(word, 500 + 100 * place, n, slope_of(columns))
+        for n, cell in enumerate(goods)
+        for place, word in enumerate(cell.split())
     ]
+    text = rows(NAMES, AMOUNTS, exchanged(goods, 4, 5))
+    assert partners(text, columns + more) == rows(NAMES, AMOUNTS, goods).split()
+
+
+def test_an_amount_that_stands_for_one_nobody_has_is_found():
+    """The other is too short to be looked for anywhere."""
+    page = [
+        printed(word, 300 * column, row)
+        for row, words in enumerate(zip(NAMES, AMOUNTS, strict=True))
+        for column, word in enumerate(words)
+    ]
+    text = rows(NAMES, exchanged(AMOUNTS, 2, 6)).replace("figs 7,00", "figs 7")
+    found = dict(zip(text.split(), partners(text, page), strict=True))
+    assert found["12,00"] == "7,00"
+    assert found["7"] == "12,00"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "apples 5,00 pears 6,00 plums 7,00",
-        "apples pears plums 5,00 6,00 7,00",
-        "plums 7,00 apples 5,00 pears 6,00",
+        rows(NAMES, AMOUNTS),
+        " ".join([*NAMES, *AMOUNTS]),
+        "\n".join([*NAMES, *AMOUNTS]),
+        rows(AMOUNTS, NAMES),
+        rows([*NAMES[3:], *NAMES[:3]], [*AMOUNTS[3:], *AMOUNTS[:3]]),
     ],
 )
 def test_rows_and_columns_may_come_in_any_order(columns, text):
@@ -64,12 +100,18 @@ def test_rows_and_columns_may_come_in_any_order(columns, text):
 
 
 def test_numbers_of_a_row_keep_their_order(columns):
-    (x, y), *_ = columns[3].word.polygon
-    slope = y / x
-    second = [
-        printed(amount, 500, n, slope)
-        for n, amount in enumerate(["1.1.2001", "2.2.2002", "3.3.2003"])
-    ]
-    text = "apples 1.1.2001 5,00 pears 6,00 2.2.2002 plums 7,00 3.3.2003"
-    right = "apples 5,00 1.1.2001 pears 6,00 2.2.2002 plums 7,00 3.3.2003"
+    second = [printed(date, 500, n, slope_of(columns)) for n, date in enumerate(DATES)]
+    right = rows(NAMES, AMOUNTS, DATES)
+    text = right.replace("7,00 3.3.2003", "3.3.2003 7,00")
     assert partners(text, columns + second) == right.split()
+
+
+def test_a_text_may_have_columns_in_another_order(columns):
+    second = [printed(date, 500, n, slope_of(columns)) for n, date in enumerate(DATES)]
+    text = rows(NAMES, DATES, AMOUNTS)
+    assert partners(text, columns + second) == text.split()
+
+
+def slope_of(columns: list[PageWord]) -> float:
+    (x, y), *_ = columns[-1].word.polygon
+    return (y - 40 * (len(AMOUNTS) - 1)) / x

@@ -225,7 +225,7 @@ class _Alignment:
             return
         one = [self.text[place] for place in text]
         other = [self.page[place] for place in page]
-        for texts, pages in _pairs(one, other):
+        for texts, pages in paired(one, other):
             self._note(
                 text.start + texts.start,
                 len(texts),
@@ -328,7 +328,7 @@ class _Step:
     pages: int = 0
 
 
-def _pairs(text: Sequence[str], page: Sequence[str]) -> list[tuple[range, range]]:
+def paired(text: Sequence[str], page: Sequence[str]) -> list[tuple[range, range]]:
     """Words of two gaps that go together, in order."""
     table = [[_Step(0.0)] * (len(page) + 1) for _ in range(len(text) + 1)]
     for i in range(len(text) + 1):

@@ -182,7 +182,7 @@ class PageChecker:
         texts = [word.text for word in given.words]
         printed = [each.word.text for each in page_words]
         groups = align(texts, printed, [each.line for each in page_words])
-        groups = with_exchanges(groups, texts, page_words)
+        groups = with_exchanges(groups, texts, page_words, given.begin_lines())
         evidence = self._evidence(groups, texts, page_words, picture)
         words = [
             _checked_word(word, evidence.get(place, ()))

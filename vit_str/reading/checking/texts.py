@@ -46,6 +46,9 @@ _HOCR_SIGNS = re.compile(r"\bclass\s*=\s*['\"]ocr(_page|x_word|_line)\b")
 _TAGS = re.compile(
     r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>|<!--(?:(?!<!--).)*?-->", re.DOTALL
 )
+_LINE_TAGS = re.compile(
+    r"<(/?(tr|p|div|li|dt|dd|table|h[1-6]|pre|blockquote)\b|br\b|span[^>]*ocr_)", re.I
+)
 _ENTITY = re.compile(r"&(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _FRONT_MATTER = re.compile(r"\A\s*---\n.*?\n---[ \t]*(\n|\Z)", re.DOTALL)
 _BREAKS = (
@@ -99,6 +102,17 @@ class GivenText(NamedTuple):
 
     text: str
     words: list[TextWord]
+
+    def begin_lines(self) -> list[bool]:
+        """Whether each word begins a line, a row of a table, or a paragraph."""
+        found = []
+        end = 0
+        for word in self.words:
+            between = self.text[end : word.start]
+            is_break = _LINE_TAGS.search(between) if "<" in between else "\n" in between
+            found.append(bool(is_break) or not end)
+            end = word.end
+        return found
 
 
 def parse_text(text: str, format_: str | None = None) -> GivenText:
