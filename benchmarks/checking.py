@@ -17,8 +17,8 @@ of the unaltered words have one; a line that was left out, if half of its words 
 it is what people do today: the words of the text that a comparison of words in order (difflib) with
 what was read finds changed, for ``vit-str read --page``, Tesseract and RapidOCR. These have no
 threshold: their share of false alarms stands beside what they find. Boxes are compared with those
-in the PDF files, on pages as printed: of the ink of a word, and of the face from ascenders to
-descenders.
+in the PDF files, on pages as printed: those of `check` with the ink of words, those of pages, which
+are as high as their line, with what the face reserves from ascenders to descenders.
 
 FOLDER keeps pages, and a line of JSON for each page and each system that read it: what was stopped,
 by ``--minutes`` or a person, goes on. Tables are of the pages that are done.
@@ -68,7 +68,7 @@ from vit_str.reading.checking.judging import (
     together,
     verdict_of,
 )
-from vit_str.reading.checking.places import PageWord
+from vit_str.reading.checking.places import PageWord, words_of
 from vit_str.reading.checking.spelling import key, plain
 from vit_str.reading.checking.texts import GivenText, parse_text
 
@@ -910,17 +910,20 @@ def differing(words: Sequence[str], read: Sequence[str]) -> list[bool]:
 
 
 def box_overlaps(sheet: Sheet, page: Any) -> list[tuple[float, float]]:
-    """Intersections over unions with two kinds of true boxes, of words that a page has once."""
+    """Intersections over unions with true boxes, of words that a page has once.
+
+    The first is of the boxes of `check` with ink, the second of those of pages with faces.
+    """
     truth: dict[str, list[Any]] = defaultdict(list)
     for text, ink, face in true_words(sheet.pdf):
         truth[text].append((ink, face))
     found: dict[str, list[Any]] = defaultdict(list)
-    for word in page.words:
-        found[word.text].append(word.box)
+    for each in words_of(page, 1):
+        found[each.word.text].append((each.box(), each.word.box))
     overlaps = []
     for text, boxes in truth.items():
         if len(boxes) == len(found.get(text, ())) == 1:
-            ink, face = (_overlap(box, found[text][0]) for box in boxes[0])
+            ink, face = map(_overlap, boxes[0], found[text][0])
             overlaps.append((ink, face))
     return overlaps
 

@@ -25,6 +25,8 @@ class Word:
         weight: width of the strokes of its line, or weight of its font, to compare with others of
             the page; 0 if not known.
         is_struck: whether a stroke runs through it.
+        ink: where the ink of its letters begins and ends, over the height of the polygon from its
+            top: words of a line are equally high, their letters are not.
     """
 
     text: str
@@ -34,6 +36,7 @@ class Word:
     size: float = 0.0
     weight: float = 0.0
     is_struck: bool = False
+    ink: tuple[float, float] = field(default=(0.0, 1.0), repr=False, compare=False)
 
     @property
     def box(self) -> Box:

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.pages.find.ink import _percentiles, ink_of, trimmed, type_of
+from vit_str.pages.find.ink import (
+    _percentiles,
+    ink_of,
+    inked_rows,
+    trimmed,
+    type_of,
+)
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +101,33 @@ def test_a_side_that_runs_through_a_letter_goes_on_to_its_end():
     assert trimmed(ink, 25, 45, room=3) == (22, 48)
     assert trimmed(ink, 25, 45) == (25, 45)
     assert trimmed(ink, 15, 55, room=10) == (20, 50), "white is no letter"
+
+
+def rows_of(letters: str) -> tuple[float, float] | None:
+    """Of a line of 20 rows with rectangles of ink: first row, row behind the last, width."""
+    ink = np.zeros((20, 30), np.uint8)
+    for part in letters.split():
+        first, end, width = map(int, part.split("-"))
+        ink[first:end, 5 : 5 + width] = 255
+    return inked_rows(ink, 5, 15)
+
+
+@pytest.mark.parametrize(
+    ("letters", "rows"),
+    [
+        ("6-14-8", (6, 14)),
+        ("2-4-2 6-14-8", (2, 14)),  # a dot above a letter
+        ("0-2-8 6-14-8", (6, 14)),  # what hangs down from the line above
+        ("6-14-8 18-20-8", (6, 14)),
+        ("6-14-8 16-17-25", (6, 14)),  # a rule below
+        ("5-15-10", (5, 15)),  # a letter like a bar
+        ("9-10-10", (9, 10)),  # a dash
+    ],
+)
+def test_rows_of_letters(letters, rows):
+    assert rows_of(letters) == rows
+
+
+def test_no_ink_has_no_rows():
+    assert rows_of("") is None
+    assert inked_rows(np.zeros((20, 30), np.uint8), 7, 7) is None

@@ -7,13 +7,14 @@ import numpy as np
 from PIL import Image
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, UInt8
+    from jaxtyping import Bool, Float, Int, UInt8
 
     Ink = UInt8[np.ndarray, "row column"]
 
 _FULL = 255  # ink
 _SHADES = 2, 50, 98  # percentiles of pixels: dark, paper, bright
 _INKED = 0.4 * _FULL  # ink from which on a pixel is part of a letter
+_THIN = 0.2  # of the height of a line, up to which ink apart from a word is no letter
 _MOST_TRIMMED = 0.6  # at each side of a word, over the height of the line
 # Of the ink of the fullest rows: rows of small letters have more than that
 _BAND = 0.3, 0.6
@@ -81,6 +82,30 @@ def trimmed(
     begin = first + int(inked[0])
     end = first + int(inked[-1]) + 1
     return max(left, min(begin, left + most)), min(right, max(end, right - most))
+
+
+def inked_rows(ink: "Ink", left: float, right: float) -> tuple[float, float] | None:
+    """The first row of the letters of a word and the row behind the last; None if it has no ink.
+
+    Rules above and below it, and letters of other lines that the strip of its line cuts, do not
+    count.
+    """
+    is_inked = ink[:, max(0, round(left)) : max(0, round(right))] > _INKED
+    rows = np.flatnonzero(is_inked.any(1))
+    if not rows.size:
+        return None
+    parts = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
+    letters = [part for part in parts if not _is_alien(part, is_inked)] or parts
+    return float(letters[0][0]), float(letters[-1][-1] + 1)
+
+
+def _is_alien(
+    part: "Int[np.ndarray, 'row']", is_inked: "Bool[np.ndarray, 'row column']"
+) -> bool:
+    """Whether some rows of ink are a rule, or cut by the edge of the strip of a line."""
+    is_thin = len(part) < _THIN * len(is_inked)
+    is_cut = part[0] == 0 or part[-1] == len(is_inked) - 1
+    return is_thin and (is_cut or bool(is_inked[part].all()))
 
 
 def type_of(ink: "Ink", words: Sequence[tuple[str, tuple[float, float]]]) -> Type:

@@ -14,7 +14,7 @@ from vit_str.decoding.boxes import Box
 from vit_str.decoding.readings import Character, Reading
 from vit_str.pages.arrange.tables import Sides
 from vit_str.pages.find.geometry import Strip
-from vit_str.pages.find.ink import trimmed, type_of
+from vit_str.pages.find.ink import inked_rows, trimmed, type_of
 from vit_str.pages.find.strikes import are_struck
 from vit_str.pages.page import Point, Word
 
@@ -137,7 +137,7 @@ def words_on_page(reads: Sequence[Read]) -> list[Word]:
     sides = np.concatenate([corners.min(1), corners.max(1)], 1)
     places = zip(corners, starmap(Box, sides.tolist()), strict=True)
     words = []
-    for (_, reading), span in zip(reads, spans, strict=True):
+    for (piece, reading), span in zip(reads, spans, strict=True):
         polygon, _ = next(places)
         characters = []
         for each in reading.characters:
@@ -154,6 +154,7 @@ def words_on_page(reads: Sequence[Read]) -> list[Word]:
             size=type_.size,
             weight=type_.weight,
             is_struck=are_struck(span, strip.strikes),
+            ink=_ink_of(piece, span),
         )
         words.append(word)
     return words
@@ -178,6 +179,16 @@ def _letters_of(piece: Piece, span: tuple[float, float]) -> Sides:
     _, top, _, bottom = piece.box
     above = _ABOVE * (bottom - top)
     return left, top + above, right, bottom - above
+
+
+def _ink_of(piece: Piece, span: tuple[float, float]) -> tuple[float, float]:
+    """Where the ink of a word begins and ends, over the height of the box of its letters."""
+    _, top, _, bottom = _letters_of(piece, span)
+    rows = inked_rows(piece.strip.ink, *span)
+    if rows is None:
+        return 0.0, 1.0
+    first, end = rows
+    return (first - top) / (bottom - top), (end - top) / (bottom - top)
 
 
 def _within(span: tuple[float, float], box: Sides) -> Sides:

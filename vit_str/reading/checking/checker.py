@@ -263,7 +263,7 @@ def _missing(
                 text=each.word.text,
                 probability=float(each.word.confidence),
                 page=each.page,
-                box=each.word.box,
+                box=each.box(),
                 after=last,
             )
             missing.append(word)

@@ -36,6 +36,11 @@ class PageWord:
     room: tuple[float, float]
     line: int
 
+    def box(self, start: float = 0.0, end: float = 1.0) -> Box:
+        """The upright box around the ink of the word, or of a part of its length."""
+        across = _between(_part_of(self.word, start, end), *self.word.ink)
+        return Box(*across.min(0).tolist(), *across.max(0).tolist())
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
@@ -59,13 +64,12 @@ class Place:
 
     @property
     def box(self) -> Box:
-        """The upright box around it."""
-        points = self._corners()
-        return Box(*points.min(0).tolist(), *points.max(0).tolist())
+        """The upright box around its ink."""
+        return self.page_word.box(self.start, self.end)
 
     def crop(self, image: Image.Image) -> Image.Image:
         """The part of a page with some of what is around it, upright; never taller than wide."""
-        corners = self._corners()
+        corners = _part_of(self.page_word.word, self.start, self.end)
         width, height = side_lengths(corners)
         before, behind = self.page_word.room
         left = min(_BESIDE * height, before / 2 if self.start == 0 else 0)
@@ -84,18 +88,28 @@ class Place:
             return strip
         return strip.resize((strip.height, strip.height))
 
-    def _corners(self) -> np.ndarray:
-        corners = np.array(self.page_word.word.polygon)
-        top = corners[1] - corners[0]
-        bottom = corners[2] - corners[3]
-        return np.array(
-            [
-                corners[0] + self.start * top,
-                corners[0] + self.end * top,
-                corners[3] + self.end * bottom,
-                corners[3] + self.start * bottom,
-            ]
-        )
+
+def _part_of(word: Word, start: float, end: float) -> np.ndarray:
+    """The corners of a part of the length of a word."""
+    corners = np.array(word.polygon)
+    top = corners[1] - corners[0]
+    bottom = corners[2] - corners[3]
+    return np.array(
+        [
+            corners[0] + start * top,
+            corners[0] + end * top,
+            corners[3] + end * bottom,
+            corners[3] + start * bottom,
+        ]
+    )
+
+
+def _between(corners: np.ndarray, first: float, last: float) -> np.ndarray:
+    """The corners of a part of the height of a quadrilateral."""
+    down = corners[[3, 2]] - corners[[0, 1]]
+    upper = corners[[0, 1]] + first * down
+    lower = corners[[0, 1]] + last * down
+    return np.array([*upper, *lower[::-1]])
 
 
 def words_of(page: Page, number: int, first_line: int = 0) -> Iterator[PageWord]:
