@@ -38,6 +38,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import cache
@@ -58,10 +59,10 @@ from page_structure import (
 from PIL import Image
 
 from vit_str.decoding.boxes import Box
-from vit_str.pages.page import Word
+from vit_str.pages.page import Page, Word
 from vit_str.reading.checking.alignment import Group, align
 from vit_str.reading.checking.checker import PageChecker, load_checking_reader
-from vit_str.reading.checking.exchanges import with_exchanges
+from vit_str.reading.checking.exchanges import Step, steps_of, with_exchanges
 from vit_str.reading.checking.judging import (
     Evidence,
     absent_probability,
@@ -129,7 +130,7 @@ class Cell:
 
     table: int
     row: int
-    column: int
+    column: int  # from 1
     words: tuple[int, ...]
 
     def moved(self, places: Mapping[int, int]) -> "Cell":
@@ -246,6 +247,7 @@ class Rows:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._mend()
         self.names = {row["name"] for row in self.rows()}
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -254,7 +256,7 @@ class Rows:
             return
         with self._path.open(encoding="utf-8") as file:
             for line in file:
-                if line.endswith("}\n"):
+                with suppress(json.JSONDecodeError):
                     yield json.loads(line)
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -262,6 +264,12 @@ class Rows:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
         self.names.add(row["name"])
+
+    def _mend(self) -> None:
+        """End a line that was cut."""
+        if self._path.exists() and self._path.read_bytes()[-1:] not in (b"", b"\n"):
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write("\n")
 
 
 def read_by(
@@ -777,7 +785,7 @@ def _may_be_exchanged(sheet: Sheet, one: Cell, other: Cell, edits: Any) -> bool:
     texts = [{key(sheet.words[place]) for place in cell.words} for cell in (one, other)]
     is_free = not any(place in edits for place in (*one.words, *other.words))
     is_short = max(len(one.words), len(other.words)) <= 4
-    return is_free and is_short and one.column > 0 and not texts[0] & texts[1]
+    return is_free and is_short and one.column > 1 and not texts[0] & texts[1]
 
 
 ALTERATIONS: Mapping[str, Callable[..., None]] = {
@@ -834,6 +842,7 @@ def check_page(sheet: Sheet, number: int) -> tuple[dict[str, Any], list[str]]:
         found = checker().compare(picture, page, given)
         seconds = time.process_time() - began
         evidence = [_values(checker().last.get(n, ())) for n in range(len(text.words))]
+        steps = counted_steps(page, given)
         missing = {key(word.text) for word in found.missing}
         left_out = [
             float(np.mean([key(word) in missing for word in line]))
@@ -849,6 +858,7 @@ def check_page(sheet: Sheet, number: int) -> tuple[dict[str, Any], list[str]]:
                 "missing": [word.text for word in found.missing],
                 "left_out_words": sum(map(len, text.left_out)),
                 "seconds": seconds,
+                "steps": steps,
             }
         )
     row = {
@@ -859,6 +869,19 @@ def check_page(sheet: Sheet, number: int) -> tuple[dict[str, Any], list[str]]:
         "overlaps": box_overlaps(sheet, page) if sheet.state == "printed" else [],
     }
     return row, page.text.split()
+
+
+def counted_steps(page: Page, given: GivenText) -> list[list[int]]:
+    """How often a text takes each `Step`, within its lines and from line to line."""
+    printed = list(words_of(page, 1))
+    words = [each.word.text for each in printed]
+    lines = [each.line for each in printed]
+    groups = align([word.text for word in given.words], words, lines)
+    counts = np.zeros((2, len(Step)), int)
+    for begins, step in steps_of(groups, printed, given.begin_lines()):
+        counts[int(begins), step] += 1
+    found: list[list[int]] = counts.tolist()
+    return found
 
 
 def _values(parts: Sequence[tuple[Any, Evidence]]) -> list[Any]:
@@ -1222,6 +1245,10 @@ def fitted(results: Sequence[Any]) -> str:
         weights = _weights(values, right)
         shown = ", ".join(f"{each:.3f}" for each in weights)
         lines.append(f"same {is_same}: ({shown}) of {len(own)}, {(~right).sum()} wrong")
+    steps = np.sum([text["steps"] for page in results for text in page["texts"]], 0)
+    for where, counts in zip(("within lines", "to new lines"), steps, strict=True):
+        shares = ", ".join(f"{each:.4f}" for each in counts / counts.sum())
+        lines.append(f"steps {where}: {shares} of {counts.sum():,}")
     return "\n".join(lines)
 
 

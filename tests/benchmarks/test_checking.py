@@ -81,6 +81,98 @@ def test_of_two_copies_the_one_that_is_found_counts():
     assert counted.tolist() == [False, True, True, False]
 
 
+@pytest.fixture
+def table() -> checking.Sheet:
+    """A page with a line and a table of three columns."""
+    rows = [
+        ["Goods", "Date", "Sum"],
+        ["Green tea", "1.2.", "5.00"],
+        ["Milk", "3.4.", "6.00"],
+    ]
+    words = ["Bought", "here"]
+    parts = ["line", ""]
+    columns = [0, 0]
+    for row in rows:
+        for column, cell in enumerate(row, 1):
+            for number, word in enumerate(cell.split()):
+                words.append(word)
+                parts.append("" if number else "cell" if column > 1 else "row")
+                columns.append(column)
+    return checking.Sheet(
+        name="a",
+        state="printed",
+        picture=Path("a.png"),
+        pdf=Path("a.pdf"),
+        words=[*words, "Thanks"],
+        blocks=list(range(len(words) + 1)),
+        misspelled={},
+        parts=[*parts, "line"],
+        cells=checking.cells_of([*parts, "line"], [*columns, 0]),
+    )
+
+
+def test_texts_keep_the_rows_of_tables(table, monkeypatch):
+    monkeypatch.setattr(checking, "ALTERATIONS", {})
+    text = checking.altered(table, np.random.default_rng(0))
+    assert checking.plain_text(text).splitlines() == [
+        "Bought here",
+        "Goods  Date  Sum",
+        "Green tea  1.2.  5.00",
+        "Milk  3.4.  6.00",
+        "Thanks",
+    ]
+    assert "| Green tea | 1.2. | 5.00 |\n" in checking.markdown(text)
+    for version in range(3):
+        given = checking.given_text(text, version)
+        assert [word.text for word in given.words] == table.words
+        assert given.begin_lines() == [part in ("line", "row") for part in table.parts]
+
+
+def test_tables_are_rearranged(table):
+    texts = set()
+    for seed in range(20):
+        moved = checking.rearranged(table, np.random.default_rng(seed))
+        assert sorted(moved.words) == sorted(table.words)
+        assert [moved.words[0], moved.words[-1]] == ["Bought", "Thanks"]
+        for cell in moved.cells:
+            assert moved.words[cell.words[0]] in {
+                "Goods",
+                "Date",
+                "Sum",
+                "Green",
+                "1.2.",
+                "5.00",
+                "Milk",
+                "3.4.",
+                "6.00",
+            }
+        texts.add(" ".join(moved.words[2:-1]))
+    assert "Goods Green tea Milk Date 1.2. 3.4. Sum 5.00 6.00" in texts
+    assert "Sum Date Goods 5.00 1.2. Green tea 6.00 3.4. Milk" in texts
+
+
+def test_cells_beside_and_below_each_other_are_exchanged(table):
+    found = set()
+    for seed in range(40):
+        edits: dict = {}
+        checking._exchanged(table, np.random.default_rng(seed), edits)
+        found.add(tuple(word for words, _ in edits.values() for word in words))
+    assert ("6.00", "5.00") in found
+    assert ("5.00", "1.2.") in found
+    assert not any("tea" in words for words in found)  # names of rows stay
+
+
+def test_what_is_measured_goes_on_where_it_was_stopped(tmp_path):
+    rows = checking.Rows(tmp_path / "rows.jsonl")
+    rows.add({"name": "a", "words": ["é"]})
+    with (tmp_path / "rows.jsonl").open("a") as file:
+        file.write('{"name": "b", "wor')
+    again = checking.Rows(tmp_path / "rows.jsonl")
+    assert again.names == {"a"}
+    again.add({"name": "c"})
+    assert [row["name"] for row in again.rows()] == ["a", "c"]
+
+
 def test_lists_are_numbered_as_browsers_do():
     html = "<ol><li>a<ul><li>x</ul><li>b</ol><ol><li>c</ol>"
     numbered = "<ol><li>1. a<ul><li>x</ul><li>2. b</ol><ol><li>1. c</ol>"
