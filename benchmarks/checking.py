@@ -2,6 +2,7 @@
 
     python benchmarks/checking.py FOLDER [--pages N] [--minutes N] [--systems NAME ...]
     python benchmarks/checking.py FOLDER --fit
+    python benchmarks/checking.py FOLDER --cells [--pages N]
     python benchmarks/checking.py FOLDER --long 200
 
 Letters, reports, tables, forms and receipts (the HTML of ``benchmarks/documents`` and its
@@ -24,8 +25,9 @@ FOLDER keeps pages, and a line of JSON for each page and each system that read i
 by ``--minutes`` or a person, goes on. Tables are of the pages that are done.
 
 ``--fit`` fits the weights and thresholds of ``vit_str/reading/checking/judging.py`` on other
-documents, languages and random pages than are measured. ``--long`` compares words with those of a
-long PDF file, and reads and checks some of its pages in processes of their own.
+documents, languages and random pages than are measured. ``--cells`` exchanges cells of tables and
+nothing else, on the text of the PDF files, without readers. ``--long`` compares words with those of
+a long PDF file, and reads and checks some of its pages in processes of their own.
 """
 
 import argparse
@@ -81,6 +83,7 @@ STATES = ("printed", "scanned", "photographed")
 PARTS = ("", "line", "cell", "row")
 """What parts words, from the least to the most."""
 DPI = 150
+_EXCHANGES = 8  # of cells, of a page in each order
 _READ_PAGES = 8  # of a long file, that are read
 TEXTS = 3  # of a page
 OWN = "vit-str read --page"
@@ -191,6 +194,9 @@ def main() -> None:
     parser.add_argument(
         "--long", type=int, metavar="N", help="a PDF file of so many pages instead"
     )
+    parser.add_argument(
+        "--cells", action="store_true", help="exchange cells alone, without readers"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="all numbers")
     options = parser.parse_args()
     from measuring import print_machine, table, write_json
@@ -200,6 +206,9 @@ def main() -> None:
     if options.long:
         print(table(long_file(folder, options.long)))
         print_machine()
+        return
+    if options.cells:
+        print(table(exchanged_cells(folder, page_sources(options.pages, options.fit))))
         return
     end = time.monotonic() + 60 * (options.minutes or np.inf)
     results = checked_pages(folder, options.pages, options.fit, end)
@@ -586,7 +595,16 @@ def altered(sheet: Sheet, random: np.random.Generator) -> Altered:
     kinds = random.permutation(list(ALTERATIONS))[:count]
     for kind in kinds:
         ALTERATIONS[kind](sheet, random, edits, before, left_out)
-    text = Altered(left_out=left_out)
+    return replace(with_edits(sheet, edits, before), left_out=left_out)
+
+
+def with_edits(
+    sheet: Sheet,
+    edits: Mapping[int, tuple[list[str], str]],
+    before: Mapping[int, tuple[list[str], str]],
+) -> Altered:
+    """A text of a page with words in place of some, and before some."""
+    text = Altered()
     part = "line"
     for place, word in enumerate(sheet.words):
         part = max(part, sheet.parts[place], key=PARTS.index)
@@ -993,6 +1011,77 @@ def _overlap(one: Any, other: Any) -> float:
     shared = max(0.0, width) * max(0.0, height)
     areas = [(b.right - b.left) * (b.bottom - b.top) for b in (one, other)]
     return shared / (sum(areas) - shared)
+
+
+def exchanged_cells(
+    folder: Path, sources: Sequence[tuple[str, str]]
+) -> list[list[str]]:
+    """What is found of exchanged cells where all words are read, in three orders of a text."""
+    counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(4, int))
+    for number, (name, source) in enumerate(sources):
+        if "<td" not in source:
+            continue
+        print(f"{number + 1} of {len(sources)}: {name}", file=sys.stderr)
+        sheet = set_page(folder, name, source, number)
+        printed = list(words_of(page_as_printed(sheet), 1))
+        for seed in range(_EXCHANGES):
+            random = np.random.default_rng([5, number, seed])
+            moved = rearranged(sheet, random)
+            parts = [part for part in moved.parts if part == "row"]
+            other = "columns in another order" if parts else "down columns"
+            for order, own in (("as printed", sheet), (other, moved)):
+                counts[order] += _outcomes(own, printed, random)
+    rows = [["order", "right words", "taken for exchanged", "exchanged words", "found"]]
+    for order, (right, wrong, altered_words, found) in sorted(counts.items()):
+        shares = wrong / right, found / max(1, altered_words)
+        rows.append(
+            [
+                order,
+                f"{right:,}",
+                f"{shares[0]:.2%}",
+                f"{altered_words:,}",
+                f"{shares[1]:.1%}",
+            ]
+        )
+    return rows
+
+
+def page_as_printed(sheet: Sheet) -> Page:
+    """A page with the text of its PDF file, in reading order."""
+    from vit_str.pages.pictures import PageOptions, pictures_in
+    from vit_str.pages.read.own_text import page_of_text
+
+    options = PageOptions(resolution=DPI, text_layer=True)
+    page = page_of_text(next(pictures_in(str(sheet.pdf), options)))
+    assert page is not None
+    return page
+
+
+def _outcomes(
+    sheet: Sheet, printed: Sequence[PageWord], random: np.random.Generator
+) -> np.ndarray:
+    """Words of a right text, and of these not at their own; exchanged words, and of these found."""
+    edits: dict[int, tuple[list[str], str]] = {}
+    _exchanged(sheet, random, edits)
+    right = Altered(sheet.words, [""] * len(sheet.words), sheet.parts)
+    at_home = _at_their_own(right, printed)
+    text = with_edits(sheet, edits, {})
+    exchanged = np.array(text.kinds) != ""
+    found = exchanged & ~_at_their_own(text, printed)
+    return np.array([len(at_home), (~at_home).sum(), exchanged.sum(), found.sum()])
+
+
+def _at_their_own(text: Altered, printed: Sequence[PageWord]) -> np.ndarray:
+    """Whether each word of a text stands for the same word of a page, or a part of it."""
+    words = [each.word.text for each in printed]
+    given = parse_text(plain_text(text), "text")
+    groups = align(text.words, words, [each.line for each in printed])
+    groups = with_exchanges(groups, text.words, printed, given.begin_lines())
+    own = np.zeros(len(text.words), bool)
+    for places, page in groups:
+        one = "".join(key(text.words[place]) for place in places)
+        own[list(places)] = one == "".join(key(words[place]) for place in page)
+    return own
 
 
 def long_file(folder: Path, count: int) -> list[list[str]]:

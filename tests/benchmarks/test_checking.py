@@ -52,7 +52,7 @@ def sheet() -> checking.Sheet:
         blocks=[0] * len(words),
         misspelled={len(WORDS): "library"},
         parts=["line", *[""] * len(WORDS)],
-        cells=[checking.Cell(1, row, 1, (place,)) for row, place in ((1, 7), (2, 10))],
+        cells=[checking.Cell(1, row, 2, (place,)) for row, place in ((1, 7), (2, 10))],
     )
 
 
