@@ -97,11 +97,38 @@ def test_what_is_no_text_is_refused_in_one_line(text, format_, reason):
 
 
 @pytest.mark.parametrize(
+    ("text", "format_", "begin"),
+    [
+        ("one two\nthree", "text", [True, False, True]),
+        (
+            "| a | b c |\n|---|---|\n| d | e |",
+            "markdown",
+            [True, False, False, True, False],
+        ),
+        (
+            "<table><tr><td>a</td>\n<td>b</td></tr>\n<tr><td>c</td></tr></table>\n<p>d<br>e",
+            "html",
+            [True, False, True, True, True],
+        ),
+        (
+            "<span class='ocr_line'><span class='ocrx_word'>a</span>\n"
+            "<span class='ocrx_word'>b</span></span><span class='ocr_line'>c</span>",
+            "hocr",
+            [True, False, True],
+        ),
+    ],
+)
+def test_words_know_whether_they_begin_a_line(text, format_, begin):
+    assert parse_text(text, format_).begin_lines() == begin
+
+
+@pytest.mark.parametrize(
     "part",
     ["\n", "-\n", "<!--", "[", "![", "**a", "_a", "`a", "<b", "&amp", "# ", "|-", "> "],
 )
 @pytest.mark.parametrize("format_", ["markdown", "html"])
 def test_time_grows_with_the_length_of_a_text(part, format_):
     began = time.process_time()
-    parse_text(f"word {part * 20_000} word", format_)
+    given = parse_text(f"word {part * 20_000} word", format_)
+    assert len(given.begin_lines()) == len(given.words)
     assert time.process_time() - began < 5

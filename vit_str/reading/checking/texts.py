@@ -47,7 +47,8 @@ _TAGS = re.compile(
     r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>|<!--(?:(?!<!--).)*?-->", re.DOTALL
 )
 _LINE_TAGS = re.compile(
-    r"<(/?(tr|p|div|li|dt|dd|table|h[1-6]|pre|blockquote)\b|br\b|span[^>]*ocr_)", re.I
+    r"<(/?(tr|p|div|li|dt|dd|table|h[1-6]|pre|blockquote)\b|br\b|span[^<>]{0,200}?ocr_(line|par|header|caption|textfloat))",
+    re.I,
 )
 _ENTITY = re.compile(r"&(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _FRONT_MATTER = re.compile(r"\A\s*---\n.*?\n---[ \t]*(\n|\Z)", re.DOTALL)
