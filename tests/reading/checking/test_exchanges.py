@@ -1,5 +1,8 @@
 """Numbers that a text has in each other's row."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from vit_str.pages.page import Word
@@ -110,6 +113,22 @@ def test_a_text_may_have_columns_in_another_order(columns):
     second = [printed(date, 500, n, slope_of(columns)) for n, date in enumerate(DATES)]
     text = rows(NAMES, DATES, AMOUNTS)
     assert partners(text, columns + second) == text.split()
+
+
+def test_stretches_may_go_on_over_pages():
+    """Words in random order, some of which follow each other from one page to the next."""
+    random = np.random.default_rng(0)
+    words = [f"{letter}{number}" for number in range(5, 15) for letter in "abcdefgh"]
+    page = [
+        replace(printed(word, 100 * (n % 4), n // 4), page=1 + n // 8, line=n // 4)
+        for n, word in enumerate(words)
+    ]
+    for _ in range(20):
+        stretches = np.split(np.array(words), np.sort(random.integers(1, 80, 30)))
+        random.shuffle(stretches)
+        text = " ".join(np.concatenate(stretches))
+        found = partners(text, page)
+        assert len(found) == len(words)
 
 
 def slope_of(columns: list[PageWord]) -> float:

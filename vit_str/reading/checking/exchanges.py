@@ -319,7 +319,7 @@ class Geometry:
     def are_aligned(self, some: Sequence[int], others: Sequence[int]) -> bool:
         """Whether words are in one row, or one column, with others."""
         first = some[0]
-        if self._pages[first] != self._pages[others[0]]:
+        if len({*self._pages[[*some, *others]].tolist()}) > 1:
             return False
         near, words = self._seen_from(first)
         own = words[[word - near.start for word in some]]
