@@ -55,6 +55,11 @@ def test_tags_part_words_only_where_browsers_do():
     assert words(page) == ["Fifteen", "men", "<all>", "on", "1", "2"]
 
 
+def test_a_comment_without_an_end_hides_the_rest_as_in_browsers():
+    given = parse_text("<p>one <!-- two --> three <!-- four <!-- five", "html")
+    assert [word.text for word in given.words] == ["one", "three"]
+
+
 def test_words_know_their_places():
     text = "A **bo**ld &amp; <i>sl</i>anted\nword"
     given = parse_text(text, "markdown")

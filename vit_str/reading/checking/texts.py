@@ -232,7 +232,9 @@ class _Tags(HTMLParser):
         self._hidden = 0
         self._shown: list[tuple[int, int]] = []
         self._parting: list[int] = []
-        self.feed(text)
+        # What nobody ends is a comment up to the end, which the parser would look for at each
+        comment = text.find("<!--", text.rfind("-->") + 1)
+        self.feed(text if comment < 0 else text[:comment])
         self.close()
         self.outside = list(self._gaps(len(text)))
 
