@@ -72,6 +72,7 @@ from vit_str.pages.read.quotes import with_low_quotes
 from vit_str.pages.read.settling import MarkStyle, settled, with_apostrophes
 from vit_str.pages.read.shapes import shapes_on
 from vit_str.pages.read.spaces import without_odd_spaces
+from vit_str.pages.read.underscores import with_low_lines
 from vit_str.scripts.evidence import (
     are_mostly_unknown,
     is_surer,
@@ -270,8 +271,8 @@ class PageReader:
             lines, direction = self._read_lines(image, found)
         lines, check_boxes = self._without_check_boxes(lines, image)
         lines = [self._without_strikes(line) for line in lines]
-        if not self.reader.is_constrained:  # to texts that may have such spaces
-            lines = list(map(_without_odd_spaces, lines))
+        if not self.reader.is_constrained:  # to texts that may be written so
+            lines = list(map(_spaced, lines))
         lines = self._look_again(lines, boxes)
         readings = chain.from_iterable(line.readings for line in lines)
         unread = sum(reading.is_left_out for reading in readings)
@@ -603,10 +604,10 @@ def _box_of(points: np.ndarray) -> np.ndarray:
     return np.concatenate([points.min(0), points.max(0)])
 
 
-def _without_odd_spaces(line: _Line) -> _Line:
-    """A line without the spaces that are more probably none."""
+def _spaced(line: _Line) -> _Line:
+    """A line with low lines where there are strokes, and without odd spaces."""
     strip = line.words[0][0].strip
-    reading = without_odd_spaces(strip, line.whole)
+    reading = without_odd_spaces(strip, with_low_lines(strip, line.whole))
     if reading is line.whole:
         return line
     return replace(line, words=words_of(whole(strip), reading), whole=reading)
