@@ -59,6 +59,7 @@ from vit_str.pages.read.check_boxes import (
     with_check_boxes,
 )
 from vit_str.pages.read.directions import Directions
+from vit_str.pages.read.doubles import without_doubles
 from vit_str.pages.read.elisions import with_elisions
 from vit_str.pages.read.pieces import (
     Piece,
@@ -72,7 +73,11 @@ from vit_str.pages.read.quotes import with_low_quotes
 from vit_str.pages.read.settling import MarkStyle, settled, with_apostrophes
 from vit_str.pages.read.shapes import shapes_on
 from vit_str.pages.read.spaces import without_odd_spaces
-from vit_str.pages.read.underscores import with_low_lines
+from vit_str.pages.read.underscores import (
+    LOW_LINE,
+    is_same_without_low_lines,
+    with_low_lines,
+)
 from vit_str.scripts.evidence import (
     are_mostly_unknown,
     is_surer,
@@ -545,6 +550,10 @@ class PageReader:
     ) -> tuple[tuple[tuple[Word, ...], ...], ...]:
         """Words of the lines in reading order, with bullets before them, and boxes to tick."""
         lines = [line for line in lines if line.words]
+        on_page = [words_on_page(line.words) for line in lines]
+        words = without_doubles([line.words for line in lines], on_page)
+        lines = [line for line, left in zip(lines, words, strict=True) if left]
+        words = [left for left in words if left]
         quadrilaterals = [line.quadrilateral for line in lines]
         turned = [upright(turn_points(each, -direction)) for each in quadrilaterals]
         level = leveling(turned)
@@ -556,7 +565,6 @@ class PageReader:
             corners = leveled([word.polygon for word in line])
             return list(np.concatenate([corners.min(1), corners.max(1)], 1))
 
-        words = [words_on_page(line.words) for line in lines]
         if _is_print(lines):  # lists are in print, and photographs full of spots
             words = with_bullets(image, words)
         quarters = [line.quarters for line in lines]
@@ -718,6 +726,8 @@ def _surer(reader: Reader, line: Reading, word: Reading, style: MarkStyle) -> Re
         return word
     if word.is_left_out and per_character([line]) < SURE:
         return word
+    if LOW_LINE in line.text and is_same_without_low_lines(line.text, word.text):
+        return line  # its strokes were measured
     is_better = _HEADSTART * per_character([word]) > per_character([line])
     return settled(word if is_better else line, line, word, style)
 

@@ -28,6 +28,7 @@ _THICKEST = 0.15
 # Over the height of small letters: a low line is about as wide, white wider than this is a space
 _SHORTEST = 0.6
 _SPACE = 0.45
+_WIDTH = 1.1  # of a low line
 _UNDER_LETTERS = 0.6  # a line that goes on so far is that of an underlined word
 _FULL = 0.9  # share of the columns of a stroke that are dark
 
@@ -72,6 +73,11 @@ def with_low_lines(strip: Strip, reading: Reading) -> Reading:
     return _stripped(reading, characters)
 
 
+def is_same_without_low_lines(text: str, other: str) -> bool:
+    """Whether two texts differ by low lines at most."""
+    return text.replace(LOW_LINE, "") == other.replace(LOW_LINE, "")
+
+
 def _spans(reading: Reading) -> list[tuple[str, tuple[float, float]]]:
     """The words of a line, and where they begin and end."""
     found = []
@@ -96,7 +102,7 @@ def _middle(character: Character) -> float:
 
 def _written(stroke: _Stroke, size: float, height: int) -> list[Character]:
     """Low lines, as many as fit, with spaces where there is white beside them."""
-    count = max(1, round((stroke.right - stroke.left) / size))
+    count = max(1, round((stroke.right - stroke.left) / (_WIDTH * size)))
     step = (stroke.right - stroke.left) / count
     sides = [stroke.left + place * step for place in range(count + 1)]
     lines = [
