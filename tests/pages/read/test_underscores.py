@@ -49,6 +49,7 @@ def read(
         ("a_b c_d", "a b c d"),
         ("name: ____", "name:     "),
         ("on ____ only", "on      only"),
+        ("name ____ of CL", "name      of CL"),
         ("max_workers", "max_workers"),
     ],
 )
@@ -60,7 +61,7 @@ def test_strokes_between_letters_are_low_lines(text, seen, matplotlib_fonts):
     assert sides == sorted(sides)
 
 
-@pytest.mark.parametrize("text", ["two words", "a, b. c; d", "x = y - 1", "say 'so' now"])
+@pytest.mark.parametrize("text", ["two words", "a, b. c; d", "x = y - 1", "say 'so' now", "MODEL LAB L"])
 def test_other_lines_stay(text, matplotlib_fonts):
     strip, reading = read(matplotlib_fonts, text, text)
     assert with_low_lines(strip, reading) is reading

@@ -29,8 +29,8 @@ _THICKEST = 0.15
 _SHORTEST = 0.6
 _SPACE = 0.45
 _WIDTH = 1.1  # of a low line
-_UNDER_LETTERS = 0.6  # a line that goes on so far is that of an underlined word
-_FULL = 0.9  # share of the columns of a stroke that are dark
+_UNDER_LETTERS = 0.12  # what goes on so far is the foot of an L, or below an underlined word
+_SMALL = 0.3  # of the height of a strip: below that an f does not lean over what follows
 
 
 class _Stroke(NamedTuple):
@@ -130,10 +130,11 @@ def _stripped(reading: Reading, characters: Sequence[Character]) -> Reading:
 
 def _strokes(dark: Bool[np.ndarray, "row column"], size: float) -> list[_Stroke]:
     """Low lines between letters."""
-    height, width = dark.shape
+    height = len(dark)
     first, last = (round(share * height) for share in _LETTERS)
     is_white = ~dark[first:last].any(0)
     foot = dark[round(_FOOT * height) :]
+    inked = np.flatnonzero(dark[round(_SMALL * height) : last].any(0))
     found = []
     for start, end in _runs(is_white):
         for left, right in _runs(foot[:, start:end].any(0)):
@@ -142,14 +143,12 @@ def _strokes(dark: Bool[np.ndarray, "row column"], size: float) -> list[_Stroke]
             rows = _rows(foot[:, start + left : start + right])
             if rows is None or _goes_on(foot[rows], start, end, size):
                 continue
-            found.append(
-                _Stroke(
-                    start + left,
-                    start + right,
-                    left if start else 0,
-                    end - start - right if end < width else 0,
-                )
-            )
+            left, right = start + left, start + right
+            before = inked[inked < left]
+            behind = inked[inked >= right]
+            white_before = left - int(before[-1]) - 1 if len(before) else 0
+            white_behind = int(behind[0]) - right if len(behind) else 0
+            found.append(_Stroke(left, right, white_before, white_behind))
     return found
 
 
@@ -167,12 +166,12 @@ def _rows(stroke: Bool[np.ndarray, "row column"]) -> slice | None:
 def _goes_on(
     rows: Bool[np.ndarray, "row column"], start: int, end: int, size: float
 ) -> bool:
-    """Whether a stroke between two letters goes on under one of them."""
-    reach = round(_UNDER_LETTERS * size)
+    """Whether what is between two letters goes on under one of them."""
+    reach = max(2, round(_UNDER_LETTERS * size))
     dark = rows.any(0)
     before = dark[max(0, start - reach) : start]
     behind = dark[end : end + reach]
-    return any(len(side) == reach and side.mean() >= _FULL for side in (before, behind))
+    return any(len(side) == reach and side.all() for side in (before, behind))
 
 
 def _runs(row: Bool[np.ndarray, " column"]) -> list[tuple[int, int]]:
