@@ -35,8 +35,12 @@ def test_a_turned_line_is_one_piece_as_it_is_read(quarters):
 
 
 def test_lines_of_a_stamp_are_pieces_each():
-    two = np.concatenate([on_page(1), on_page(1)[3:] + [60, 0]])
-    assert [piece.tolist() for piece in turned_pieces(two, 0.0)] == [[3, 4, 5], [6, 7, 8]]
+    other = on_page(1)[3:] + np.array([60, 0])
+    two = np.concatenate([on_page(1), other])
+    assert [piece.tolist() for piece in turned_pieces(two, 0.0)] == [
+        [3, 4, 5],
+        [6, 7, 8],
+    ]
 
 
 def found(polygons: np.ndarray, quarters: int | None = None) -> Found:

@@ -75,7 +75,7 @@ def test_wide_white_that_is_read_surely_is_a_space(text):
     assert kept(text, confidence=0.9999, white=22) == text
 
 
-@pytest.mark.parametrize("text", ["two words", "4111 1111", "( ) yes", "a 1"])
+@pytest.mark.parametrize("text", ["two words", "4111 1111", "( ) yes", "a 1", "제 1조"])
 def test_spaces_of_common_text_stay_in_doubt(text):
     assert kept(text, white=13) == text
 

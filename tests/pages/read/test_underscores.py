@@ -61,7 +61,9 @@ def test_strokes_between_letters_are_low_lines(text, seen, matplotlib_fonts):
     assert sides == sorted(sides)
 
 
-@pytest.mark.parametrize("text", ["two words", "a, b. c; d", "x = y - 1", "say 'so' now", "MODEL LAB L"])
+@pytest.mark.parametrize(
+    "text", ["two words", "a, b. c; d", "x = y - 1", "say 'so' now", "MODEL LAB L"]
+)
 def test_other_lines_stay(text, matplotlib_fonts):
     strip, reading = read(matplotlib_fonts, text, text)
     assert with_low_lines(strip, reading) is reading

@@ -1,4 +1,4 @@
-"""Ink that two lines claim: where their boxes overlap, a stem of one is a 1 or an l of the other."""
+"""Ink that two lines claim: where their boxes overlap, a stem of one is a 1 of the other."""
 
 from collections.abc import Sequence
 from itertools import chain

@@ -29,8 +29,12 @@ _THICKEST = 0.15
 _SHORTEST = 0.6
 _SPACE = 0.45
 _WIDTH = 1.1  # of a low line
-_UNDER_LETTERS = 0.12  # what goes on so far is the foot of an L, or below an underlined word
-_SMALL = 0.3  # of the height of a strip: below that an f does not lean over what follows
+_UNDER_LETTERS = (
+    0.12  # what goes on so far is the foot of an L, or below an underlined word
+)
+_SMALL = (
+    0.3  # of the height of a strip: below that an f does not lean over what follows
+)
 
 
 class _Stroke(NamedTuple):
@@ -144,6 +148,8 @@ def _strokes(dark: Bool[np.ndarray, "row column"], size: float) -> list[_Stroke]
             if rows is None or _goes_on(foot[rows], start, end, size):
                 continue
             left, right = start + left, start + right
+            if left < 2 or right > dark.shape[1] - 2:
+                continue  # cut by the end of the strip: a line to write on
             before = inked[inked < left]
             behind = inked[inked >= right]
             white_before = left - int(before[-1]) - 1 if len(before) else 0
@@ -167,11 +173,15 @@ def _goes_on(
     rows: Bool[np.ndarray, "row column"], start: int, end: int, size: float
 ) -> bool:
     """Whether what is between two letters goes on under one of them."""
-    reach = max(2, round(_UNDER_LETTERS * size))
     dark = rows.any(0)
-    before = dark[max(0, start - reach) : start]
-    behind = dark[end : end + reach]
-    return any(len(side) == reach and side.all() for side in (before, behind))
+    near = max(2, round(_FOOT_OF_LETTER * size))
+    far = max(2, round(_UNDER_LETTERS * size))
+    before = dark[max(0, start - far) : start][::-1]
+    behind = dark[end : end + far]
+    return any(
+        len(side) >= near and (side[:near].all() or side.mean() >= _BROKEN)
+        for side in (before, behind)
+    )
 
 
 def _runs(row: Bool[np.ndarray, " column"]) -> list[tuple[int, int]]:
