@@ -60,7 +60,7 @@ def test_widths_are_told_over_the_distance_of_characters():
     [
         ("d3 1f0a35", "d31f0a35"),
         ("b561 a4", "b561a4"),
-        ("len (name)", "len(name)"),
+        ("x = len (name)", "x = len(name)"),
         ("f(a [0] )", "f(a[0])"),
         ("clear( )", "clear()"),
         ("BED- AND", "BED-AND"),
@@ -75,7 +75,9 @@ def test_wide_white_that_is_read_surely_is_a_space(text):
     assert kept(text, confidence=0.9999, white=22) == text
 
 
-@pytest.mark.parametrize("text", ["two words", "4111 1111", "( ) yes", "a 1", "제 1조"])
+@pytest.mark.parametrize(
+    "text", ["two words", "4111 1111", "( ) yes", "a word (so)", "제 1조"]
+)
 def test_spaces_of_common_text_stay_in_doubt(text):
     assert kept(text, white=13) == text
 

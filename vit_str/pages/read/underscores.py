@@ -29,12 +29,13 @@ _THICKEST = 0.15
 _SHORTEST = 0.6
 _SPACE = 0.45
 _WIDTH = 1.1  # of a low line
-_UNDER_LETTERS = (
-    0.12  # what goes on so far is the foot of an L, or below an underlined word
-)
-_SMALL = (
-    0.3  # of the height of a strip: below that an f does not lean over what follows
-)
+# What goes on so far under a letter is its foot, as that of an L; and so far, if in part, a line
+# below words
+_FOOT_OF_LETTER = 0.12
+_UNDER_LETTERS = 0.6
+_BROKEN = 0.5  # share of such a line that a scan leaves
+# Of the height of a strip: below that an f does not lean over what follows
+_SMALL = 0.3
 
 
 class _Stroke(NamedTuple):
