@@ -153,7 +153,7 @@ class LineReader:
         characters = (
             Character(
                 character,
-                1.0 if character == " " else self.confidence,
+                self.confidence,
                 Box(place * side, 0, (place + 1) * side, image.height),
             )
             for place, character in enumerate(text)
