@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -64,15 +64,17 @@ def with_low_lines(strip: Strip, reading: Reading) -> Reading:
     if not strokes:
         return reading
     middles = [_middle(reading.characters[place]) for place in letters]
-    parts: dict[int, list[Character]] = {}
+    parts: dict[int, list[_Stroke]] = {}
     for stroke in strokes:
         middle = (stroke.left + stroke.right) / 2
-        place = int(np.searchsorted(middles, middle))
-        parts.setdefault(place, []).extend(_written(stroke, size, len(strip.ink)))
+        parts.setdefault(int(np.searchsorted(middles, middle)), []).append(stroke)
     characters: list[Character] = []
     before = 0
     for number, place in enumerate([*letters, len(reading.characters)]):
-        characters += parts.get(number, reading.characters[before:place])
+        read = reading.characters[before:place]
+        own = parts.get(number, [])
+        written = [_written(stroke, size, len(strip.ink), read) for stroke in own]
+        characters += chain.from_iterable(written) if written else read
         characters += reading.characters[place : place + 1]
         before = place + 1
     return _stripped(reading, characters)
@@ -105,8 +107,13 @@ def _middle(character: Character) -> float:
     return (box.left + box.right) / 2 if box else 0.0
 
 
-def _written(stroke: _Stroke, size: float, height: int) -> list[Character]:
-    """Low lines, as many as fit, with spaces where there is white beside them."""
+def _written(
+    stroke: _Stroke, size: float, height: int, read: Sequence[Character]
+) -> list[Character]:
+    """Low lines, as many as fit, with spaces where there is white beside them.
+
+    Where a reader sees a low line, it tells of spaces too.
+    """
     count = max(1, round((stroke.right - stroke.left) / (_WIDTH * size)))
     step = (stroke.right - stroke.left) / count
     sides = [stroke.left + place * step for place in range(count + 1)]
@@ -115,8 +122,11 @@ def _written(stroke: _Stroke, size: float, height: int) -> list[Character]:
         for left, right in pairwise(sides)
     ]
     space = Character(" ", 1.0)
-    before = [space] if stroke.white_before > _SPACE * size else []
-    behind = [space] if stroke.white_behind > _SPACE * size else []
+    is_read = any(each.character == LOW_LINE for each in read)
+    may_begin = not is_read or read[0].character.isspace()
+    may_end = not is_read or read[-1].character.isspace()
+    before = [space] if may_begin and stroke.white_before > _SPACE * size else []
+    behind = [space] if may_end and stroke.white_behind > _SPACE * size else []
     return [*before, *lines, *behind]
 
 
