@@ -112,7 +112,7 @@ def _written(
 ) -> list[Character]:
     """Low lines, as many as fit, with spaces where there is white beside them.
 
-    Where a reader sees a low line, it tells of spaces too.
+    Where a reader sees low lines alone, there are no spaces.
     """
     count = max(1, round((stroke.right - stroke.left) / (_WIDTH * size)))
     step = (stroke.right - stroke.left) / count
@@ -122,11 +122,9 @@ def _written(
         for left, right in pairwise(sides)
     ]
     space = Character(" ", 1.0)
-    is_read = any(each.character == LOW_LINE for each in read)
-    may_begin = not is_read or read[0].character.isspace()
-    may_end = not is_read or read[-1].character.isspace()
-    before = [space] if may_begin and stroke.white_before > _SPACE * size else []
-    behind = [space] if may_end and stroke.white_behind > _SPACE * size else []
+    has_space = not read or any(each.character.isspace() for each in read)
+    before = [space] if has_space and stroke.white_before > _SPACE * size else []
+    behind = [space] if has_space and stroke.white_behind > _SPACE * size else []
     return [*before, *lines, *behind]
 
 
@@ -147,12 +145,12 @@ def _strokes(dark: Bool[np.ndarray, "row column"], size: float) -> list[_Stroke]
     """Low lines between letters."""
     height = len(dark)
     first, last = (round(share * height) for share in _LETTERS)
-    is_white = ~dark[first:last].any(0)
+    is_white = np.asarray(~dark[first:last].any(0))
     foot = dark[round(_FOOT * height) :]
     inked = np.flatnonzero(dark[round(_SMALL * height) : last].any(0))
     found = []
     for start, end in _runs(is_white):
-        for left, right in _runs(foot[:, start:end].any(0)):
+        for left, right in _runs(np.asarray(foot[:, start:end].any(0))):
             if right - left < _SHORTEST * size:
                 continue
             rows = _rows(foot[:, start + left : start + right])
@@ -184,7 +182,7 @@ def _goes_on(
     rows: Bool[np.ndarray, "row column"], start: int, end: int, size: float
 ) -> bool:
     """Whether what is between two letters goes on under one of them."""
-    dark = rows.any(0)
+    dark: Bool[np.ndarray, " column"] = np.asarray(rows.any(0))
     near = max(2, round(_FOOT_OF_LETTER * size))
     far = max(2, round(_UNDER_LETTERS * size))
     before = dark[max(0, start - far) : start][::-1]
