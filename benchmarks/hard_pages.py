@@ -1,15 +1,17 @@
-"""Pages that are hard to decide: lone digits, minus signs, pictures on their head, codes.
+"""Pages that are hard to decide: lone digits, minus signs, turned pictures, codes, stamps.
 
     python benchmarks/hard_pages.py [KIND...] [--count 20] [--seed 1] [--model tiny] [--save FOLDER]
 
 Each kind is a function of this file that draws a page, other numbers, words, fonts and sizes in
 every one. A page is right if it holds the words that were drawn and no others, each as often;
-dashes are of one kind. Words are judged as a bag, with their F1. Codes that are meant to be
-doubtful count as kept if a word is there that is like it.
+dashes are of one kind, and so are several low lines. Words are judged as a bag, with their F1, and
+texts of several words by whether they are read in one piece. Codes that are meant to be doubtful
+count as kept if a word is there that is like it.
 """
 
 import argparse
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -34,6 +36,7 @@ ITEMS = (
     "Washer Filter Gasket Valve Belt"
 )
 NAMES = "Lisbon Tartu Ghent Malmö Cork Turin Bergen Basel Porto Graz Leipzig Dundee"
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"
 TWO_WAYS = "ON NO 99 66 SIS 96 69 1961 MOW pod SOS OHIO 8 0 NOON 906 SWIMS 16 91 NOM"
 MINUSES = "-–−"
 LIKENESS = 0.5  # of its characters that differ, at most, in a word that is a code
@@ -41,11 +44,12 @@ _DASHES = str.maketrans("–—−‐", "----")
 
 
 class Drawn(NamedTuple):
-    """A page, its words, and those that only have to be there, however they are read."""
+    """A page, its words, those that only have to be there, however they are read, and its texts."""
 
     image: Image.Image
     words: list[str]
     doubtful: list[str]
+    texts: list[str]
 
 
 class Sheet:
@@ -60,15 +64,23 @@ class Sheet:
         file = folder / "mpl-data/fonts/ttf" / chance.choice(FONTS)
         self.font = ImageFont.truetype(file, self.size)
         self.words: list[str] = []
+        self.texts: list[str] = []
 
     def write(self, x: float, y: float, text: str, anchor: str = "la") -> None:
         """A text whose anchor, as Pillow names them, is at a place."""
         self.pen.text((x, y), text, "black", self.font, anchor)
         self.words += text.split()
+        self.texts.append(text)
+
+    def paste(self, other: "Sheet", image: Image.Image, place: tuple[int, int]) -> None:
+        """What is written on another sheet, as a picture of it."""
+        self.image.paste(image, place)
+        self.words += other.words
+        self.texts += other.texts
 
     def drawn(self, doubtful: tuple[str, ...] = ()) -> Drawn:
         """What was drawn."""
-        return Drawn(self.image, self.words, [*doubtful])
+        return Drawn(self.image, self.words, [*doubtful], self.texts)
 
 
 def quantities(chance: random.Random) -> Drawn:
@@ -183,8 +195,7 @@ def turned_pictures(chance: random.Random) -> Drawn:
         label.write(30, 40 + place * 65, text)
     label.pen.rectangle((0, 0, 499, 329), outline="gray", width=3)
     turn = chance.choice((Image.Transpose.ROTATE_180, Image.Transpose.ROTATE_90))
-    sheet.image.paste(label.image.transpose(turn).resize(_fitting(turn)), (20, 70))
-    sheet.words += label.words
+    sheet.paste(label, label.image.transpose(turn).resize(_fitting(turn)), (20, 70))
     return sheet.drawn()
 
 
@@ -218,6 +229,93 @@ def look_alikes(chance: random.Random) -> Drawn:
     return sheet.drawn()
 
 
+def identifiers(chance: random.Random) -> Drawn:
+    """Long identifiers, dates without spaces, calls and words with hyphens, and spaces that are."""
+    sheet = Sheet(chance, 900, 470)
+
+    def some(signs: str, count: int) -> str:
+        return "".join(chance.choices(signs, k=count))
+
+    digits = "0123456789"
+    drawn = (
+        lambda: "-".join(some(digits + "abcdef", size) for size in (8, 4, 4, 4, 12)),
+        lambda: some(digits + "abcdef", chance.choice((16, 32, 40))),
+        lambda: some("ABCDEFGHJKLMNPRS" + digits, 17),
+        lambda: " ".join(("DE" + some(digits, 2), *(some(digits, 4) for _ in "1234"))),
+        lambda: f"{some(digits, 2)}{chance.choice(MONTHS.split())}20{some(digits, 2)}",
+        lambda: f"{chance.randint(1, 28)} {chance.choice(MONTHS.split())} 2011",
+        lambda: f"{chance.choice(NAMES.split()).lower()}(item[{some(digits, 1)}])",
+        lambda: f"{chance.choice(ITEMS.split()).lower()}.clear()",
+        lambda: "{}-{} {}".format(*chance.sample(NAMES.upper().split(), 3)),
+    )
+    for row in range(9):
+        sheet.write(30, 30 + row * 46, chance.choice(drawn)())
+    return sheet.drawn()
+
+
+def low_lines(chance: random.Random) -> Drawn:
+    """Names with low lines between words, and blanks to write on within sentences."""
+    sheet = Sheet(chance, 820, 420)
+
+    def name() -> str:
+        return "_".join(chance.sample(ITEMS.lower().split(), chance.randint(2, 3)))
+
+    blank = "_" * chance.randint(4, 12)
+    for row in range(8):
+        text = chance.choice(
+            (
+                f"{name()} = {name()}({name()})",
+                f"/home/{name()}/{name()}.txt",
+                f"from {name()} import {name()}",
+                f"The {chance.choice(ITEMS.split())} of {blank} is {blank} now",
+            )
+        )
+        sheet.write(30, 30 + row * 46, text)
+    return sheet.drawn()
+
+
+def stamps(chance: random.Random) -> Drawn:
+    """Lines of text with a line in the margin that runs upwards or downwards."""
+    sheet = Sheet(chance, 760, 520)
+    for row in range(14):
+        words = chance.sample((ITEMS + " " + NAMES).lower().split(), 5)
+        sheet.write(90, 30 + row * 34, " ".join(words))
+    margin = Sheet(chance, 460, 40)
+    number = f"{chance.randint(1000, 9999)}.{chance.randint(1000, 9999)}"
+    place, word = chance.choice(NAMES.split()), chance.choice(ITEMS.lower().split())
+    margin.write(10, 8, f"{word} {number} {place} v{chance.randint(1, 9)}")
+    turn = chance.choice((Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_270))
+    sheet.paste(margin, margin.image.transpose(turn), (20, 30))
+    return sheet.drawn()
+
+
+def gutters(chance: random.Random) -> Drawn:
+    """Two justified columns, so near each other that boxes of lines may overlap."""
+    sheet = Sheet(chance, 1000, 460)
+    width = 400
+    gutter = round(sheet.size * chance.uniform(1.0, 1.6))
+    words = (ITEMS + " " + NAMES).lower().split()
+    for column in range(2):
+        for row in range(12):
+            line: list[str] = []
+            while sheet.font.getlength(" ".join([*line, "washer"])) < width:
+                line.append(chance.choice(words))
+            left = 30 + column * (width + gutter)
+            _justify(sheet, left, 30 + row * 33, line, width)
+    return sheet.drawn()
+
+
+def _justify(sheet: Sheet, left: float, y: float, line: list[str], width: int) -> None:
+    """Write words so that they fill a width."""
+    lengths = [sheet.font.getlength(word) for word in line]
+    space = (width - sum(lengths)) / max(1, len(line) - 1)
+    for word, length in zip(line, lengths, strict=True):
+        sheet.pen.text((left, y), word, "black", sheet.font)
+        left += length + space
+    sheet.words += line
+    sheet.texts.append(" ".join(line))
+
+
 KINDS: dict[str, Callable[[random.Random], Drawn]] = {
     each.__name__.replace("_", "-"): each
     for each in (
@@ -230,6 +328,10 @@ KINDS: dict[str, Callable[[random.Random], Drawn]] = {
         turned_pictures,
         codes,
         look_alikes,
+        identifiers,
+        low_lines,
+        stamps,
+        gutters,
     )
 }
 
@@ -256,7 +358,7 @@ def main() -> None:
     from measuring import print_machine, table, write_json
 
     reader = load_page(options.model)
-    rows = [["kind", "pages", "right", "words, F1", "codes kept"]]
+    rows = [["kind", "pages", "right", "words, F1", "texts whole", "codes kept"]]
     results = {}
     for kind in options.kinds or KINDS:
         scores = []
@@ -276,8 +378,9 @@ def main() -> None:
 
 def score(read: str, drawn: Drawn) -> dict[str, int]:
     """How many words were drawn, read, and read right; how many codes were kept."""
-    found = Counter(read.translate(_DASHES).split())
-    wanted = Counter(" ".join(drawn.words).translate(_DASHES).split())
+    words = _of_one_kind(read).split()
+    found = Counter(words)
+    wanted = Counter(_of_one_kind(" ".join(drawn.words)).split())
     hits = (found & wanted).total()
     rest = list((found - wanted).elements())
     kept = 0
@@ -286,7 +389,11 @@ def score(read: str, drawn: Drawn) -> dict[str, int]:
         if edit_distance(likest, code) <= LIKENESS * len(code):
             rest.remove(likest)
             kept += 1
+    texts = [_of_one_kind(text) for text in drawn.texts if len(text.split()) > 1]
+    line = f" {' '.join(words)} "
     return {
+        "texts": len(texts),
+        "whole": sum(f" {text} " in line for text in texts),
         "wanted": wanted.total(),
         "hits": hits,
         "others": len(rest),
@@ -295,13 +402,17 @@ def score(read: str, drawn: Drawn) -> dict[str, int]:
     }
 
 
+def _of_one_kind(text: str) -> str:
+    """A text with one kind of dash, and no more than one low line in a row."""
+    return re.sub("_+", "_", text.translate(_DASHES))
+
+
 def summary(scores: list[dict[str, int]]) -> list[str]:
-    """Pages that are right, F1 of words, and share of codes that are kept."""
+    """Pages that are right, F1 of words, texts in one piece, and codes that are kept."""
+    names = ("wanted", "hits", "others", "codes", "kept", "texts", "whole")
     total = Counter[str]()
     for each in scores:
-        total.update(
-            {name: each[name] for name in ("wanted", "hits", "others", "codes", "kept")}
-        )
+        total.update({name: each[name] for name in names})
     right = sum(
         each["hits"] == each["wanted"]
         and not each["others"]
@@ -311,7 +422,8 @@ def summary(scores: list[dict[str, int]]) -> list[str]:
     read = total["hits"] + total["others"]
     harmonic_mean = 2 * total["hits"] / (read + total["wanted"])
     kept = f"{total['kept']} of {total['codes']}" if total["codes"] else ""
-    return [str(right), f"{harmonic_mean:.1%}", kept]
+    whole = f"{total['whole']} of {total['texts']}" if total["texts"] else ""
+    return [str(right), f"{harmonic_mean:.1%}", whole, kept]
 
 
 if __name__ == "__main__":

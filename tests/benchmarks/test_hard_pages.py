@@ -24,10 +24,23 @@ def test_a_page_is_the_same_each_time_and_another_for_each_number(kind):
 
 def test_words_are_counted_as_a_bag_and_dashes_as_one_kind():
     drawn = hard_pages.Drawn(
-        hard_pages.Image.new("RGB", (9, 9)), ["−5", "5", "ID:"], ["0O1lI"]
+        hard_pages.Image.new("RGB", (9, 9)),
+        ["−5", "5", "a", "__:"],
+        ["0O1lI"],
+        ["−5 5", "a __:"],
     )
-    right = hard_pages.score("5 –5\nID: 001ll", drawn)
-    assert right == {"wanted": 3, "hits": 3, "others": 0, "codes": 1, "kept": 1}
-    wrong = hard_pages.score("5 5 ID:", drawn)
-    assert wrong == {"wanted": 3, "hits": 2, "others": 1, "codes": 1, "kept": 0}
-    assert hard_pages.summary([right, wrong]) == ["1", "83.3%", "1 of 2"]
+    right = hard_pages.score("–5\n5\na ___: 001ll", drawn)
+    assert right == {
+        "texts": 2,
+        "whole": 2,
+        "wanted": 4,
+        "hits": 4,
+        "others": 0,
+        "codes": 1,
+        "kept": 1,
+    }
+    wrong = hard_pages.score("5 5 a x _:", drawn)
+    assert (wrong["hits"], wrong["others"], wrong["kept"]) == (3, 2, 0)
+    assert wrong["whole"] == 0
+    expected = ["1", "82.4%", "2 of 4", "1 of 2"]
+    assert hard_pages.summary([right, wrong]) == expected

@@ -1,12 +1,15 @@
 """Signs of one kind are judged together, and told apart by what stands around them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from vit_str.characters.charset import charset_of
 from vit_str.decoding.ctc import best_alignments
+from vit_str.decoding.drafts import greedy_from_drafts
 from vit_str.decoding.hypotheses import Hypothesis
-from vit_str.decoding.look_alikes import LookAlikes
+from vit_str.decoding.look_alikes import DASHES, LookAlikes
 
 CHARSET = charset_of("latin")
 BLANK = len(CHARSET)
@@ -110,3 +113,24 @@ def test_texts_without_such_signs_are_as_ever():
     assert text == "Haus"
     assert found.ids == same.ids
     assert found.confidence == pytest.approx(same.confidence)
+
+
+def test_decoders_that_check_drafts_sum_dashes_too():
+    dashes = LookAlikes(CHARSET, (DASHES,))
+    columns = [{"–": 0.4, "-": 0.2, "1": 0.39}, *spelled("7")]
+    shares = np.full((1, 3, BLANK + 1), 1e-9)
+    for place, signs in enumerate(columns):
+        for sign, share in signs.items():
+            shares[0, place, CHARSET.encode(sign)[0]] = share
+    shares[0, 2, BLANK] = 1
+    draft = np.full((1, 5, BLANK + 1), 1e-9)
+    draft[0, [0, 2, 4], BLANK] = 1
+    draft[0, [1, 3]] = shares[0, :2]
+    drawn = SimpleNamespace(
+        scores=lambda encoded: np.log(draft),
+        verify=lambda encoded, labels: np.log(shares),
+    )
+    ((found,),) = greedy_from_drafts(drawn, [0], 1, BLANK, 5, look_alikes=dashes)
+    assert CHARSET.decode(found.ids) == "-7"
+    assert found.confidences == pytest.approx([0.6 / 0.99, 1], abs=1e-3)
+    assert dashes.alone(CHARSET.encode("0")) is None, "of other kinds"

@@ -657,6 +657,17 @@ class TestPage:
         )
         assert answer.headers["retry-after"] == "1"
 
+    def test_a_turned_photograph_is_turned_once(self, site, word):
+        exif = Image.Exif()
+        exif[0x0112] = 6  # a quarter to the right
+        turned = io.BytesIO()
+        with Image.open(io.BytesIO(word("Hallo", (300, 60)))) as picture:
+            turned_picture = picture.convert("RGB").transpose(Image.Transpose.ROTATE_90)
+            turned_picture.save(turned, "JPEG", exif=exif, quality=95)
+        record = site().post("/v1/page", content=turned.getvalue()).json()
+        assert (record["width"], record["height"]) == (300, 60)
+        assert record["text"] == "Hallo"
+
     def test_a_page_as_a_picture(self, site, word):
         pytest.importorskip("pypdfium2")
         file = word("Hallo", (300, 60), "PDF")

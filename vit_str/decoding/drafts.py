@@ -18,6 +18,7 @@ from vit_str.decoding.hypotheses import Hypothesis
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int64
 
+    from vit_str.decoding.look_alikes import LookAlikes
     from vit_str.engines.interface import Scorer
 
 
@@ -28,6 +29,7 @@ def greedy_from_drafts(
     end: int,
     longest: int,
     temperature: float = 1.0,
+    look_alikes: LookAlikes | None = None,
 ) -> list[list[Hypothesis]]:
     """What `beam_search` with a width of 1 finds, mostly in one call of the decoder.
 
@@ -41,22 +43,28 @@ def greedy_from_drafts(
         end: id of the end.
         longest: most characters.
         temperature: divides the scores.
+        look_alikes: signs whose probabilities are summed before a text is written.
     """
     found: list[list[Hypothesis]] = [[] for _ in range(count)]
     rows = np.arange(count)
-    texts = collapse(scorer.scores(encoded), longest)
+    drafts, _ = _summed(scorer.scores(encoded), look_alikes)
+    texts = collapse(drafts, longest)
     for _ in range(MOST_DRAFT_CHECKS):
         labels = texts[:, : longest - 1]
         remaining = encoded
         if len(rows) < count:
             remaining = scorer.select(encoded, rows.tolist())
-        scores = scorer.verify(remaining, labels) / temperature
+        verified = scorer.verify(remaining, labels) / temperature
+        scores, members = _summed(verified, look_alikes)
         texts = _until_end(scores.argmax(2), end)
         agreed = _equal(texts, labels)
         for place in np.flatnonzero(agreed):
             ids = texts[place]
             ids = ids[ids != PADDING]
-            found[rows[place]] = [text_hypothesis(ids, scores[place], end)]
+            hypothesis = text_hypothesis(ids, scores[place], end)
+            if look_alikes is not None:
+                hypothesis = look_alikes.told_apart(hypothesis, members[place])
+            found[rows[place]] = [hypothesis]
         rows = rows[~agreed]
         texts = texts[~agreed]
         if not len(rows):
@@ -66,6 +74,20 @@ def greedy_from_drafts(
     for row, hypotheses in zip(rows, searched, strict=True):
         found[row] = hypotheses
     return found
+
+
+def _summed(
+    scores: Float[np.ndarray, "row position symbol"], look_alikes: LookAlikes | None
+) -> tuple[
+    Float[np.ndarray, "row position symbol"], Float[np.ndarray, "row position member"]
+]:
+    """Scores with those of a kind at its first sign, and the probabilities of its signs."""
+    if look_alikes is None:
+        return scores, np.empty((*scores.shape[:2], 0), scores.dtype)
+    shifted = np.exp(scores - scores.max(2, keepdims=True))
+    shares = shifted / shifted.sum(2, keepdims=True)
+    members = look_alikes.sum_up(shares)
+    return np.log(np.maximum(shares, np.finfo(shares.dtype).tiny)), members
 
 
 def _until_end(

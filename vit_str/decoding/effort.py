@@ -51,7 +51,8 @@ class DecodingOptions:
         decoding: see `Interface`.
         refinements: see `Interface`.
         drafts: see `Interface`.
-        look_alikes: signs whose probabilities CTC sums before it judges a text; None for none.
+        look_alikes: signs whose probabilities are summed before a text is judged, by CTC and by
+            decoders that check drafts; None for none.
     """
 
     loop: str
@@ -115,11 +116,19 @@ def decoding_options(model: Model, effort: str | None) -> DecodingOptions:
         decoding=interface.decoding,
         refinements=interface.refinements,
         drafts=interface.drafts,
+        look_alikes=_dashes_of(model) if interface.drafts else None,
     )
     if effort is None:
         return options
     chosen = _effort(model, effort)
     return replace(options, decoding=chosen.decoding, refinements=chosen.refinements)
+
+
+def _dashes_of(model: Model) -> LookAlikes:
+    """Dashes of any kind: which one it is makes no word doubtful."""
+    from vit_str.decoding.look_alikes import DASHES, LookAlikes
+
+    return LookAlikes(model.charset, (DASHES,))
 
 
 def rereading_options(model: Model, effort: str | None) -> RereadingOptions:

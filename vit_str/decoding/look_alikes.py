@@ -8,6 +8,7 @@ from the share of each, times how likely it is at such a place.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
     from vit_str.characters.charset import Charset
+    from vit_str.decoding.hypotheses import Hypothesis
 
-_DASHES = "-–—"
+DASHES = "-–—"
+"""A minus or hyphen, and longer ones."""
 _ZEROS = "0O○ОΟ"
 _ROUND = _ZEROS + "o•●°º"  # which are zeros, if they stand alone
 _QUOTES = ("'’‘′", '"“”″')
@@ -44,21 +47,21 @@ class LookAlikes:
 
     Args:
         charset: of a reader.
+        kinds: of signs that look alike; all if None.
     """
 
-    def __init__(self, charset: Charset) -> None:
+    def __init__(self, charset: Charset, kinds: Sequence[str] | None = None) -> None:
         self._charset = charset
         known = set(charset.characters)
-        kinds = [
-            [sign for sign in kind if sign in known]
-            for kind in (_DASHES, _ZEROS, *_QUOTES)
-        ]
-        kinds = [kind for kind in kinds if len(kind) > 1]
-        round_ = [sign for sign in _ROUND if sign in known]
+        if kinds is None:
+            kinds = (DASHES, _ZEROS, *_QUOTES)
+        known_kinds = [[sign for sign in kind if sign in known] for kind in kinds]
+        several = [kind for kind in known_kinds if len(kind) > 1]
+        round_ = [sign for sign in _ROUND if sign in known and _ZEROS in kinds]
         self._round = np.array(charset.encode("".join(round_)), int)
-        self._ids = [np.array(charset.encode("".join(kind)), int) for kind in kinds]
+        self._ids = [np.array(charset.encode("".join(kind)), int) for kind in several]
         self._kind_of = {int(ids[0]): n for n, ids in enumerate(self._ids)}
-        self._members = np.unique(np.concatenate([self._round, *self._ids]))
+        self._members = np.unique(np.concatenate([self._round, *self._ids])).astype(int)
 
     def sum_up(
         self, shares: Float[np.ndarray, "*column symbol"]
@@ -99,12 +102,29 @@ class LookAlikes:
         Only at its beginning: elsewhere a dash between spaces parts two numbers.
         """
         text = self._charset.decode(ids[:3])
-        is_parted = text[:2] == f"{_DASHES[0]} " and text[2:].isdigit()
+        is_parted = text[:2] == f"{DASHES[0]} " and text[2:].isdigit()
         return (ids[0], *ids[2:]) if is_parted else None
 
     def of_kinds(self, ids: Sequence[int]) -> list[int]:
         """The places of symbols that stand for a kind."""
         return [place for place, id_ in enumerate(ids) if id_ in self._kind_of]
+
+    def told_apart(
+        self, hypothesis: Hypothesis, members: Float[np.ndarray, "position member"]
+    ) -> Hypothesis:
+        """A text of the first signs of their kinds, with those that they are.
+
+        Args:
+            hypothesis: the text.
+            members: probabilities of signs at each of its positions, as `sum_up` returns them.
+        """
+        places = self.of_kinds(hypothesis.ids)
+        if not places:
+            return hypothesis
+        ids = list(hypothesis.ids)
+        for place in places:
+            ids[place], _ = self.choose(hypothesis.ids, place, members[place])
+        return replace(hypothesis, ids=tuple(ids))
 
     def choose(
         self, ids: Sequence[int], place: int, members: Float[np.ndarray, " member"]
@@ -133,10 +153,10 @@ class LookAlikes:
 def _weights(signs: str, text: str, place: int) -> Float[np.ndarray, " sign"]:
     """How likely each sign of a kind is at a place, before the image is seen."""
     weights: Mapping[str, float]
-    if signs[0] == _DASHES[0] and _is_before_number(text, place):
+    if signs[0] == DASHES[0] and _is_before_number(text, place):
         weights = {"-": 1.0}
         rare = _NEVER
-    elif signs[0] == _DASHES[0] and _is_within_word(text, place):
+    elif signs[0] == DASHES[0] and _is_within_word(text, place):
         weights = {"-": 1.0}
         rare = _RARE
     elif signs[0] == _ZEROS[0]:
@@ -161,7 +181,7 @@ def _is_within_word(text: str, place: int) -> bool:
         return False
     start = text.rfind(" ", 0, place) + 1
     word = text[start:].partition(" ")[0]
-    return not sides.isdigit() or word.count(_DASHES[0]) > 1
+    return not sides.isdigit() or word.count(DASHES[0]) > 1
 
 
 def _weights_of_zeros(text: str, place: int) -> Mapping[str, float]:

@@ -65,7 +65,13 @@ def decode_texts(
         return write(CtcSteps(scores), temperature=1.0, margin=math.inf)
     if options.drafts and is_greedy:
         return greedy_from_drafts(
-            scorer, encoded, count, options.end, options.longest, options.temperature
+            scorer,
+            encoded,
+            count,
+            end=options.end,
+            longest=options.longest,
+            temperature=options.temperature,
+            look_alikes=options.look_alikes,
         )
     if options.loop == "step":
         return write(scorer.begin(encoded))

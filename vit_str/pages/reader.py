@@ -28,6 +28,7 @@ from vit_str.images.loading import (
 from vit_str.pages.arrange.choice import OpenNetwork, arrange_page
 from vit_str.pages.arrange.grids import grids
 from vit_str.pages.arrange.layout import arranged
+from vit_str.pages.arrange.leveling import turned_pieces
 from vit_str.pages.arrange.network import ArrangerNetwork, open_bundled
 from vit_str.pages.find.detection import (
     RAPIDOCR,
@@ -58,6 +59,7 @@ from vit_str.pages.read.check_boxes import (
     with_check_boxes,
 )
 from vit_str.pages.read.directions import Directions
+from vit_str.pages.read.doubles import without_doubles
 from vit_str.pages.read.elisions import with_elisions
 from vit_str.pages.read.pieces import (
     Piece,
@@ -70,6 +72,12 @@ from vit_str.pages.read.pieces import (
 from vit_str.pages.read.quotes import with_low_quotes
 from vit_str.pages.read.settling import MarkStyle, settled, with_apostrophes
 from vit_str.pages.read.shapes import shapes_on
+from vit_str.pages.read.spaces import without_odd_spaces
+from vit_str.pages.read.underscores import (
+    LOW_LINE,
+    is_same_without_low_lines,
+    with_low_lines,
+)
 from vit_str.scripts.evidence import (
     are_mostly_unknown,
     is_surer,
@@ -268,6 +276,8 @@ class PageReader:
             lines, direction = self._read_lines(image, found)
         lines, check_boxes = self._without_check_boxes(lines, image)
         lines = [self._without_strikes(line) for line in lines]
+        if not self.reader.is_constrained:  # to texts that may be written so
+            lines = list(map(_spaced, lines))
         lines = self._look_again(lines, boxes)
         readings = chain.from_iterable(line.readings for line in lines)
         unread = sum(reading.is_left_out for reading in readings)
@@ -281,7 +291,7 @@ class PageReader:
         page = Page(image.width, image.height, blocks, path, rules, unread=unread)
         if self.arranger is None:
             return page
-        shapes = shapes_on(page, image, check_boxes)
+        shapes = shapes_on(page, image, check_boxes, direction)
         return arrange_page(self.arranger(), page, shapes)
 
     def _read_lines(
@@ -312,11 +322,16 @@ class PageReader:
         is_asked_for = self.reader.language is not None
         if not is_asked_for and all(line.readers is self.readers for line in lines):
             readers = (self.readers,)
-        looks.settle(places, direction, read)
-        if looks.directions.expect_more(places, direction):
+        tried = set()
+        while (
+            direction not in tried
+        ):  # what lines tell each other depends on their page
+            tried.add(direction)
             looks.settle(places, direction, read)
-        if looks.directions.disagree(places, direction):
-            direction = looks.settle_page(places, direction, read)
+            if looks.directions.expect_more(places, direction):
+                looks.settle(places, direction, read)
+            if looks.directions.disagree(places, direction):
+                direction = looks.settle_page(places, direction, read)
         return looks.lines(places, direction), direction
 
     def _read_first(
@@ -418,7 +433,7 @@ class PageReader:
             return line
         piece = whole(cleaned)
         [reading] = line.readers.lines.read([piece.image], boxes=True)
-        return replace(line, words=words_of(piece, reading))
+        return replace(line, words=words_of(piece, reading), whole=reading)
 
     def _look_again(self, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
         """Lines whose doubtful words are as the surer of both of its readers reads them."""
@@ -535,6 +550,10 @@ class PageReader:
     ) -> tuple[tuple[tuple[Word, ...], ...], ...]:
         """Words of the lines in reading order, with bullets before them, and boxes to tick."""
         lines = [line for line in lines if line.words]
+        on_page = [words_on_page(line.words) for line in lines]
+        words = without_doubles([line.words for line in lines], on_page)
+        lines = [line for line, left in zip(lines, words, strict=True) if left]
+        words = [left for left in words if left]
         quadrilaterals = [line.quadrilateral for line in lines]
         turned = [upright(turn_points(each, -direction)) for each in quadrilaterals]
         level = leveling(turned)
@@ -546,7 +565,6 @@ class PageReader:
             corners = leveled([word.polygon for word in line])
             return list(np.concatenate([corners.min(1), corners.max(1)], 1))
 
-        words = [words_on_page(line.words) for line in lines]
         if _is_print(lines):  # lists are in print, and photographs full of spots
             words = with_bullets(image, words)
         quarters = [line.quarters for line in lines]
@@ -556,15 +574,18 @@ class PageReader:
         for box in alone:
             words.append([box])
             turned.append(upright(turn_points(np.array(box.polygon), -direction)))
-        word_boxes = list(map(boxes_of, words))
-        sides = [tuple(box) for box in chain.from_iterable(word_boxes)]
+        line_boxes = [_box_of(points @ level) for points in turned]
+        units, line_boxes = _in_units(words, line_boxes, direction, boxes_of)
+        unit_boxes = [[_around(boxes_of(unit)) for unit in line] for line in units]
+        sides = [tuple(box) for box in chain.from_iterable(unit_boxes)]
         blocks = arranged(
-            lines=words,
-            line_boxes=[_box_of(points @ level) for points in turned],
-            word_boxes=word_boxes,
+            lines=units,
+            line_boxes=line_boxes,
+            word_boxes=unit_boxes,
             grids=grids([leveled(rule) for rule in rules], max(image.size), sides),
         )
-        return tuple(map(self._with_marks, blocks))
+        rows = [[list(chain.from_iterable(row)) for row in block] for block in blocks]
+        return tuple(map(self._with_marks, rows))
 
     def _with_marks(
         self, rows: Sequence[Sequence[Word]]
@@ -589,6 +610,54 @@ def _first_picture(source: Any) -> Image.Image:
 def _box_of(points: np.ndarray) -> np.ndarray:
     """Left, top, right and bottom of some points."""
     return np.concatenate([points.min(0), points.max(0)])
+
+
+def _spaced(line: _Line) -> _Line:
+    """A line with low lines where there are strokes, and without odd spaces."""
+    strip = line.words[0][0].strip
+    reading = without_odd_spaces(strip, with_low_lines(strip, line.whole))
+    if reading is line.whole:
+        return line
+    return replace(line, words=words_of(whole(strip), reading), whole=reading)
+
+
+def _around(boxes: Sequence[np.ndarray]) -> np.ndarray:
+    """The box around some boxes."""
+    sides = np.array(boxes)
+    return np.concatenate([sides[:, :2].min(0), sides[:, 2:].max(0)])
+
+
+def _in_units(
+    lines: Sequence[Sequence[Word]],
+    line_boxes: Sequence[np.ndarray],
+    direction: int,
+    boxes_of: Callable[[Sequence[Word]], list[np.ndarray]],
+) -> tuple[list[list[tuple[Word, ...]]], list[np.ndarray]]:
+    """Lines of words that are arranged one by one, and lines across the page that stay whole.
+
+    Args:
+        lines: words of each.
+        line_boxes: of each, level.
+        direction: of the page, in quarters to the right.
+        boxes_of: the level boxes of words.
+    """
+    words = list(chain.from_iterable(lines))
+    polygons = np.array([word.polygon for word in words], float).reshape(-1, 4, 2)
+    pieces = turned_pieces(polygons, direction * math.pi / 2)
+    across = set(chain.from_iterable(piece.tolist() for piece in pieces))
+    numbers = iter(range(len(words)))
+    units = []
+    boxes = []
+    for line, box in zip(lines, line_boxes, strict=True):
+        kept = [(word,) for word in line if next(numbers) not in across]
+        if kept:
+            units.append(kept)
+            boxes.append(box)
+    for piece in pieces:
+        unit = tuple(words[number] for number in piece)
+        units.append([unit])
+        boxes.append(_around(boxes_of(unit)))
+    return units, boxes
 
 
 def _is_print(lines: Sequence[_Line]) -> bool:
@@ -657,6 +726,8 @@ def _surer(reader: Reader, line: Reading, word: Reading, style: MarkStyle) -> Re
         return word
     if word.is_left_out and per_character([line]) < SURE:
         return word
+    if LOW_LINE in line.text and is_same_without_low_lines(line.text, word.text):
+        return line  # its strokes were measured
     is_better = _HEADSTART * per_character([word]) > per_character([line])
     return settled(word if is_better else line, line, word, style)
 

@@ -104,9 +104,12 @@ class PageReader extends BrowserReader {
       }
     };
     let direction = await settlePage(places.slice(0, SAMPLE), looks.firstPage());
-    await settle(places, direction);
-    if (looks.expectMore(places, direction)) await settle(places, direction);
-    if (looks.disagree(places, direction)) direction = await settlePage(places, direction);
+    for (const tried = new Set(); !tried.has(direction); ) {
+      tried.add(direction); // what lines tell each other depends on their page
+      await settle(places, direction);
+      if (looks.expectMore(places, direction)) await settle(places, direction);
+      if (looks.disagree(places, direction)) direction = await settlePage(places, direction);
+    }
     return [places.map((place) => looks.lines[place][looks.line(place, direction)]), direction];
   }
 

@@ -114,14 +114,14 @@ def network(monkeypatch):
     from vit_str.pages.arrange import blocks
 
     told = Network(6.0)
-    grouped = blocks.grouped
+    pieces_of = blocks.pieces_of
 
-    def watched(level, gap, rules):
-        pieces = grouped(level, gap, rules)
+    def watched(found, level, shapes):
+        pieces = pieces_of(found, level, shapes)
         told.firsts = [level.texts[piece[0]] for piece in pieces]
         return pieces
 
-    monkeypatch.setattr(blocks, "grouped", watched)
+    monkeypatch.setattr(blocks, "pieces_of", watched)
     monkeypatch.setattr("vit_str.pages.arrange.choice._FEWEST", 3)
     return told
 

@@ -59,6 +59,14 @@ def test_three_dots_share_the_place_of_one_sign():
     assert [each.box.left for each in dots.characters] == [0, 1, 1, 1, 2]
 
 
+def test_a_bullet_within_a_word_is_a_dash():
+    dashes, bullet = reading("--clean"), reading("▪-clean")
+    assert settled(bullet, dashes, bullet, CURLY).text == "--clean"
+    assert settled(dashes, dashes, bullet, CURLY).text == "--clean"
+    alone, dash = reading("▪"), reading("-")
+    assert settled(alone, dash, alone, CURLY).text == "▪"
+
+
 def test_most_marks_tell_the_style_of_a_page():
     assert MarkStyle.of([reading("l’île"), reading('d’un "x’')]).typographic
     typed = [reading("it's"), reading("'5…'"), reading("6…")]

@@ -10,8 +10,8 @@ import numpy as np
 
 from vit_str.pages.arrange.decoding import Arranged, Scores, arranged
 from vit_str.pages.arrange.features import tokens_of
-from vit_str.pages.arrange.leveling import GAP, Found, leveled, upright_rules
-from vit_str.pages.arrange.pieces import Words, grouped
+from vit_str.pages.arrange.leveling import Found, leveled, pieces_of
+from vit_str.pages.arrange.pieces import Words
 from vit_str.pages.arrange.scores import NOTHING
 from vit_str.pages.arrange.tables import is_mark
 from vit_str.pages.page import BlockRole, Cell, Word
@@ -38,11 +38,13 @@ class Shapes(NamedTuple):
         rules: ends of ruled lines: x0, y0, x1, y1.
         grounds: left, top, right, bottom, lightness from 0 to 255.
         checks: boxes to tick: left, top, right, bottom, 1 if ticked.
+        quarters: by how many the page is turned to the right; None for what most words say.
     """
 
     rules: Sequence[Sequence[float]] = ()
     grounds: Sequence[Sequence[float]] = ()
     checks: Sequence[Sequence[float]] = ()
+    quarters: int | None = None
 
 
 class ArrangedPage(NamedTuple):
@@ -75,8 +77,9 @@ def arrange_words(
         words: of the page, at least one; a box to tick before its text, else in any order.
         shapes: what else is on it.
     """
-    level, level_shapes = leveled(_found(words, shapes))
-    pieces = grouped(level, GAP, upright_rules(level_shapes))
+    found_words = _found(words, shapes)
+    level, level_shapes = leveled(found_words)
+    pieces = pieces_of(found_words, level, level_shapes)
     pieces = _with_boxes_to_tick(level, pieces)
     tokens = tokens_of(level, pieces, level_shapes)
     places = tokens.places[: len(pieces), :4]
@@ -104,6 +107,7 @@ def _found(words: Sequence[Word], shapes: Shapes) -> Found:
         grounds=table(shapes.grounds, 5),
         pictures=table((), 4),
         checks=table(shapes.checks, 5),
+        quarters=shapes.quarters,
     )
 
 

@@ -1,5 +1,6 @@
 """Words of a page on their level, and the pieces of lines that they make."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 _SAME_LINE = 0.5  # share of the lower of two words that both have of a line
 _OVERLAP = 0.4  # heights by which neighbors may overlap
 _LIKE = 1.7  # times, by which heights of neighbors may differ
-_QUARTER = np.pi / 2
+_QUARTER = math.pi / 2
 
 
 class Words(NamedTuple):
@@ -30,16 +31,35 @@ class Words(NamedTuple):
     weights: "Float[np.ndarray, ' word']"
 
 
-def text_angle(polygons: "Float[np.ndarray, 'word 4 2']") -> float:
-    """The direction of most text, in radians to the right; 0 for level text."""
+def text_angle(
+    polygons: "Float[np.ndarray, 'word 4 2']", quarters: int | None = None
+) -> float:
+    """The direction of most text, in radians to the right; 0 for level text.
+
+    Args:
+        polygons: of words, clockwise, from where their text begins.
+        quarters: of a page that is known; only words that run as it does tell its direction.
+    """
     along = polygons[:, 1] - polygons[:, 0]
     directions = along[:, 0] + 1j * along[:, 1]
     if not np.abs(directions).sum():
         return 0.0
-    quarters = np.round(np.angle(directions) / _QUARTER).astype(int) % 4
-    lengths = np.bincount(quarters, np.abs(directions), 4)
-    most = int(lengths.argmax())
-    return float(np.angle(directions[quarters == most].sum()))
+    turns = np.round(np.angle(directions) / _QUARTER).astype(int) % 4
+    lengths = np.bincount(turns, np.abs(directions), 4)
+    most = int(lengths.argmax()) if quarters is None else quarters
+    if not lengths[most]:
+        return most * _QUARTER
+    return float(np.angle(directions[turns == most].sum()))
+
+
+def quarters_of(
+    polygons: "Float[np.ndarray, 'word 4 2']", angle: float
+) -> "Int64[np.ndarray, ' word']":
+    """By how many quarters each word is turned to the right of a direction, in radians."""
+    along = turned(polygons[:, 1] - polygons[:, 0], angle)
+    angles = np.arctan2(along[:, 1], along[:, 0])
+    quarters: Int64[np.ndarray, " word"] = np.round(angles / _QUARTER).astype(int) % 4
+    return quarters
 
 
 def turned(points: "Float[np.ndarray, '... 2']", angle: float) -> np.ndarray:

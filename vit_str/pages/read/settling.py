@@ -16,6 +16,7 @@ from vit_str.pages.read.quotes import one_character
 
 _ELLIPSIS = "…"
 _DOTS = "..."
+_BULLETS = frozenset("▪■•")  # which no word has, and a dash in one may look like
 _STRAIGHT = {"’": "'", "‘": "'", "“": '"', "”": '"'}
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])")
 # Of the apostrophes of a page, from which on the others were misread
@@ -86,6 +87,8 @@ def settled(chosen: Reading, line: Reading, word: Reading, style: MarkStyle) -> 
         if mine.isalpha() and not is_same_word:
             return mine
         is_wanted = None if mine.isalpha() else style.wants(mine)
+        if mine in _BULLETS or other in _BULLETS:
+            is_wanted = (mine in _BULLETS) == (len(own) == 1)
         if is_wanted is None:
             is_wanted = chosen is line
         return mine if is_wanted else other
@@ -129,6 +132,8 @@ def _shape(unit: str) -> str:
     """What is the same for units that look alike."""
     if unit == _ELLIPSIS:
         return _DOTS
+    if unit in _BULLETS:
+        return "-"
     small = unit.lower()
     base = unicodedata.normalize("NFD", small)[0]
     if small in _SAME_IN_CAPITALS or base in _SAME_IN_CAPITALS:
