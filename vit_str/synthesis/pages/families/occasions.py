@@ -159,9 +159,9 @@ def _with_names_at_left(design: Design, parts: list[Markup]) -> Markup:
     found = []
     for _ in parts:
         name = text.heading(design, 2, design.texts.exact("resume"), style="margin: 0")
-        inner = random.one(
-            _dated, _dated, rated, lambda d: lists.any_list(d, 2, 5), text.paragraph
-        )(design)
+        inner = _of_resume(
+            design, random.one("dated", "dated", "rated", "list", "text")
+        )
         row = (
             div(name, style=f"flex: 0 0 {wide}%; min-width: 0"),
             div(inner, class_="flow", style="flex: 1; min-width: 0"),
@@ -169,6 +169,17 @@ def _with_names_at_left(design: Design, parts: list[Markup]) -> Markup:
         css = f"display: flex; gap: 1.4em; padding: .6em 0; {line}"
         found.append(div(*row, style=css))
     return joined(*found)
+
+
+def _of_resume(design: Design, way: str) -> Markup:
+    """What stands under a heading of a CV."""
+    if way == "dated":
+        return _dated(design)
+    if way == "rated":
+        return rated(design)
+    if way == "list":
+        return lists.any_list(design, 2, 5)
+    return text.paragraph(design)
 
 
 def application(design: Design) -> list[Markup | None]:
@@ -254,14 +265,21 @@ def job_offer(design: Design) -> list[Markup | None]:
         body = joined(*made)
     ends = joined(
         text.heading(design, 2, texts.label("work")),
-        random.one(
-            facts.contact, text.address, lambda d: facts.running_facts(d, 2, 4, "below")
-        )(design),
+        _address(design, random.one("contact", "address", "facts")),
         text.button(design) if random.chance(0.3) else None,
     )
     if random.chance(0.4):
         ends = boxes.box(design, ends)
     return [main(top, body, ends), layout.running_foot(design, 0.4)]
+
+
+def _address(design: Design, way: str) -> Markup:
+    """Where to write to."""
+    if way == "contact":
+        return facts.contact(design)
+    if way == "address":
+        return text.address(design)
+    return facts.running_facts(design, 2, 4, "below")
 
 
 def event(design: Design) -> list[Markup | None]:

@@ -262,19 +262,19 @@ def statement(design: Design) -> Markup:
     if random.chance(0.3):
         name = f"{name} ({texts.phrase(1, 3)})"
     way = random.one("box", "box", "run", "run", "bar")
-    more = random.one(
-        formula, lambda d: lists.any_list(d, 2, 4), lambda _: None, lambda _: None
-    )
+    more: Markup | None = None
+    if random.chance(0.5):
+        more = formula(design) if random.chance(0.5) else lists.any_list(design, 2, 4)
     if way == "run":
         look = random.one("font-style: italic", "", "")
         stop = random.one(".", ":", " –")
         said = span(texts.text(1, 3), style=look)
         return joined(
             element("p", element("b", name + stop), " ", said, style="margin: .6em 0"),
-            more(design),
+            more,
         )
     head = text.heading(design, 3, name, style="margin-top: 0")
-    inner = (head, text.paragraph(design, 1, 3), more(design))
+    inner = (head, text.paragraph(design, 1, 3), more)
     if way == "bar":
         css = f"border-left: 4px solid {design.style.color}; padding-left: .8em; margin: .7em 0"
         return div(*inner, style=css)

@@ -324,11 +324,13 @@ def protocol(design: Design) -> list[Markup | None]:
     """What a meeting said, and who does what until when: a table, items, paragraphs with names."""
     random = design.random
     texts = design.texts
-    top = random.one(
-        lambda: tables.pairs(design, kind="phrase"),
-        lambda: facts.running_facts(design, 3, 6, "below"),
-        lambda: facts.fields(design, 4, 2),
-    )()
+    way = random.one("pairs", "facts", "fields")
+    if way == "pairs":
+        top = tables.pairs(design, kind="phrase")
+    elif way == "facts":
+        top = facts.running_facts(design, 3, 6, "below")
+    else:
+        top = facts.fields(design, 4, 2)
     parts: list[Content] = [text.heading(design, 1), top]
     for number in range(1, random.randint(3, 7)):
         mark = random.one("", f"{number}. ", f"TOP {number}: ", f"{number} ")
