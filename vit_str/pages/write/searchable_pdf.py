@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PDF = b"%PDF-"
 _LOOKED_AT = 1024  # bytes, in which a PDF file begins
-_DEEPEST = 50  # tree of pages
+_DEEPEST = 50  # tree of pages or fields
 _NARROWEST = 0.01  # scale of a space between words that touch
 
 
@@ -143,10 +143,21 @@ def _notes(file: ReadFile, pdf: "pikepdf.Pdf") -> Iterator[str]:
 
 
 def _is_signed(pdf: "pikepdf.Pdf") -> bool:
-    """Whether a file has a signature, by the flags of its forms or its permissions."""
+    """Whether a file has a signature, by its permissions, the flags of its forms or a field."""
     form = pdf.Root.get("/AcroForm")
-    flags = 0 if form is None else int(form.get("/SigFlags", 0))
-    return bool(flags & 1) or "/Perms" in pdf.Root
+    if form is None:
+        return "/Perms" in pdf.Root
+    flags = int(form.get("/SigFlags", 0))
+    return bool(flags & 1) or "/Perms" in pdf.Root or _has_signature(form, "/Fields")
+
+
+def _has_signature(node: "pikepdf.Object", below: str, depth: int = 0) -> bool:
+    """Whether one of the fields below a form or a field is signed."""
+    return depth < _DEEPEST and any(
+        (field.get("/FT") == "/Sig" and "/V" in field)
+        or _has_signature(field, "/Kids", depth + 1)
+        for field in node.get(below, ())
+    )
 
 
 def _add_text(pdf: "pikepdf.Pdf", pages: Sequence[DocumentPage]) -> None:
