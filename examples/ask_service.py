@@ -32,13 +32,15 @@ def main(path: str, url: str = "http://127.0.0.1:8000") -> int:
         reason = found.error if isinstance(found, Error) else "see the server's log"
         print(reason, file=sys.stderr)
         return 1
+    failures = 0
     for page in found.pages:
         if page.error:
+            failures += 1
             print(f"page {page.page}: {page.error}", file=sys.stderr)
         for block in page.structure:
             if block.role in ("heading", "table"):
                 print(f"{page.page}\t{block.role}\t{block.text}")
-    return 0
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
