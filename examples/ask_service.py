@@ -15,6 +15,7 @@ import sys
 from io import BytesIO
 from pathlib import Path
 
+from httpx import Timeout
 from reading_client import Client
 from reading_client.api.default import read_document
 from reading_client.models import DocumentRecord, Error, ReadDocumentFilesBody
@@ -26,19 +27,21 @@ def main(path: str, url: str = "http://127.0.0.1:8000") -> int:
     content = Path(path).read_bytes()
     upload = File(payload=BytesIO(content), file_name=Path(path).name)
     body = ReadDocumentFilesBody(files=[upload])
-    with Client(base_url=url, timeout=120) as client:
+    with Client(base_url=url, timeout=Timeout(120)) as client:
         found = read_document.sync(client=client, body=body)
     if not isinstance(found, DocumentRecord):
         reason = found.error if isinstance(found, Error) else "see the server's log"
         print(reason, file=sys.stderr)
         return 1
+    failures = 0
     for page in found.pages:
         if page.error:
+            failures += 1
             print(f"page {page.page}: {page.error}", file=sys.stderr)
         for block in page.structure:
             if block.role in ("heading", "table"):
                 print(f"{page.page}\t{block.role}\t{block.text}")
-    return 0
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

@@ -207,7 +207,8 @@ class EncoderBlock(nn.Module):
         """Add what attention and feed-forward find."""
         normed = self.attention_norm(x)
         x = x + self.attention(normed, normed)[0]
-        return x + self.feed_forward(self.feed_forward_norm(x))
+        changed: Tensor = x + self.feed_forward(self.feed_forward_norm(x))
+        return changed
 
 
 class DecoderBlock(nn.Module):
@@ -276,7 +277,8 @@ class Encoder(nn.Module):
         x = self.embed_patches(patches) + self.embed_positions.weight
         for block in self.blocks:
             x = block(x)
-        return self.norm(x)
+        features: Tensor = self.norm(x)
+        return features
 
 
 # 5. The decoder, which ViT leaves out: the next symbol, given those before it and the image. No

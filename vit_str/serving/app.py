@@ -49,9 +49,9 @@ from vit_str.serving.schemas import (
     DocumentQuery,
     PageQuery,
     PageRecord,
-    Readings,
     ReadQuery,
     SearchQuery,
+    WordReadings,
 )
 from vit_str.serving.service import (
     PageOfUpload,
@@ -145,7 +145,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
         operation_id="read_words",
         summary="Read pictures of one word or short line each",
         openapi_extra=PICTURES,
-        responses={200: {"model": Readings}, **ERRORS},
+        responses={200: {"model": WordReadings}, **ERRORS},
     )
     async def read(request: Request, query: Annotated[ReadQuery, Query()]) -> Response:
         async def work(body: bytearray) -> Response:

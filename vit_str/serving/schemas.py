@@ -120,7 +120,7 @@ class Record(BaseModel):
     error: str | None = None
 
 
-class Readings(BaseModel):
+class WordReadings(BaseModel):
     """A record for each picture, in their order."""
 
     readings: list[Record]

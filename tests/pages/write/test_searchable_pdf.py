@@ -132,13 +132,24 @@ def test_a_locked_file_stays_locked(page, tmp_path):
         write_searchable_pdf(both, tmp_path / "both.pdf")
 
 
-def test_a_signature_that_does_not_hold_is_told(page, tmp_path):
+def signed(fields: list, **form) -> bytes:
+    """A PDF file with a form."""
     with pikepdf.open(BytesIO(pdf())) as made:
-        made.Root.AcroForm = pikepdf.Dictionary(SigFlags=3, Fields=[])
+        made.Root.AcroForm = pikepdf.Dictionary(Fields=fields, **form)
         file = BytesIO()
         made.save(file)
-    _, notes = written(page, file.getvalue(), tmp_path)
-    assert len(notes) == 1 and "is signed, and the signature does not hold" in notes[0]
+    return file.getvalue()
+
+
+def test_a_signature_that_does_not_hold_is_told(page, tmp_path):
+    field = pikepdf.Dictionary(FT=pikepdf.Name.Sig, V=pikepdf.Dictionary())
+    within = pikepdf.Dictionary(Kids=[field])
+    for content in (signed([], SigFlags=3), signed([field]), signed([within])):
+        _, notes = written(page, content, tmp_path)
+        (note,) = notes
+        assert "is signed, and the signature does not hold" in note
+    empty = pikepdf.Dictionary(FT=pikepdf.Name.Sig)
+    assert written(page, signed([empty]), tmp_path)[1] == []
 
 
 def test_several_files_make_one(page, tmp_path):

@@ -101,6 +101,15 @@ def test_characters_that_no_sheet_can_hold_are_left_out(tmp_path):
     assert sheets_of([page], tmp_path).worksheets[0]["A1"].value == "bell ok"
 
 
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "＝", "＋", "－", "＠"])
+def test_nothing_is_computed_however_it_begins(sign, tmp_path):
+    page = page_of([line(f"{sign}cmd|'/c calc'!A1", 50, 50)])
+    cell = sheets_of([page], tmp_path).worksheets[0]["A1"]
+    assert cell.value.startswith(sign)
+    assert cell.data_type == "s" and cell.quotePrefix
+    assert tables_as_csv([page]).startswith(f"'{sign}cmd")
+
+
 def test_csv_has_plain_numbers_and_no_formulas():
     pages = [ruled_page(BILL), ruled_page([["a", "b"], ["1", "@x"]], 2)]
     rows = list(csv.reader(io.StringIO(tables_as_csv(pages))))

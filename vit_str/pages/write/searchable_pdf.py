@@ -1,16 +1,19 @@
 """Searchable PDF files: pages as they are, with invisible text where the words were read."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PIL import Image
+
 from vit_str.images.loading import load_pages
 from vit_str.machine import install_hint
 from vit_str.pages.page import Page
+from vit_str.pages.write import archive
 from vit_str.pages.write.document_pages import DocumentPage
 from vit_str.pages.write.glyphless_font import CHARACTER_WIDTH, add_font, encoded
 from vit_str.pages.write.text_layer import SetWord, TextLayer
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 _PDF = b"%PDF-"
 _LOOKED_AT = 1024  # bytes, in which a PDF file begins
-_DEEPEST = 50  # tree of pages
+_DEEPEST = 50  # tree of pages or fields
 _NARROWEST = 0.01  # scale of a space between words that touch
 
 
@@ -39,6 +42,7 @@ def write_searchable_pdf(files: Sequence[ReadFile], target: Path) -> list[str]:
 
     Pages of PDF files stay as they are, and pictures go in unchanged where PDF can hold them so.
     Pages that have text of their own get no other. A locked file stays locked, with its password.
+    A file of pictures alone is PDF/A-1b, unless some are in CMYK or another way that it forbids.
 
     Raises:
         ValueError: pikepdf or img2pdf is not installed, or a locked file is to be joined to others.
@@ -68,25 +72,33 @@ def write_searchable_pdf(files: Sequence[ReadFile], target: Path) -> list[str]:
             )
         for other in others:
             first.pages.extend(other.pages)
+        is_archival = not any(map(_is_pdf, files)) and archive.can_be_archived(first)
+        modes = pikepdf.ObjectStreamMode
+        if is_archival:
+            archive.make_archival(first)
         with target.open("wb") as output:  # which a path would replace, and it is held
             first.save(
                 output,
                 encryption=bool(locked),
-                object_stream_mode=pikepdf.ObjectStreamMode.generate,
+                min_version=archive.VERSION,
+                object_stream_mode=modes.disable if is_archival else modes.generate,
             )
     return notes
+
+
+def _is_pdf(file: ReadFile) -> bool:
+    """Whether a file is a PDF file, and none of pictures."""
+    if isinstance(file.source, bytes):
+        return _PDF in file.source[:_LOOKED_AT]
+    with open(file.source, "rb") as content:
+        return _PDF in content.read(_LOOKED_AT)
 
 
 def _opened(file: ReadFile) -> "pikepdf.Pdf":
     """A file as a PDF file."""
     import pikepdf
 
-    if not isinstance(file.source, bytes):
-        with open(file.source, "rb") as content:
-            start = content.read(_LOOKED_AT)
-    else:
-        start = file.source[:_LOOKED_AT]
-    if _PDF not in start:
+    if not _is_pdf(file):
         return pikepdf.open(BytesIO(_pdf_of_pictures(file.source)))
     source = BytesIO(file.source) if isinstance(file.source, bytes) else file.source
     return pikepdf.open(source, password=file.password or "")
@@ -98,17 +110,24 @@ def _pdf_of_pictures(source: Path | str | bytes) -> bytes:
 
     given = source if isinstance(source, bytes) else str(source)
     rotation = img2pdf.Rotation.ifvalid
-    try:
-        made: bytes = img2pdf.convert(given, rotation=rotation)
     # Of many kinds: of its own, of Pillow, or ValueError
-    except Exception:
-        pictures = []
-        for picture in load_pages(source):
-            file = BytesIO()
-            picture.save(file, "PNG")
-            pictures.append(file.getvalue())
-        made = img2pdf.convert(pictures)
-    return made
+    with suppress(Exception):
+        if not _is_transparent(source):
+            made: bytes = img2pdf.convert(given, rotation=rotation)
+            return made
+    pictures = []
+    for picture in load_pages(source):
+        file = BytesIO()
+        picture.save(file, "PNG")
+        pictures.append(file.getvalue())
+    drawn: bytes = img2pdf.convert(pictures)
+    return drawn
+
+
+def _is_transparent(source: Path | str | bytes) -> bool:
+    """Whether the first picture of a file has transparency, which archives do not take."""
+    with Image.open(BytesIO(source) if isinstance(source, bytes) else source) as image:
+        return image.has_transparency_data
 
 
 def _notes(file: ReadFile, pdf: "pikepdf.Pdf") -> Iterator[str]:
@@ -124,10 +143,21 @@ def _notes(file: ReadFile, pdf: "pikepdf.Pdf") -> Iterator[str]:
 
 
 def _is_signed(pdf: "pikepdf.Pdf") -> bool:
-    """Whether a file has a signature, by the flags of its forms or its permissions."""
+    """Whether a file has a signature, by its permissions, the flags of its forms or a field."""
     form = pdf.Root.get("/AcroForm")
-    flags = 0 if form is None else int(form.get("/SigFlags", 0))
-    return bool(flags & 1) or "/Perms" in pdf.Root
+    if form is None:
+        return "/Perms" in pdf.Root
+    flags = int(form.get("/SigFlags", 0))
+    return bool(flags & 1) or "/Perms" in pdf.Root or _has_signature(form, "/Fields")
+
+
+def _has_signature(node: "pikepdf.Object", below: str, depth: int = 0) -> bool:
+    """Whether one of the fields below a form or a field is signed."""
+    return depth < _DEEPEST and any(
+        (field.get("/FT") == "/Sig" and "/V" in field)
+        or _has_signature(field, "/Kids", depth + 1)
+        for field in node.get(below, ())
+    )
 
 
 def _add_text(pdf: "pikepdf.Pdf", pages: Sequence[DocumentPage]) -> None:

@@ -23,7 +23,8 @@ _MOST_ROWS = 1_048_576
 _MOST_COLUMNS = 16_384
 _LONGEST_CELL = 32_767  # characters
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # in XML
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how cells begin that spreadsheets compute
+# How cells begin that spreadsheets compute, in East Asia also with wide signs
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _WIDEST = 60  # characters of a column
 _NARROWEST = 8
 
