@@ -646,10 +646,12 @@ def _in_units(
     pieces = turned_pieces(polygons, direction * math.pi / 2)
     across = set(chain.from_iterable(piece.tolist() for piece in pieces))
     numbers = iter(range(len(words)))
-    units = []
+    units: list[list[tuple[Word, ...]]] = []
     boxes = []
     for line, box in zip(lines, line_boxes, strict=True):
-        kept = [(word,) for word in line if next(numbers) not in across]
+        kept: list[tuple[Word, ...]] = [
+            (word,) for word in line if next(numbers) not in across
+        ]
         if kept:
             units.append(kept)
             boxes.append(box)
