@@ -9,7 +9,7 @@ import pytest
 from vit_str.datasets import LabeledWord, Reason, Skipped, open_words
 from vit_str.datasets.folder import FolderReader
 from vit_str.datasets.named_images import NamedImagesReader
-from vit_str.images import loading
+from vit_str.images import loading, refusals
 
 NAMES = ("a.png", "more words/b 2.png", "더.png")
 
@@ -178,7 +178,8 @@ def test_names_that_are_too_long_are_of_no_file(folder):
 
 
 def test_files_that_are_larger_than_any_image_are_not_read(folder, monkeypatch):
-    monkeypatch.setattr(loading, "MAX_BYTES", 2_000_000)
+    for module in (loading, refusals):
+        monkeypatch.setattr(module, "MAX_BYTES", 2_000_000)
     with (folder / "a.png").open("r+b") as file:
         file.truncate(2_000_001)
     (folder / "labels.tsv").write_text("a.png\tone\n")

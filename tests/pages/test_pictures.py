@@ -140,7 +140,7 @@ def test_large_pictures_and_pages_are_decoded_apart(tmp_path, monkeypatch):
     small.save(
         tmp_path / "pages.tiff", save_all=True, append_images=[small.transpose(0)]
     )
-    monkeypatch.setattr(loading, "_upright_rgb", None)
+    monkeypatch.setattr(loading, "upright_rgb", None)
     (found,) = pictures_in(str(tmp_path / "large.png"))
     assert isinstance(found, Image.Image) and found.tobytes() == expected.tobytes()
     first, second = pictures_in(str(tmp_path / "pages.tiff"))

@@ -28,7 +28,7 @@ def test_a_damaged_record_is_passed_over(tmp_path):
     folder = PageFolder(tmp_path, ".txt", {})
     page = tmp_path / "page.png"
     page.touch()
-    folder.note(folder.state(str(page)), 1, 3)
+    folder.note(folder.state(str(page)))
     whole = folder.record.read_bytes()
     others = b'{"source": ["a"], "name": "b"}\n{"source": "a", "name": null}\n'
     folder.record.write_bytes(
@@ -36,7 +36,7 @@ def test_a_damaged_record_is_passed_over(tmp_path):
     )
     again = PageFolder(tmp_path, ".txt", {})
     again.target(str(page)).touch()
-    assert again.is_done(str(page)) and again.counts(str(page)) == (1, 3)
+    assert again.is_done(str(page))
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full disk of Linux")
@@ -45,5 +45,5 @@ def test_a_full_disk_names_the_record(tmp_path):
     folder.record = tmp_path / "record"
     folder.record.symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left") as raised:
-        folder.note({"source": "a.png"}, 1, 3)
+        folder.note({"source": "a.png"})
     assert raised.value.filename == str(folder.record)
