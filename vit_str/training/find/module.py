@@ -65,5 +65,7 @@ class FinderTraining(NetworkTraining[Finder, Batch]):
 
 
 def _found(finder: Finder, batch: Batch) -> Found:
+    # Channels last take two thirds of the time on a CPU, and suit tensor cores
+    images = batch.images.contiguous(memory_format=torch.channels_last)
     # Sums over many cells are not exact in half precision
-    return finder(batch.images.float() / 255).float()
+    return finder(images.float() / 255).float()
