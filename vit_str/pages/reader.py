@@ -323,9 +323,8 @@ class PageReader:
         if not is_asked_for and all(line.readers is self.readers for line in lines):
             readers = (self.readers,)
         tried = set()
-        while (
-            direction not in tried
-        ):  # what lines tell each other depends on their page
+        # What lines tell each other depends on the direction of their page
+        while direction not in tried:
             tried.add(direction)
             looks.settle(places, direction, read)
             if looks.directions.expect_more(places, direction):

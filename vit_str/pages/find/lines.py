@@ -17,9 +17,10 @@ from vit_str.pages.find.maps import (
     SHRUNK,
     to_height,
 )
+from vit_str.pages.find.runs import runs
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, Int64
+    from jaxtyping import Bool, Float
 
 CELL = 4
 """Pixels of a side of a cell."""
@@ -328,7 +329,7 @@ def _spans(core: _Core, middle: _Middle) -> list[tuple[float, float]]:
     gap = np.where(weight > 0, gap / np.maximum(weight, 1e-6), 0.0)
     place = np.bincount(bins, core.ink * middle.at, count) / np.maximum(weight, 1e-6)
     ends = [middle.start]
-    for start, end in _runs(gap > _GAP):
+    for start, end in runs(gap > _GAP):
         for run in _parted(gap, start, end):
             ends += _gap_between(gap, place, run, core.height)
     ends.append(middle.end)
@@ -338,14 +339,6 @@ def _spans(core: _Core, middle: _Middle) -> list[tuple[float, float]]:
         if end > start
     ]
     return spans or [(middle.start, middle.end)]
-
-
-def _runs(mask: "Bool[np.ndarray, ' cell']") -> "Iterator[tuple[int, int]]":
-    """Starts and ends of runs of true values."""
-    steps = np.diff(np.concatenate([[0], mask.astype(np.int8), [0]]))
-    starts: Int64[np.ndarray, " run"] = np.flatnonzero(steps > 0)
-    ends: Int64[np.ndarray, " run"] = np.flatnonzero(steps < 0)
-    yield from zip(starts.tolist(), ends.tolist(), strict=True)
 
 
 def _parted(gap: "Float[np.ndarray, ' cell']", start: int, end: int) -> list[slice]:

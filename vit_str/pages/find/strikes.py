@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from PIL import Image
 
-if TYPE_CHECKING:
-    from jaxtyping import Bool
+from vit_str.pages.find.runs import runs
 
+if TYPE_CHECKING:
     from vit_str.pages.find.ink import Ink
 
 _INKED = 0.4 * 255  # ink from which on a pixel is part of a stroke
@@ -57,23 +57,17 @@ def find_strikes(ink: Ink) -> list[Strike]:
     thick[1:] |= dark[first : last - 1]
     thick[:-1] |= dark[first + 1 : last]
     shortest = max(2, round(_SHORTEST * height))
-    runs = []
+    long_runs = []
     for row in range(last - first):
-        for left, right in _runs(thick[row], shortest):
-            runs.append((left - right, left, right, first + row))
+        for left, right in runs(thick[row]):
+            if right - left >= shortest:
+                long_runs.append((left - right, left, right, first + row))
     found: list[Strike] = []
-    for _, left, right, row in sorted(runs):  # the longest first
+    for _, left, right, row in sorted(long_runs):  # the longest first
         strike = _strike(ink, left, right, row)
         if strike and not any(_overlap(strike, other) for other in found):
             found.append(strike)
     return sorted(found)
-
-
-def _runs(row: Bool[np.ndarray, " column"], shortest: int) -> list[tuple[int, int]]:
-    """Where runs of ink begin and end."""
-    steps = np.flatnonzero(np.diff(np.pad(row.astype(np.int8), 1)))
-    pairs = steps.reshape(-1, 2).tolist()
-    return [(left, right) for left, right in pairs if right - left >= shortest]
 
 
 def _strike(ink: Ink, left: int, right: int, row: int) -> Strike | None:

@@ -2,8 +2,8 @@
 
 A space is as probable as the reader says, as its white is wide, and as spaces are at such a
 place: a logistic regression of 5,338 spaces that were read in 1,840 drawn lines of codes, dates,
-source and text, in 20 faces. Of its 174 false ones the sum removes 113, of the others none. Between
-plain words the reader is believed: scans fill white with noise.
+source and text, in 20 faces. Of these, on which it was fitted, it removes 113 of 174 false ones
+and none of the others. Between plain words the reader is believed: scans fill white with noise.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from vit_str.characters.alphabets import HANGUL, script_of
 from vit_str.decoding.readings import Character, Reading
+from vit_str.pages.find.runs import runs
 
 if TYPE_CHECKING:
     from vit_str.pages.find.geometry import Strip
@@ -25,9 +26,8 @@ _INKED = 0.4 * 255  # ink from which on a pixel is part of a letter
 _BAND = (0.2, 0.7)  # of the height of a strip: small letters, and no line below them
 # What speaks for a space, in nats. The first has 1 more than was fitted: pages hold fewer codes
 _ANY = 3.8
-_OF_CODE = frozenset(
-    "={};_[]"
-)  # signs of lines in which names are followed by brackets
+# Signs of lines in which names are followed by brackets
+_OF_CODE = frozenset("={};_[]")
 _READ = 0.67  # for each nat of the reader
 _WIDE = 4.4  # for each nat of its white over the usual distance of characters
 _BESIDE_ONE = -1.1
@@ -99,7 +99,8 @@ def widths_of(strip: Strip, reading: Reading) -> dict[int, float]:
             continue
         left, right = middles[place - 1], middles[place + 1]
         if left is not None and right is not None:
-            white = _widest(is_white[round(left) : round(right) + 1])
+            between = runs(is_white[round(left) : round(right) + 1])
+            white = max((end - start for start, end in between), default=0)
             if white:  # else ink hides it, as that of a frame
                 found[place] = white / usual
     return found
@@ -146,10 +147,3 @@ def _middle(character: Character) -> float | None:
     if character.character.isspace() or character.box is None:
         return None
     return (character.box.left + character.box.right) / 2
-
-
-def _widest(is_white: np.ndarray) -> int:
-    """The length of the longest run of white columns."""
-    steps = np.flatnonzero(np.diff(np.pad(is_white.astype(np.int8), 1)))
-    starts, ends = steps[::2], steps[1::2]
-    return int((ends - starts).max(initial=0))

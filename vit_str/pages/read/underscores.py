@@ -12,6 +12,7 @@ import numpy as np
 from vit_str.decoding.boxes import Box
 from vit_str.decoding.readings import Character, Reading
 from vit_str.pages.find.ink import type_of
+from vit_str.pages.find.runs import runs
 
 if TYPE_CHECKING:
     from jaxtyping import Bool
@@ -149,8 +150,8 @@ def _strokes(dark: Bool[np.ndarray, "row column"], size: float) -> list[_Stroke]
     foot = dark[round(_FOOT * height) :]
     inked = np.flatnonzero(dark[round(_SMALL * height) : last].any(0))
     found = []
-    for start, end in _runs(is_white):
-        for left, right in _runs(np.asarray(foot[:, start:end].any(0))):
+    for start, end in runs(is_white):
+        for left, right in runs(np.asarray(foot[:, start:end].any(0))):
             if right - left < _SHORTEST * size:
                 continue
             rows = _rows(foot[:, start + left : start + right])
@@ -191,9 +192,3 @@ def _goes_on(
         len(side) >= near and (side[:near].all() or side.mean() >= _BROKEN)
         for side in (before, behind)
     )
-
-
-def _runs(row: Bool[np.ndarray, " column"]) -> list[tuple[int, int]]:
-    """Where runs begin and end."""
-    steps = np.flatnonzero(np.diff(np.pad(row.astype(np.int8), 1)))
-    return [(int(left), int(right)) for left, right in steps.reshape(-1, 2)]
