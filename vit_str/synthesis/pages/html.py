@@ -9,7 +9,7 @@ Content = str | Markup | None
 """Text, which is escaped, or HTML, which is not; nothing."""
 Maker = Callable[[], Markup]
 """Makes a part of a page when it is called."""
-_VOID = frozenset(("br", "hr", "img"))
+_VOID = frozenset(("br", "col", "hr", "img"))
 
 
 def element(tag: str, *content: Content, **attributes: object) -> Markup:

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 
 from vit_str.synthesis.pages.families import (
+    bills,
     books,
     forms,
+    ledgers,
     letters,
     listings,
+    matrices,
     mixed,
     occasions,
     office,
@@ -44,6 +47,9 @@ FAMILIES: Mapping[str, Family] = {
     **screens.FAMILIES,
     **school.FAMILIES,
     **treatises.FAMILIES,
+    **bills.FAMILIES,
+    **ledgers.FAMILIES,
+    **matrices.FAMILIES,
     **mixed.FAMILIES,
 }
 """All families by their names."""
