@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 
 from vit_str.synthesis.pages.families import (
+    arrays,
     bills,
     books,
+    catalogs,
     forms,
     ledgers,
     letters,
@@ -47,7 +49,9 @@ FAMILIES: Mapping[str, Family] = {
     **screens.FAMILIES,
     **school.FAMILIES,
     **treatises.FAMILIES,
+    **arrays.FAMILIES,
     **bills.FAMILIES,
+    **catalogs.FAMILIES,
     **ledgers.FAMILIES,
     **matrices.FAMILIES,
     **mixed.FAMILIES,

@@ -340,7 +340,7 @@ def describer(design: Design, most: int = 4) -> Callable[[], Markup]:
     is_bold = random.chance(0.6)
     way = random.one("lines", "lines", "text", "marks", "facts")
     sign = random.one("• ", "- ", "– ", "* ") if way == "marks" else ""
-    fewest = random.one(0, 1, 1, 2)
+    fewest = min(most, random.one(0, 1, 1, 2))
 
     def make() -> Markup:
         name = texts.phrase(1, 5)
