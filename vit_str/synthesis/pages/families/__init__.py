@@ -15,6 +15,7 @@ from vit_str.synthesis.pages.families import (
     mixed,
     occasions,
     office,
+    outlines,
     people,
     plain,
     press,
@@ -54,6 +55,7 @@ FAMILIES: Mapping[str, Family] = {
     **catalogs.FAMILIES,
     **ledgers.FAMILIES,
     **matrices.FAMILIES,
+    **outlines.FAMILIES,
     **mixed.FAMILIES,
 }
 """All families by their names."""

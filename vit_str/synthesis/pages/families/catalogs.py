@@ -31,6 +31,7 @@ def _page(design: Design, *parts: Content) -> list[Markup | None]:
             text.paragraph(design, 1, 2) if random.chance(0.3) else None,
             *parts,
             layout.table_note(design) if random.chance(0.3) else None,
+            text.sections(design, 0, 3),
         ),
         layout.running_foot(design, 0.6),
     ]

@@ -20,6 +20,7 @@ def _page(design: Design, *parts: Content, title: str = "") -> list[Markup | Non
             *parts,
             layout.table_note(design) if random.chance(0.35) else None,
             text.paragraph(design, 1, 3) if random.chance(0.3) else None,
+            text.sections(design, 0, 3),
         ),
         layout.running_foot(design, 0.5),
     ]

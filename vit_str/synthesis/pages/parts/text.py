@@ -172,6 +172,17 @@ def items(
     return element("ul", *found)
 
 
+def sections(design: Design, low: int, high: int) -> Markup:
+    """Headings with paragraphs or lists below them, as they come after tables."""
+    random = design.random
+
+    def section() -> Markup:
+        said = items(design) if random.chance(0.3) else paragraph(design)
+        return joined(heading(design, 2), said)
+
+    return joined(*random.several(low, high, section))
+
+
 def code(design: Design) -> Markup:
     """Some lines of a program, or commands."""
     random = design.random
