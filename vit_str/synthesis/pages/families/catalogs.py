@@ -174,8 +174,8 @@ def types(design: Design) -> list[Markup | None]:
     sides = "l" * (1 + is_tall) + random.one("c", "r") * len(letters)
     table = grids.grid(design, heads, body, sides)
     drawing = pictures.diagram(design, random.randint(100, 180))
-    drawing = element("figure", drawing) if random.chance(0.6) else None
-    return _page(design, drawing, table, lists.any_list(design, 2, 5, short=True))
+    shown = element("figure", drawing) if random.chance(0.6) else None
+    return _page(design, shown, table, lists.any_list(design, 2, 5, short=True))
 
 
 def duel(design: Design) -> list[Markup | None]:

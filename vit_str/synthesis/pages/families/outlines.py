@@ -29,8 +29,12 @@ _PLAIN = "padding: 0; text-indent: 0"
 
 
 def set_levels(design: Design) -> None:
-    """Give the headings of the page looks that differ by level, the largest first."""
+    """Give the headings of the page looks that differ by level, the largest first.
+
+    Numbers of their own are what they have, if any.
+    """
     random = design.random
+    design.style.is_numbered = False
     style = design.style
     size = random.uniform(1.6, 2.4)
     looks = [

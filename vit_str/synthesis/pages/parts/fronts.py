@@ -48,6 +48,7 @@ def front(design: Design, title: str = "") -> Markup:
     return what
 
 
+_TWO_ROWS = 4  # labels, of which two stand in a row
 _ENDS = (
     "display: flex; justify-content: space-between; align-items: flex-start; gap: 2em"
 )
@@ -65,9 +66,9 @@ def known(design: Design, low: int = 3, high: int = 8) -> Markup:
     texts = design.texts
     way = random.one("pairs", "double", "strip", "fields", "addressed", "run")
     labels = texts.different("labels", random.randint(low, high))
-    if way == "double":
+    if way == "double" and len(labels) >= _TWO_ROWS:
         return label_grid(design, labels)
-    if way == "strip":
+    if way in ("strip", "double"):
         return strip(design, labels[:5])
     if way == "fields":
         return facts.fields(design, labels=labels)

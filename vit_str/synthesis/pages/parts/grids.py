@@ -18,6 +18,7 @@ _LINES = (
     "1px dashed #999",
     "1.5px solid #555",
 )
+_FEW_LETTERS = 5  # such as a currency or a unit beside a number
 _RULES = {
     "none": 4.0,
     "all": 2.5,
@@ -226,7 +227,15 @@ def _classes(cell: Cell, side: str, is_head: bool) -> str:
     else:
         sided = _SIDES[side]
     stub = "stub" if cell.is_head and not is_head and "group" not in own else ""
-    return " ".join(filter(None, (sided, stub, cell.class_)))
+    exact = "exact" if _is_figure(cell.content) and not is_head else ""
+    return " ".join(filter(None, (sided, stub, exact, cell.class_)))
+
+
+def _is_figure(content: Content) -> bool:
+    """Whether a cell has a number, of which groups of digits stay on one line."""
+    text = content or ""
+    letters = sum(letter.isalpha() for letter in text)
+    return letters < _FEW_LETTERS and any(sign.isdigit() for sign in text)
 
 
 def _places(rows: Sequence[Row]) -> list[list[int]]:
@@ -363,7 +372,8 @@ def describer(design: Design, most: int = 4) -> Callable[[], Markup]:
 
 def with_sign(design: Design, amount: str) -> Markup:
     """An amount with a sign of a currency at the left of its cell."""
-    return joined(span(design.texts.currency, class_="sign"), amount)
+    sign = span(design.texts.currency, class_="sign")
+    return joined(sign, span(amount, class_="exact"))
 
 
 def upright(text: Content) -> Markup:
