@@ -193,6 +193,9 @@ class Style:
             f"background: {self.ground}; padding: .15em .45em;": 0.05,
         }
         chosen = [text for text, share in extras.items() if random.chance(share)]
+        if any("#fff" in text for text in chosen):
+            light = f"background: {self.ground}"
+            chosen = [text for text in chosen if not text.startswith(light)]
         if not is_bold and size < _PLAIN and not chosen:
             chosen.append("font-style: italic;")
         return css + " ".join(chosen)

@@ -71,7 +71,11 @@ def tiles(design: Design) -> list[Markup | None]:
     kind = random.one("integer", "percent", "price", "decimal", "quantity")
     is_above = random.chance(0.5)
     has_change = random.chance(0.4)
-    large = f"font-size: {random.uniform(1.2, 2.6):.1f}em; font-weight: {random.one(400, 700)}"
+    size = random.uniform(1.1, min(2.6, 6 / across))
+    large = (
+        f"font-size: {size:.1f}em; font-weight: {random.one(400, 700)}; "
+        "white-space: nowrap"
+    )
     small = f"font-size: {random.one(0.75, 0.85, 1)}em; color: {design.style.gray}"
     look = random.one(
         "",

@@ -126,11 +126,12 @@ def cross_table(design: Design) -> list[Markup | None]:
     is_half = way != "results" and random.chance(0.7)
     short = [name[:3].upper() for name in names] if count > 7 else names
     heads_are_numbers = random.chance(0.25)
+    dark = random.chance(0.6)
     design.added_css.append(".own { background: #444; color: #444 }")
 
     def value(row: int, column: int) -> Content:
         if row == column:
-            return random.one("", "", "–", "—") if way == "results" else ""
+            return "" if dark or way != "results" else random.one("", "–", "—")
         if is_half and column > row:
             return ""
         if way == "results":
@@ -139,7 +140,6 @@ def cross_table(design: Design) -> list[Markup | None]:
             return texts.number(random.randint(20, 1900))
         return texts.number(random.random(), 2)
 
-    dark = random.chance(0.6)
     body: list[Row] = []
     for row, name in enumerate(names):
         cells = [

@@ -53,6 +53,11 @@ def set_levels(design: Design) -> None:
     ]
     for level, look in enumerate(random.sample(looks, 4), 1):
         bold = "" if "font-weight" in look else "; font-weight: 700"
+        # Not white on light, where the look of the page has a dark ground
+        if look and "color:" not in look:
+            look += f"; color: {style.ink}"
+        if look and "background" not in look:
+            look += "; background: none"
         design.added_css.append(f"h{level} {{ font-size: {size:.2f}em; {look}{bold} }}")
         size = max(0.98, size / random.uniform(1.12, 1.4))
 

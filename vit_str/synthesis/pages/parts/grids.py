@@ -72,7 +72,7 @@ def look(design: Design, rules: str = "", tight: bool = False) -> str:
 
 
 def _of_heads(design: Design, name: str, line: str) -> str:
-    """The look of the titles of columns."""
+    """The look of the titles of columns; dark grounds before those of rows and columns."""
     random = design.random
     style = design.style
     css = random.one(
@@ -81,8 +81,8 @@ def _of_heads(design: Design, name: str, line: str) -> str:
         "",
         f"font-size: .82em; color: {style.gray}",
         "text-transform: uppercase; font-size: .75em; letter-spacing: .08em",
-        f"background: {style.dark}; color: #fff; font-weight: 700",
-        f"background: {style.color}; color: #fff",
+        f"background: {style.dark} !important; color: #fff; font-weight: 700",
+        f"background: {style.color} !important; color: #fff",
         f"background: {style.ground}; font-weight: 700",
         f"color: {style.color}; font-weight: 700",
         "font-style: italic",
@@ -141,7 +141,7 @@ def _of_rows(design: Design, name: str) -> list[str]:
         "font-weight: 700; padding-top: .9em",
         "font-style: italic",
         f"background: {style.ground}; font-weight: 700",
-        f"background: {style.color}; color: #fff",
+        f"background: {style.color} !important; color: #fff",
         f"color: {style.color}; border-bottom: 1px solid {style.color}; padding-top: .8em",
         "font-variant: small-caps; text-align: center",
         "text-transform: uppercase; font-size: .8em; letter-spacing: .1em",
