@@ -49,6 +49,18 @@ def test_a_browser_sets_it(browser, name):
         assert max(cell.column + cell.columns for cell in cells) >= 2
 
 
+@pytest.mark.parametrize("name", HELD_OUT)
+def test_headings_of_one_level_look_alike_by_which_networks_are_measured(browser, name):
+    for number in range(2):
+        truth = draw_page(browser, design_page(5, number, [name], "en")).truth
+        sizes: dict[int, set[float]] = {}
+        for word, block in enumerate(truth.block_of.tolist()):
+            if truth.blocks[block].role == "heading":
+                size = float(truth.sizes[word])
+                sizes.setdefault(truth.blocks[block].level, set()).add(size)
+        assert all(max(own) <= 1.05 * min(own) for own in sizes.values()), sizes
+
+
 @pytest.mark.parametrize("language", labels())
 def test_every_language_has_all_labels(language):
     assert labels()[language].keys() == labels()["en"].keys()

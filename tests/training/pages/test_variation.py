@@ -7,6 +7,7 @@ import pytest
 
 from tests.training.pages.test_arranging import record
 from vit_str.datasets.page_records import BLOCK_FIELDS, PageRecord
+from vit_str.training.pages import variation
 from vit_str.training.pages.examples import example_of
 from vit_str.training.pages.variation import (
     NONE,
@@ -54,6 +55,54 @@ def test_a_page_beside_another_has_type_of_about_its_size():
     sizes = beside(left, right, np.random.default_rng(0)).sizes
     count = len(left.words)
     assert np.median(sizes[count:]) == pytest.approx(np.median(sizes[:count]), rel=0.5)
+
+
+def with_subheading(size: float, smaller: float) -> PageRecord:
+    """A page whose title and whose heading of level 2, `Sub`, are of some sizes."""
+    page = record()
+    words = [*page.words[:1], "Sub", *page.words[2:]]
+    sizes, block, blocks = page.sizes.copy(), page.word_block.copy(), page.blocks
+    sizes[:2] = size, smaller
+    block[1] = len(blocks)
+    blocks = np.concatenate([blocks, blocks[:1]])
+    blocks[-1, LEVEL] = 2
+    return replace(page, words=words, sizes=sizes, word_block=block, blocks=blocks)
+
+
+def levels_of_headings(page: PageRecord) -> list[int]:
+    blocks = page.blocks[page.word_block[page.word_block >= 0]]
+    return blocks[blocks[:, LEVEL] > 0, LEVEL].tolist()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "levels"),
+    [
+        ((40, 30), [1, 2, 1, 2]),
+        ((90, 60), [3, 4, 1, 2]),
+        ((20, 16), [1, 2, 3, 4]),
+        ((30, 18), [1, 2, 2, 3]),
+        ((40, 41), [1, 3, 1, 2]),  # a level is never above one of its own page
+    ],
+)
+def test_headings_of_pages_side_by_side_have_levels_of_one_scale(
+    sizes: tuple[float, float], levels: list[int], monkeypatch: pytest.MonkeyPatch
+):
+    random = np.random.default_rng(0)
+    monkeypatch.setattr(variation, "_DIFFERENCE", 0.0)
+    both = beside(with_subheading(40, 30), with_subheading(*sizes), random)
+    assert levels_of_headings(both) == levels
+
+
+def test_pages_without_blocks_stand_side_by_side():
+    page = record()
+    none = replace(
+        page,
+        blocks=page.blocks[:0],
+        word_block=np.full_like(page.word_block, -1),
+        word_place=np.full_like(page.word_place, -1),
+    )
+    both = beside(none, page, np.random.default_rng(0))
+    assert levels_of_headings(both) == levels_of_headings(page)
 
 
 @pytest.mark.parametrize("name", ["cropped", "thinned"])

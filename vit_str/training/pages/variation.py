@@ -1,22 +1,25 @@
 """Other pages made of drawn ones, for which what was right stays right: designs nobody drew."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int32
 
 from vit_str.datasets.page_records import BLOCK_FIELDS, PageRecord
+from vit_str.synthesis.pages.truth import ROLES
 
-_LEVEL, _TABLE, _ROW, _COLUMN = (
-    BLOCK_FIELDS.index(name) for name in ("level", "table", "row", "column")
+_ROLE, _LEVEL, _TABLE, _ROW, _COLUMN = (
+    BLOCK_FIELDS.index(name) for name in ("role", "level", "table", "row", "column")
 )
 _MOST_BESIDE = 500  # words of two pages side by side
 _LEAST_CROP = 0.3  # of the words, which a part of a page has at least
 _MOST_THINNED = 0.35  # of the blocks, that are left out
 _CELLS_THINNED = 0.12  # of the cells of a page of whose tables some are left out
 _GUTTER = (0.8, 6.0)  # heights of the type between pages side by side
+_DIFFERENCE = 0.12  # deviation of the logarithm of the size of their type
+_ALIKE = 1.05  # sizes of headings up to which two look alike: half a step of drawn ones
 
 
 @dataclass(frozen=True)
@@ -92,10 +95,13 @@ def unread_pieces(
 def beside(
     left: PageRecord, right: PageRecord, random: np.random.Generator
 ) -> PageRecord:
-    """Two pages side by side, with type of about one size: the left one is read first."""
+    """Two pages side by side, with type of about one size: the left one is read first.
+
+    Levels of their headings are those of one page: who sees both sees one scale of sizes.
+    """
     size = float(np.median(left.sizes))
     scale = size / max(1e-3, float(np.median(right.sizes)))
-    right = _scaled(right, *[scale * float(np.exp(random.normal(0, 0.12)))] * 2)
+    right = _scaled(right, *[scale * float(np.exp(random.normal(0, _DIFFERENCE)))] * 2)
     gutter = random.uniform(*_GUTTER) * size
     edge = max(float(left.polygons[..., 0].max()), _right_edge(left))
     start = min(float(right.polygons[..., 0].min()), _left_edge(right))
@@ -105,9 +111,9 @@ def beside(
     tables = int(left.blocks[:, _TABLE].max(initial=-1)) + 1
     blocks = right.blocks.copy()
     blocks[blocks[:, _TABLE] >= 0, _TABLE] += tables
+    left, right = _of_one_scale(left, replace(right, blocks=blocks))
     right = replace(
         right,
-        blocks=blocks,
         word_block=_behind(right.word_block, len(left.blocks)),
         word_place=_behind(right.word_place, int(left.word_place.max(initial=-1)) + 1),
     )
@@ -129,6 +135,51 @@ def beside(
         missed=left.missed + right.missed,
         **arrays,
     )
+
+
+def _of_one_scale(left: PageRecord, right: PageRecord) -> tuple[PageRecord, PageRecord]:
+    """Two pages whose headings have levels by their sizes; the order of those of each stays."""
+    pages = [left, right]
+    waiting = [_sizes_of_levels(page) for page in pages]
+    levels: list[dict[int, int]] = [{}, {}]
+    level = 0
+    while any(waiting):
+        largest = max(sizes[0][1] for sizes in waiting if sizes)
+        level += 1
+        for sizes, found in zip(waiting, levels, strict=True):
+            if sizes and sizes[0][1] * _ALIKE >= largest:
+                before, _ = sizes.pop(0)
+                found[before] = level
+    left, right = (
+        replace(page, blocks=_with_levels(page, found))
+        for page, found in zip(pages, levels, strict=True)
+    )
+    return left, right
+
+
+def _sizes_of_levels(page: PageRecord) -> list[tuple[int, float]]:
+    """The levels of headings, from 1, with the sizes of their type."""
+    # The last one is of the words in no block
+    level = np.append(_levels_of_headings(page), 0)[page.word_block]
+    return [
+        (number, float(np.median(page.sizes[level == number])))
+        for number in np.unique(level[level > 0]).tolist()
+    ]
+
+
+def _with_levels(page: PageRecord, levels: Mapping[int, int]) -> np.ndarray:
+    """Blocks whose headings have other levels; those without words keep theirs."""
+    blocks = page.blocks.copy()
+    for place, level in enumerate(_levels_of_headings(page).tolist()):
+        if level in levels:
+            blocks[place, _LEVEL] = levels[level]
+    return blocks
+
+
+def _levels_of_headings(page: PageRecord) -> Int32[np.ndarray, " block"]:
+    """Levels of the blocks that are headings, from 1; 0 of others."""
+    is_heading = page.blocks[:, _ROLE] == ROLES.index("heading")
+    return np.where(is_heading, page.blocks[:, _LEVEL], 0)
 
 
 def _behind(numbers: np.ndarray, count: int) -> np.ndarray:
@@ -222,7 +273,7 @@ def _of_small_tables(
 def _releveled(page: PageRecord, kept: Bool[np.ndarray, " word"]) -> np.ndarray:
     """Blocks whose headings leave no level out."""
     blocks = page.blocks.copy()
-    roles, levels = blocks[:, 0], blocks[:, _LEVEL]
+    roles, levels = blocks[:, _ROLE], blocks[:, _LEVEL]
     left = np.zeros(len(blocks), bool)
     left[page.word_block[kept & (page.word_block >= 0)]] = True
     for role in set(roles[levels > 0].tolist()):

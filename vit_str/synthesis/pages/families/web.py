@@ -104,9 +104,8 @@ def shop(design: Design) -> list[Markup | None]:
     height = random.randint(70, 130)
 
     def product() -> Markup:
-        name = text.heading(
-            design, 3, texts.phrase(1, 4), style="margin: .2em 0; font-size: 1em"
-        )
+        # Names are below the heads of filters, which are set larger
+        name = text.heading(design, 4, texts.phrase(1, 4), style="margin: .2em 0")
         price = text.text_line(element("b", texts.price(200)), style="margin: 0")
         return joined(
             pictures.picture(design, height),
