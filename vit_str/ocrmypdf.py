@@ -30,7 +30,8 @@ from vit_str.pages.arrange.frame import text_quarters
 from vit_str.pages.find.detection import LineDetector, RapidDetector
 from vit_str.pages.find.geometry import Quadrilateral, side_lengths
 from vit_str.pages.page import Page
-from vit_str.pages.reader import PageReader, PageReaders, load_page
+from vit_str.pages.read.lines import PageReaders
+from vit_str.pages.reader import PageReader, load_page
 from vit_str.pages.write.hocr import hocr
 from vit_str.pages.write.text_layer import TextLayer
 

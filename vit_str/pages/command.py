@@ -153,7 +153,8 @@ def load_page_reader(
 ) -> "PageReader":
     """The page reader that the options name."""
     from vit_str.pages.find.detection import RAPIDOCR
-    from vit_str.pages.reader import MINIMUM_CONFIDENCE, load_page
+    from vit_str.pages.read.sure_words import MINIMUM_CONFIDENCE
+    from vit_str.pages.reader import load_page
 
     least = getattr(options, "min_confidence", None)
     return load_page(

@@ -56,7 +56,8 @@ if TYPE_CHECKING:
     from vit_str.engines.interface import Engine
     from vit_str.pages.find.detection import LineDetector
     from vit_str.pages.page import Page
-    from vit_str.pages.reader import PageReader, PageReaders
+    from vit_str.pages.read.lines import PageReaders
+    from vit_str.pages.reader import PageReader
     from vit_str.reading.checking.texts import GivenText
 
 _TOGETHER = 32
@@ -510,7 +511,7 @@ class ReadingService:
         detector: ScriptDetector | None = None,
     ) -> PageReaders:
         """What reads pages with some weights, as long as a check lets it."""
-        from vit_str.pages.reader import PageReaders
+        from vit_str.pages.read.lines import PageReaders
 
         def open_words(path: str | Path, **others: Any) -> Reader:
             engine = self._engine(path)
@@ -537,7 +538,8 @@ class ReadingService:
         over: Event,
         make: Callable[[PageFound], Made],
     ) -> Made:
-        from vit_str.pages.reader import MINIMUM_CONFIDENCE, PageReader
+        from vit_str.pages.read.sure_words import MINIMUM_CONFIDENCE
+        from vit_str.pages.reader import PageReader
 
         search = wanted.search
         picture = picture or self._picture(upload, wanted.number, over)

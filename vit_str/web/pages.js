@@ -21,11 +21,13 @@ import { inStrip, onPage, pictureOf, wordsOf } from "./pieces.js";
 import { withLowQuotes } from "./quotes.js";
 import { Reader } from "./reader.js";
 import { findRules } from "./rules.js";
-import { pages } from "./shared.js";
+import { confidences, doubts, pages, print, sample } from "./shared.js";
 
-const {
-  MINIMUM_CONFIDENCE, PRINT, SENTENCE, FLAT, CROP_HEIGHT, SPECK, SAMPLE, DOUBTFUL, LONG_S, HEADSTART,
-} = pages;
+const { FLAT, CROP_HEIGHT, SPECK } = pages;
+const { SAMPLE } = sample;
+const { PRINT, LONG_S } = print;
+const { DOUBTFUL, HEADSTART } = doubts;
+const { MINIMUM_CONFIDENCE, SENTENCE } = confidences;
 const DASHES = ["-", "–", "—"];
 
 /** The reader of the page; `report` is called with the share of the model that is loaded. */
