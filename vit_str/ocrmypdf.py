@@ -55,7 +55,7 @@ class VitStrEngine(OcrEngine):
 
     @staticmethod
     def creator_tag(options: Any) -> str:
-        """What the PDF file says about where its text comes from."""
+        """The name in the PDF file of what its text comes from."""
         return f"vit-str {vit_str.__version__}"
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class VitStrEngine(OcrEngine):
 
     @staticmethod
     def languages(options: Any) -> set[str]:
-        """What ``-l`` takes: whose words and letters to expect."""
+        """Codes that ``-l`` takes: languages whose words and letters to expect."""
         return {*_languages(), *known_languages(), NO_LANGUAGE}
 
     @staticmethod
@@ -221,7 +221,7 @@ def _reader(options: Any) -> PageReader:
 
 
 def _lines_alone(whole: PageReader) -> PageReader:
-    """What reads the longest lines of a page, without looking at their words again."""
+    """A reader of the longest lines of a page, which does not look at their words again."""
 
     def lines_of(open_other: Callable[[], PageReaders]) -> PageReaders:
         return PageReaders(open_other().lines, None)

@@ -65,8 +65,8 @@ class PageReader:
 
     Lines are read as a whole, which says where their words are. What a reader of lines doubts, a
     reader of words reads too, and the more confident of both is kept. In pictures of 40 words and
-    more, which are print, it does so without other views of the words, unless its effort is
-    "careful": these take a quarter of the time, and help with perspective and blur. Print with the
+    more, which are print, it does so without test-time augmentation, unless its effort is
+    "careful": that takes a quarter of the time, and helps with perspective and blur. Print with the
     long s, such as Fraktur, is left as the reader of lines reads it.
 
     Args:
@@ -106,7 +106,7 @@ class PageReader:
 
     @property
     def lines(self) -> Reader:
-        """What reads lines."""
+        """The reader of lines."""
         return self.readers.lines
 
     def read(self, source: Source, *, boxes: bool = False) -> Page:
@@ -215,8 +215,8 @@ def load_page(
         name_or_path: weights of words or of lines, see ``vit_str.load``.
         device: see ``vit_str.load``.
         backend: see ``vit_str.load``.
-        effort: ``fast`` reads every word once; ``careful`` reads doubtful words of print in other
-            views too; None only those of photographs.
+        effort: ``fast`` reads every word once; ``careful`` uses test-time augmentation for
+            doubtful words of print too; None only for those of photographs.
         search: which readings to look for; None for the most probable.
         minimum_confidence: 0 to 1; words whose characters have a lower geometric mean are left out.
         arranger: a network of your own that arranges pages, an ``.onnx`` file that

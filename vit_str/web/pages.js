@@ -132,7 +132,7 @@ class PageReader extends BrowserReader {
     if (isOldPrint(lines)) return; // readers of words have seen little of that
     const words = lines.flatMap((line) => line.words);
     const doubtful = words.filter((word) => perCharacter([word]) < DOUBTFUL);
-    const rounds = isPrint(lines) ? [] : undefined; // of other views
+    const rounds = isPrint(lines) ? [] : undefined; // of test-time augmentation
     for (const [index, word] of doubtful.entries()) {
       report(`Looking closer at ${index + 1} of ${doubtful.length} words …`);
       const reading = inStrip(word, await reader.read(pictureOf(word), 1, language, rounds));

@@ -70,7 +70,7 @@ def _is_doubtful(reader: Reader, reading: Reading) -> bool:
 
 
 def _surer(reader: Reader, line: Reading, word: Reading, style: MarkStyle) -> Reading:
-    """What is read more surely: a word as a part of its line, or by itself.
+    """The surer of two readings of a word: as a part of its line, or by itself.
 
     Neither is, where the word is in a script that no reader knows, and its line is not sure.
     """

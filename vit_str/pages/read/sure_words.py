@@ -77,7 +77,7 @@ def with_sure_words(lines: Sequence[Line], minimum: float) -> list[Line]:
 
 
 def _worth(readings: Sequence[Reading]) -> list[float]:
-    """What each word of a line is worth, 0 to 1: its confidence, and for codes that of its line.
+    """Worth of each word of a line, 0 to 1: its confidence, and for codes that of its line.
 
     What holds digits is text beside a sure word, and no list of words makes it surer.
     """
