@@ -5,7 +5,7 @@
 For models that can choose (``vit-str read --effort``): all characters at once or one after the
 other, and how often the label is read again with all other characters in sight. Every way reads
 the same labeled crops; differences to the first way are taken word by word, with 95 % intervals.
-No word is read again from other views. Speed is from pixels to text, 32 at a time, on one CPU
+There is no test-time augmentation. Speed is from pixels to text, 32 at a time, on one CPU
 thread or on the device, in turns.
 """
 

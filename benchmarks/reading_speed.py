@@ -270,7 +270,9 @@ def _shares_table(reader: Reader, files: list[str]) -> str:
     rows = [
         [name, f"{1000 * value / len(files):.2f}"] for name, value in seconds.items()
     ]
-    rows.append(["search, views and all else", f"{1000 * rest / len(files):.2f}"])
+    rows.append(
+        ["search, augmentations and all else", f"{1000 * rest / len(files):.2f}"]
+    )
     return table(
         [[f"{engine.backend} {engine.number_format}, one by one", "ms a file"], *rows]
     )

@@ -5,10 +5,10 @@
 The words are drawn as for training, with seeds that training does not use. Every word is read
 alone, from its pixels, with every choice in turn on one CPU thread: what disturbs the machine
 disturbs all. Limits are those below which an image is read again, then its first and its second
-round of views (`RereadingOptions`). Words are as hard as those of training: to compare choices, not
-to say how well photographs are read. After ``--minutes`` (7) it ends with the words read by then.
-Fonts are drawn first unless a cache has them: a minute for fifty, so name a folder or two with
-``--fonts``, or those that training has drawn.
+round of augmented images (`RereadingOptions`). Words are as hard as those of training: to compare
+choices, not to say how well photographs are read. After ``--minutes`` (7) it ends with the words
+read by then. Fonts are drawn first unless a cache has them: a minute for fifty, so name a folder or
+two with ``--fonts``, or those that training has drawn.
 """
 
 import argparse
@@ -38,7 +38,7 @@ _DRAWN_AT_ONCE = 32
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Confidences below which an image is read again, and then each round of its views."""
+    """Confidences below which an image is read again, and then each round of augmentations."""
 
     doubtful: float
     doubtful_after_prior: float
@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
         type=positive,
         nargs="+",
         default=[10, 6],
-        help="texts to keep for each view (10 6)",
+        help="texts to keep for each augmented image (10 6)",
     )
     parser.add_argument(
         "--limits",

@@ -63,11 +63,11 @@ NUMBERS = {
         "vit_str.pages.arrange.level_rules",
         "FEWEST_RULES RULED_ROWS LINES_OF_ROW RUNNING_TEXT LINES_OF_TEXT",
     ),
-    "pages": (
-        "vit_str.pages.reader",
-        "MINIMUM_CONFIDENCE PRINT SENTENCE FLAT CROP_HEIGHT SPECK SAMPLE DOUBTFUL LONG_S "
-        "HEADSTART",
-    ),
+    "doubts": ("vit_str.pages.read.doubtful_words", "DOUBTFUL HEADSTART"),
+    "print": ("vit_str.pages.read.lines", "PRINT LONG_S"),
+    "pages": ("vit_str.pages.reader", "FLAT CROP_HEIGHT SPECK"),
+    "confidences": ("vit_str.pages.read.sure_words", "MINIMUM_CONFIDENCE SENTENCE"),
+    "sample": ("vit_str.pages.read.turned_lines", "SAMPLE"),
     "pieces": ("vit_str.pages.read.pieces", "MARGIN BESIDE ABOVE MOST_BESIDE"),
     "quotes": ("vit_str.pages.read.quotes", "MOST_WORDS DOUBLE SINGLE"),
     "grids": ("vit_str.pages.arrange.grids", "NEAR FEWEST_CELLS RULED"),

@@ -72,10 +72,32 @@ def overlap_along(one: Box, other: Box) -> float:
     return inside / (max(one[2], other[2]) - min(one[0], other[0]))
 
 
-@pytest.mark.skipif(
+needs_programs = pytest.mark.skipif(
     not all(map(shutil.which, ("tesseract", "pdftotext", "gs"))),
     reason="needs the programs that OCRmyPDF needs, and pdftotext",
 )
+
+
+def searchable(source: Path, *options: str) -> Path:
+    """A searchable file, which OCRmyPDF makes with this package."""
+    target = source.with_name("out.pdf")
+    command = [sys.executable, "-m", "ocrmypdf", "--plugin", "vit_str.ocrmypdf"]
+    command += [*options, str(source), str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def check_places(found: dict[str, Box], places: dict[str, Box], page: int) -> None:
+    """Words are copied, and lie where they were drawn."""
+    assert set(found) == set(places), page
+    for word, place in places.items():
+        assert overlap_along(found[word], place) > 0.8, (page, word)
+        middle = (place[1] + place[3]) / 2
+        assert found[word][1] < middle < found[word][3], (page, word)
+
+
+@needs_programs
 def test_a_searchable_file(tmp_path, matplotlib_fonts):
     """An upright page, one that is turned, and one that has text already."""
     page, places = drawn_page(matplotlib_fonts / "DejaVuSans.ttf")
@@ -88,27 +110,23 @@ def test_a_searchable_file(tmp_path, matplotlib_fonts):
     for name in ("seen.pdf", "text.pdf"):
         document.import_pages(pypdfium2.PdfDocument(tmp_path / name))
     document.save(tmp_path / "scan.pdf")
-    command = [
-        sys.executable,
-        "-m",
-        "ocrmypdf",
-        "--plugin",
-        "vit_str.ocrmypdf",
-        "--skip-text",
-    ]
-    command += ["--rotate-pages", str(tmp_path / "scan.pdf"), str(tmp_path / "out.pdf")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    made = searchable(tmp_path / "scan.pdf", "--skip-text", "--rotate-pages")
     for number in (1, 2):
-        found = words_in(tmp_path / "out.pdf", number)
-        assert set(found) == set(places), number
-        for word, place in places.items():
-            assert overlap_along(found[word], place) > 0.8, (number, word)
-            assert found[word][1] < (place[1] + place[3]) / 2 < found[word][3], (
-                number,
-                word,
-            )
-    assert set(words_in(tmp_path / "out.pdf", 3)) == {"Written", "before"}
+        check_places(words_in(made, number), places, number)
+    assert set(words_in(made, 3)) == {"Written", "before"}
+
+
+@needs_programs
+def test_a_photograph_is_turned_as_its_exif_data_says(tmp_path, matplotlib_fonts):
+    """Its pixels lie on their side; the words are upright, where the upright picture has them."""
+    page, places = drawn_page(matplotlib_fonts / "DejaVuSans.ttf")
+    orientation = Image.Exif()
+    orientation[0x0112] = 6  # to be turned by a quarter to the right
+    photograph = tmp_path / "photograph.jpg"
+    page.transpose(Image.Transpose.ROTATE_90).save(
+        photograph, exif=orientation, quality=95, dpi=(DPI, DPI)
+    )
+    check_places(words_in(searchable(photograph), 1), places, 1)
 
 
 def options_of(**values: object) -> SimpleNamespace:

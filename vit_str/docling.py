@@ -27,7 +27,7 @@ from vit_str.pages.reader import load_page
 
 
 class VitStrOcrOptions(OcrOptions):
-    """What to read with.
+    """Options of the reader in docling.
 
     Attributes:
         lang: whose words to expect where a page leaves doubts, such as ``de``, and whose letters,
@@ -115,7 +115,7 @@ class VitStrOcrModel(BaseOcrModel):
 
 
 def ocr_engines() -> dict[str, list[type[BaseOcrModel]]]:
-    """What docling asks its plug-ins for."""
+    """The models of this plug-in, as docling asks for them."""
     return {"ocr_engines": [VitStrOcrModel]}
 
 

@@ -30,7 +30,8 @@ from vit_str.pages.arrange.frame import text_quarters
 from vit_str.pages.find.detection import LineDetector, RapidDetector
 from vit_str.pages.find.geometry import Quadrilateral, side_lengths
 from vit_str.pages.page import Page
-from vit_str.pages.reader import PageReader, PageReaders, load_page
+from vit_str.pages.read.lines import PageReaders
+from vit_str.pages.reader import PageReader, load_page
 from vit_str.pages.write.hocr import hocr
 from vit_str.pages.write.text_layer import TextLayer
 
@@ -54,7 +55,7 @@ class VitStrEngine(OcrEngine):
 
     @staticmethod
     def creator_tag(options: Any) -> str:
-        """What the PDF file says about where its text comes from."""
+        """The name in the PDF file of what its text comes from."""
         return f"vit-str {vit_str.__version__}"
 
     def __str__(self) -> str:
@@ -63,7 +64,7 @@ class VitStrEngine(OcrEngine):
 
     @staticmethod
     def languages(options: Any) -> set[str]:
-        """What ``-l`` takes: whose words and letters to expect."""
+        """Codes that ``-l`` takes: languages whose words and letters to expect."""
         return {*_languages(), *known_languages(), NO_LANGUAGE}
 
     @staticmethod
@@ -220,7 +221,7 @@ def _reader(options: Any) -> PageReader:
 
 
 def _lines_alone(whole: PageReader) -> PageReader:
-    """What reads the longest lines of a page, without looking at their words again."""
+    """A reader of the longest lines of a page, which does not look at their words again."""
 
     def lines_of(open_other: Callable[[], PageReaders]) -> PageReaders:
         return PageReaders(open_other().lines, None)

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
@@ -63,6 +64,18 @@ def test_plain_values_are_those_of_the_command_line(
     rows = [json.loads(each) for each in out.splitlines()]
     assert code == 0 and rows == json.loads(json.dumps(document.to_dict()))["pages"]
     words = rows[0]["words"]
+    for row, word in zip(words, document.pages[0].words, strict=True):
+        fields = asdict(word)
+        assert (row["text"], row["struck"]) == (fields["text"], fields["is_struck"])
+        assert row["confidence"] == pytest.approx(fields["confidence"], abs=1e-6)
+        corners = np.array(fields["polygon"])
+        assert np.array(row["polygon"]) == pytest.approx(corners, abs=0.051)
+        letters = [each["character"] for each in fields["characters"]]
+        assert [each["character"] for each in row["characters"]] == letters
+        sides = [each["box"] for each in fields["characters"]]
+        assert [each["box"] for each in row["characters"]] == [
+            box and pytest.approx(list(box), abs=0.051) for box in sides
+        ]
     (first, *_) = rows[0]["structure"]
     texts = [words[place]["text"] for place in first["words"]]
     assert " ".join(texts) == first["text"].replace("\n", " ")

@@ -18,8 +18,10 @@ from vit_str.decoding.readings import Character, Reading
 from vit_str.decoding.search import Search
 from vit_str.pages.find.geometry import Quadrilateral, Strip, rectangle
 from vit_str.pages.pictures import pictures_in
+from vit_str.pages.read.lines import PageReaders, read_lines
 from vit_str.pages.read.pieces import Piece, joined, whole, words_of
-from vit_str.pages.reader import PageReader, PageReaders, load_page
+from vit_str.pages.read.sure_words import MINIMUM_CONFIDENCE, with_sure_words
+from vit_str.pages.reader import PageReader, load_page
 from vit_str.pages.write.json_rows import page_row
 from vit_str.words.reader import Reader, load
 
@@ -542,16 +544,15 @@ def test_lines_are_found_in_pixels_of_the_image():
 )
 def test_a_doubtful_word_is_kept_beside_a_sure_one(draw, texts, confidences, kept):
     image, detector = draw([" ".join(texts)])
-    reader = LineReader([" ".join(texts)])
-    page_reader = PageReader(cast(Reader, reader), detector)
-    (line,) = page_reader._read_lines(image, detector.boxes)[0]
+    readers = PageReaders(cast(Reader, LineReader([" ".join(texts)])), None)
+    (line,) = read_lines(readers, image, detector.boxes, 0)
     pieces = [piece for piece, _ in line.words]
     readings = []
     for text, confidence in zip(texts, confidences, strict=True):
         characters = tuple(Character(letter, confidence) for letter in text)
         readings.append(Reading(text, confidence ** len(text), characters))
     unsure = replace(line, words=tuple(zip(pieces, readings, strict=True)))
-    (sure,) = page_reader._sure([unsure])
+    (sure,) = with_sure_words([unsure], MINIMUM_CONFIDENCE)
     assert " ".join(reading.text for reading in sure.readings) == kept
 
 
@@ -562,8 +563,8 @@ def test_a_mark_between_sure_words_is_kept(draw):
         def characters(word: str, sureness: float) -> tuple[Character, ...]:
             return tuple(Character(letter, sureness) for letter in word)
 
-        page_reader = PageReader(cast(Reader, LineReader(["one two six"])), detector)
-        (line,) = page_reader._read_lines(image, detector.boxes)[0]
+        readers = PageReaders(cast(Reader, LineReader(["one two six"])), None)
+        (line,) = read_lines(readers, image, detector.boxes, 0)
         pieces = [piece for piece, _ in line.words]
         readings = [
             Reading("one", 1.0, characters("one", 0.99)),
@@ -571,7 +572,7 @@ def test_a_mark_between_sure_words_is_kept(draw):
             Reading("six", 1.0, characters("six", 0.99)),
         ]
         unsure = replace(line, words=tuple(zip(pieces, readings, strict=True)))
-        (sure,) = page_reader._sure([unsure])
+        (sure,) = with_sure_words([unsure], MINIMUM_CONFIDENCE)
         return " ".join(reading.text for reading in sure.readings)
 
     assert found("–", 0.4) == "one – six"

@@ -6,15 +6,18 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from vit_str.cli import main
 from vit_str.console import one_line
+from vit_str.decoding.readings import json_line
+from vit_str.decoding.search import Search
 from vit_str.words.options import find_inputs, listed
-from vit_str.words.reader import Reader
+from vit_str.words.reader import Reader, load
 
 Run = Callable[..., tuple[int, str, str]]
 BAD = {
@@ -27,6 +30,15 @@ BAD = {
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+def shared(value: Any, row: Any) -> Any:
+    """A value with the names alone that a row has too."""
+    if isinstance(row, dict):
+        return {name: shared(value[name], entry) for name, entry in row.items()}
+    if isinstance(row, list):
+        return [shared(*pair) for pair in zip(value, row, strict=True)]
+    return value
 
 
 def records(run: Run, *arguments: object) -> list[dict[str, object]]:
@@ -70,6 +82,19 @@ def test_jsonl_format(model, words, run):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such file names")
+def test_fields_of_readings_are_what_jsonl_says(model, weights_path, words, run):
+    """`dataclasses.asdict` of a reading has all of its row, under the same names."""
+    paths = sorted(map(str, words.glob("*.*")))
+    rows = records(run, *paths, "--boxes", "--n-best", 3, *model)
+    reader = load(weights_path, "cpu", search=Search(n_best=3))
+    readings = reader.read(paths, boxes=True)
+    assert rows[0]["alternatives"] and rows[0]["characters"]
+    for row, reading in zip(rows, readings, strict=True):
+        assert row == reading.to_dict()
+        fields = json.loads(json.dumps(asdict(reading)))
+        assert row == shared(json.loads(json_line(fields)), row)
+
+
 @pytest.mark.parametrize("kind", ["text", "csv", "jsonl"])
 @pytest.mark.parametrize(
     "name",

@@ -359,7 +359,6 @@ def test_readers_that_see_other_sizes_do_not_read_together(weights, word_image):
 def test_a_reader_of_several_scripts_writes_words_in_one(weights, word_image):
     reader = Fixed(weights, reading("Mocквa TOM", 0.9))
     reader.charset = charset_of("cyrillic-greek")
-    reader._has_scripts = True
     assert reader.read(word_image("word")).text == "Москва ТОМ"
 
 
@@ -464,9 +463,8 @@ def test_korean_words_are_left_as_they_are_read(weights, word_image):
     """Hangul looks like no other script: nothing is to be written in one."""
     reader = Fixed(weights, reading("API를 A4로", 0.9))
     reader.charset = charset_of("korean")
-    assert not Reader(weights, "cpu")._has_scripts
-    reader._has_scripts = has_look_alikes(charset_of("korean"))
-    assert not reader._has_scripts
+    assert not has_look_alikes(weights.charset)
+    assert not has_look_alikes(charset_of("korean"))
     assert one_script("API를 Mocквa 서울") == "API를 Москва 서울"
     assert reader.read(word_image("word")).text == "API를 A4로"
 

@@ -10,17 +10,18 @@ import pytest
 from fastapi import FastAPI
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.serving import service
+from vit_str.serving import page_readers
 from vit_str.serving.app import create_app
 from vit_str.serving.guard import Metrics
 from vit_str.serving.limits import Limits
+from vit_str.serving.service import ReadingService
 from vit_str.words.reader import Reader, load
 
 
 class Site:
     """A service, its application, and a way to ask it."""
 
-    def __init__(self, reading: service.ReadingService, **options: Any) -> None:
+    def __init__(self, reading: ReadingService, **options: Any) -> None:
         self.service = reading
         self.app: FastAPI = create_app(reading, "tiny", **options)
 
@@ -57,14 +58,14 @@ def tiny() -> Reader:
 @pytest.fixture
 def site(tiny, monkeypatch) -> Iterator[Callable[..., Any]]:
     """Opens a site with given limits; all are closed in the end. It has no detector of lines."""
-    monkeypatch.setattr(service, "_open_page_parts", lambda: None)
+    monkeypatch.setattr(page_readers, "_open_parts", lambda reader: None)
     services = []
 
     def open_site(
         reader: Reader = tiny, options: Any = None, model: Any = None, **limits: Any
     ) -> Site:
         services.append(
-            service.ReadingService(reader, Limits(**limits), Metrics(), model=model)
+            ReadingService(reader, Limits(**limits), Metrics(), model=model)
         )
         return Site(services[-1], **(options or {}))
 

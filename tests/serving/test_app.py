@@ -25,7 +25,7 @@ from vit_str.characters.charset import charset_of
 from vit_str.decoding.search import Search
 from vit_str.machine import install_hint
 from vit_str.serving import app as app_module
-from vit_str.serving import service as service_module
+from vit_str.serving import page_readers, page_turns, pages, uploads
 from vit_str.words.reader import Reader, load
 
 Site = Any  # of conftest.py
@@ -125,7 +125,7 @@ def test_requests_that_wait_are_read_together(site, slow, word):
     async def ask(client):
         asking = [asked(client, picture) for picture in pictures]
         await asyncio.to_thread(slow.started.wait, 10)
-        while here.service._decoding:
+        while here.service.words._decoder.in_progress:
             await asyncio.sleep(0.02)
         slow.go.set()
         return await asyncio.gather(*asking)
@@ -580,15 +580,16 @@ class TestPage:
     @pytest.fixture(autouse=True)
     def _parts(self, site, monkeypatch) -> None:
         parts = self.Detector(), load("line", "cpu")
-        monkeypatch.setattr(service_module, "reads_pages", lambda: True)
-        monkeypatch.setattr(service_module, "_open_page_parts", lambda reader: parts)
+        monkeypatch.setattr(page_readers, "reads_pages", lambda: True)
+        monkeypatch.setattr(pages, "reads_pages", lambda: True)
+        monkeypatch.setattr(page_readers, "_open_parts", lambda reader: parts)
 
     def test_record_is_that_of_a_page(self, site, tiny, word):
         from vit_str.pages.reader import PageReader
         from vit_str.pages.write.json_rows import page_row
 
         picture = word("Hallo", (300, 60))
-        parts = service_module._open_page_parts(tiny)
+        parts = page_readers._open_parts(tiny)
         page = PageReader(tiny, *parts).read(picture, boxes=True)
         response = site().post("/v1/page", files={"files": ("a.png", picture)})
         assert response.status_code == 200
@@ -649,7 +650,7 @@ class TestPage:
         def full(**_):
             return open("/dev/full", "wb")
 
-        monkeypatch.setattr(service_module.tempfile, "NamedTemporaryFile", full)
+        monkeypatch.setattr(uploads.tempfile, "NamedTemporaryFile", full)
         answer = site().post("/v1/page", content=word("a", form="TIFF"))
         assert answer.status_code == 503
         assert "cannot keep the file while it is read (No space left" in error_of(
@@ -709,14 +710,14 @@ class TestPage:
     ):
         """Else a client with hard pages has all the time that others could be read in."""
         here, wait = site(), threading.Event()
-        encode = service_module._Interruptible.encode
+        encode = page_readers.InterruptibleReader.encode
 
         def slow(reader, pixels):
             assert wait.wait(20)
             return encode(reader, pixels)
 
-        monkeypatch.setattr(service_module, "_TURN", 0.0)
-        monkeypatch.setattr(service_module._Interruptible, "encode", slow)
+        monkeypatch.setattr(page_turns, "_TURN", 0.0)
+        monkeypatch.setattr(page_readers.InterruptibleReader, "encode", slow)
 
         async def ask(polite):
             transport = httpx.ASGITransport(here.app, client=("10.0.0.1", 1))
@@ -741,16 +742,16 @@ class TestPage:
     def test_time_that_others_take_is_not_that_of_a_page(self, site, word, monkeypatch):
         """A page that waits for its turn on a busy machine is not dropped for that."""
         here = site(deadline=9)
-        encode = service_module._Interruptible.encode
+        encode = page_readers.InterruptibleReader.encode
 
         def slow(reader, pixels):
             time.sleep(0.2)
             return encode(reader, pixels)
 
-        monkeypatch.setattr(service_module, "_TURN", 0.1 / 9)
-        monkeypatch.setattr(service_module.time, "thread_time", lambda: 1.0)
-        monkeypatch.setattr(service_module._Interruptible, "encode", slow)
-        monkeypatch.setattr(here.service._page_reader, "others_wait", lambda: True)
+        monkeypatch.setattr(page_turns, "_TURN", 0.1 / 9)
+        monkeypatch.setattr(page_turns.time, "thread_time", lambda: 1.0)
+        monkeypatch.setattr(page_readers.InterruptibleReader, "encode", slow)
+        monkeypatch.setattr(here.service.pages.pool, "others_wait", lambda: True)
         assert (
             here.post("/v1/page", content=word("Hallo", (300, 60))).status_code == 200
         )
@@ -760,31 +761,32 @@ class TestPage:
     ):
         here = site(deadline=30)
         used = iter(range(0, 10_000, 7))  # seconds of the processor between two looks
-        monkeypatch.setattr(
-            service_module.time, "thread_time", lambda: float(next(used))
-        )
-        monkeypatch.setattr(here.service._page_reader, "others_wait", lambda: True)
-        encode = service_module._Interruptible.encode
+        monkeypatch.setattr(page_turns.time, "thread_time", lambda: float(next(used)))
+        monkeypatch.setattr(here.service.pages.pool, "others_wait", lambda: True)
+        encode = page_readers.InterruptibleReader.encode
 
         def in_two_looks(reader, pixels):
             reader._check()
             return encode(reader, pixels)
 
-        monkeypatch.setattr(service_module._Interruptible, "encode", in_two_looks)
+        monkeypatch.setattr(page_readers.InterruptibleReader, "encode", in_two_looks)
         page = word("Hallo", (300, 60))
         first = here.post("/v1/page", content=page)
         assert first.status_code == 503
         assert "takes over 10 seconds" in error_of(first)
         assert here.post("/v1/page", content=page).status_code == 200
         assert here.post("/v1/page", content=page).status_code == 503
-        assert not here.service._dropped or len(here.service._dropped) == 1
+        assert (
+            not here.service.pages.turns._dropped
+            or len(here.service.pages.turns._dropped) == 1
+        )
 
     def test_a_page_for_which_there_is_no_time_is_refused_at_once(
         self, site, slow, word, monkeypatch
     ):
         here = site(slow, deadline=10)
-        here.service._page_reader._pool.submit(str).result(60)
-        here.service._page_time.seconds = 6.0
+        here.service.pages.pool._pool.submit(str).result(60)
+        here.service.pages.turns.mean_time.seconds = 6.0
         engine = type(slow.engine)
         encode = engine.encode
 
@@ -816,7 +818,7 @@ class TestPage:
 
     def test_pages_that_nobody_waits_for_end(self, site, slow, word, monkeypatch):
         here, engine = site(slow, deadline=0.5), type(slow.engine)
-        here.service._page_reader._pool.submit(str).result(60)  # it has what it needs
+        here.service.pages.pool._pool.submit(str).result(60)  # it has what it needs
         encode = engine.encode
 
         def slow_encode(self, images):
@@ -836,7 +838,7 @@ class TestPage:
     ):
         """With when to come again, before its own time is over: it is not to blame."""
         here, engine = site(slow, deadline=3.0), type(slow.engine)
-        here.service._page_reader._pool.submit(str).result(60)
+        here.service.pages.pool._pool.submit(str).result(60)
         encode = engine.encode
 
         def slow_encode(self, images):
@@ -844,7 +846,7 @@ class TestPage:
             return encode(self, images)
 
         monkeypatch.setattr(engine, "encode", slow_encode)
-        monkeypatch.setattr(here.service, "_check_turn", lambda over, began: None)
+        monkeypatch.setattr(here.service.pages.turns, "check", lambda turn, over: None)
 
         async def ask(polite):
             transport = httpx.ASGITransport(here.app, client=("10.0.0.1", 1))
@@ -924,7 +926,7 @@ class TestPage:
         )
 
     def test_without_the_extra(self, site, word, monkeypatch):
-        monkeypatch.setattr(service_module, "reads_pages", lambda: False)
+        monkeypatch.setattr(pages, "reads_pages", lambda: False)
         response = site().post("/v1/page", content=word("a"))
         assert response.status_code == 501
         assert install_hint("page") in error_of(response)
@@ -935,7 +937,7 @@ class TestPage:
         def broken(_):
             raise ValueError("det.onnx: damaged; run: pip install")
 
-        monkeypatch.setattr(service_module, "_open_page_parts", broken)
+        monkeypatch.setattr(page_readers, "_open_parts", broken)
         here = site()
         for _ in range(2):
             response = here.post("/v1/page", content=word("a"))
@@ -959,13 +961,13 @@ def drawers() -> list[str]:
 def test_large_pictures_do_not_hold_up_small_ones(site, word, monkeypatch):
     here, wait = site(), threading.Event()
     large = word("large", (2000, 1200))
-    decode_apart = service_module.decode_apart
+    decode_apart = uploads.decode_apart
 
     def slow_decode(*arguments):
         assert wait.wait(20)
         return decode_apart(*arguments)
 
-    monkeypatch.setattr(service_module, "decode_apart", slow_decode)
+    monkeypatch.setattr(uploads, "decode_apart", slow_decode)
 
     async def ask(client):
         slow_ones = [asked(client, large) for _ in range(6)]
@@ -987,7 +989,7 @@ def test_a_request_gets_the_weights_of_its_language(both_scripts, site, word):
         ("de", "latin"),
         ("ru+de", "latin"),
     ):
-        opened = here.service._searcher(Search(language=language))
+        opened = here.service.weights.searching(Search(language=language))
         assert opened.charset == charset_of(charset), language
         assert bool(opened._others) == (language == "ru+de")
         response = here.post(
@@ -995,7 +997,9 @@ def test_a_request_gets_the_weights_of_its_language(both_scripts, site, word):
         )
         assert response.status_code == 200
     assert {"ru", "el", "kk"} <= set(here.get("/v1/model").json()["other_languages"])
-    assert here.service._engine(both_scripts / "tiny.safetensors") is reader.engine
+    assert (
+        here.service.weights.engine(both_scripts / "tiny.safetensors") is reader.engine
+    )
 
 
 def test_larger_weights_read_what_requests_leave_doubtful(doubting_folder, site, word):
@@ -1020,14 +1024,11 @@ def test_pages_of_requests_have_larger_weights_that_can_be_interrupted(
     reader = load(doubting_folder, "cpu")
     service = site(reader, model=doubting_folder).service
     lines = load(doubting_folder / "line.safetensors", "cpu")
-    monkeypatch.setattr(service, "_page_parts", lambda: (None, lines))
+    opener = page_readers.PageReaderOpener(service.weights)
+    monkeypatch.setattr(opener, "_parts", lambda: (None, lines))
     checked = []
-    chosen = service._chosen(Search())
-    readers = service._page_readers(
-        chosen.first, Search(), lambda: checked.append(None), chosen.second
-    )
-    assert readers.words is not None
-    found = readers.words.read(word("Two"))
+    reader = opener.open(Search(), lambda: checked.append(None), 0.0).reader
+    found = reader.read(word("Two"))
     assert found == load(doubting_folder, "cpu").read(word("Two"))
     assert len(checked) >= 2, "before each model"
 

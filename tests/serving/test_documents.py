@@ -15,13 +15,13 @@ from PIL import Image, ImageDraw, ImageFont
 import vit_str
 from vit_str.pages import document as documents
 from vit_str.pages.find.detection import detector_file
-from vit_str.serving import service as service_module
+from vit_str.serving import page_readers, pages
 from vit_str.serving.limits import Refusal
 
 pytestmark = pytest.mark.skipif(
     detector_file() is None, reason="pip install vit-str[page]"
 )
-open_page_parts = service_module._open_page_parts
+open_page_parts = page_readers._open_parts
 WORDS = ("Hallo", "Museum", "Garten")
 
 
@@ -34,7 +34,7 @@ def drawn(text: str) -> Image.Image:
 
 @pytest.fixture
 def here(site, monkeypatch):
-    monkeypatch.setattr(service_module, "_open_page_parts", open_page_parts)
+    monkeypatch.setattr(page_readers, "_open_parts", open_page_parts)
     return site(model="tiny")
 
 
@@ -107,14 +107,14 @@ def test_what_cannot_be_read(here, scan):
 
 
 def test_a_page_that_is_refused_later_is_told_in_its_place(here, scan, monkeypatch):
-    read = here.service._read_page
+    read = here.service.pages._read
 
     async def refuse_the_second(upload, wanted, *others):
         if wanted.number > 1:
             raise Refusal(503, "others wait")
         return await read(upload, wanted, *others)
 
-    monkeypatch.setattr(here.service, "_read_page", refuse_the_second)
+    monkeypatch.setattr(here.service.pages, "_read", refuse_the_second)
     first, second = post(here, scan).json()["pages"]
     assert first["error"] is None
     assert (second["page"], second["error"]) == (2, "others wait")
@@ -123,9 +123,9 @@ def test_a_page_that_is_refused_later_is_told_in_its_place(here, scan, monkeypat
 
 
 def test_no_more_pages_than_a_request_may_ask_for(here, scan, monkeypatch):
-    monkeypatch.setattr(service_module, "MOST_PAGES", 2)
-    pages = post(here, scan).json()["pages"]
-    assert [page["error"] for page in pages] == [
+    monkeypatch.setattr(pages, "MOST_PAGES", 2)
+    read = post(here, scan).json()["pages"]
+    assert [page["error"] for page in read] == [
         None,
         None,
         "a request reads 2 pages; ask for pages=3-",
@@ -133,7 +133,7 @@ def test_no_more_pages_than_a_request_may_ask_for(here, scan, monkeypatch):
 
 
 def test_the_first_page_comes_before_the_last_is_read(here, scan, monkeypatch):
-    read = here.service._read_page
+    read = here.service.pages._read
     waiting = asyncio.Event()
     seen = []
 
@@ -142,7 +142,7 @@ def test_the_first_page_comes_before_the_last_is_read(here, scan, monkeypatch):
             await asyncio.wait_for(waiting.wait(), 20)
         return await read(upload, wanted, *others)
 
-    monkeypatch.setattr(here.service, "_read_page", wait_for_the_second)
+    monkeypatch.setattr(here.service.pages, "_read", wait_for_the_second)
 
     async def send(message):
         body = message.get("body", b"")
@@ -177,13 +177,13 @@ def test_the_first_page_comes_before_the_last_is_read(here, scan, monkeypatch):
 
     asyncio.run(ask())
     assert len(seen) == 1
-    assert here.service.pages._taken.total() == 0
+    assert here.service.pages.capacity._taken.total() == 0
 
 
 def test_what_is_in_progress_ends_with_the_answer(here, scan):
     for query in ("", "?format=md", "?pages=9"):
         post(here, scan, query)
-        assert here.service.pages._taken.total() == 0
+        assert here.service.pages.capacity._taken.total() == 0
 
 
 def test_operations_have_names_and_all_answers_are_declared(here):

@@ -12,13 +12,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "pages"))
 from made_pages import line, page_of, ruled_page
 
 from vit_str.serving import documents
-from vit_str.serving.service import PageFound, PageOfUpload, _record_of
+from vit_str.serving.page_records import PageFound, PageOfUpload, record_of
 
 BILL = [["Article", "Price"], ["Coffee", "1.234,50"], ["=cmd()", "-7,25"]]
 
 
 def record(page, **wanted):
-    return _record_of(PageOfUpload(**wanted))(PageFound(page))
+    return record_of(PageOfUpload(**wanted))(PageFound(page))
 
 
 def test_tables_are_given_as_csv_and_as_a_workbook():

@@ -55,6 +55,13 @@ def test_other_files_are_refused(tmp_path):
         FINDER.load(path)
 
 
+def test_a_missing_file_is_named_once(tmp_path):
+    path = tmp_path / "missing.safetensors"
+    with pytest.raises(ValueError, match="No such file") as caught:
+        FINDER.load(path)
+    assert str(caught.value) == f"{path}: No such file or directory"
+
+
 def test_other_relations_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "arranger.safetensors"
     monkeypatch.setitem(ARRANGER.fixed, "relations", RELATIONS[:-1])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from filelock import FileLock
 from PIL import Image, ImageDraw, ImageFont
 
 import vit_str
@@ -36,13 +37,18 @@ children under 12 years."""
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory) -> Path:
-    """The page of the bundled model, without those of other scripts; npm loads 33 MB for it."""
+def tiny(shared_folder, without_shape_checks) -> Path:
+    """The page of the bundled model, without those of other scripts, made once in a test run.
+
+    npm loads 33 MB for it, and graphs are traced.
+    """
     if shutil.which("npm") is None:
         pytest.skip("no npm")
-    folder = tmp_path_factory.mktemp("exported") / "tiny"
-    weights = load_weights(resolve("tiny"))
-    write_page(weights, folder, detector=detector_files())
+    folder = shared_folder / "exported-tiny"
+    with FileLock(shared_folder / "exported-tiny.lock"):
+        if not folder.is_dir():
+            weights = load_weights(resolve("tiny"))
+            write_page(weights, folder, detector=detector_files())
     return folder
 
 

@@ -32,7 +32,7 @@ from vit_str.models import (
 )
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
-from vit_str.words import reader as reader_module
+from vit_str.words import streaming
 from vit_str.words.reader import Reader, load
 
 ROOT = Path(__file__).parents[2]
@@ -513,7 +513,7 @@ def test_a_reader_computes_with_so_many_threads(backend, monkeypatch):
         torch.set_num_threads(before)
     started = []
     monkeypatch.setattr(
-        reader_module, "decode_batches", lambda *given: started.append(given)
+        streaming, "decode_batches", lambda *given: started.append(given)
     )
     with pytest.raises(AttributeError):  # of what was handed out instead of batches
         list(reader.stream([]))

@@ -237,7 +237,7 @@ class _Running:
 
     @property
     def inputs(self) -> Inputs | None:
-        """What was registered for its class."""
+        """The inputs that were registered for its class."""
         return _registered(self.module)
 
 

@@ -38,7 +38,7 @@ _METRICS = ("distance", "entropy", "self_mass")
 def rollout(
     maps: Sequence[Float[Tensor, "batch head query key"]], residual: float = RESIDUAL
 ) -> list[Mixed]:
-    """What every token is mixed of after each layer, from the maps of all; rows sum to 1.
+    """Attention rollout: the shares of input tokens in every token after each layer; rows sum to 1.
 
     Args:
         maps: attention of every layer, first to last.

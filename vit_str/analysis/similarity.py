@@ -105,7 +105,7 @@ def examples_of(
     outputs: Sequence[Float[Tensor, "batch dim row column"]],
     unit: Literal["tokens", "images"],
 ) -> list[Features]:
-    """What layers say about every token, or about every image as the mean over its tokens.
+    """Features of layers for every token, or for every image as the mean over its tokens.
 
     Tokens are those of the coarsest layer; layers with smaller cells are averaged to them first.
     """

@@ -210,7 +210,7 @@ class AttentionStatistics:
         return layers
 
     def received(self, layer: str) -> Float64[Tensor, "case head key"] | None:
-        """What the tokens get in the images (or windows) of the last batch, mean over queries.
+        """Attention that tokens get in images (or windows) of the last batch, mean over queries.
 
         Special tokens come first, and nothing is scaled: all shares of a head sum to 1. Images
         without any query have none (NaN). None if ``sink_mass`` is not asked for.
@@ -218,7 +218,7 @@ class AttentionStatistics:
         return self._received.get(layer)
 
     def special_queries(self) -> dict[str, list[Float64[Tensor, "image head token"]]]:
-        """What special tokens attend to, layer by layer.
+        """Attention of the special tokens, layer by layer.
 
         Metric -> values: ``entropy`` over the tokens of the grid, what the most attended one of
         them gets (both of the grid's share scaled to 1), and the share of special tokens.
@@ -268,7 +268,7 @@ class AttentionStatistics:
         return self.windows[layer].grid if layer in self.windows else self.grid
 
     def keys_of(self, layer: str) -> TokenGrid:
-        """What a query of a layer may attend to: the same tokens, or pooled ones."""
+        """The keys of a layer: the same tokens as its queries, or pooled ones."""
         return self.windows[layer].keys if layer in self.windows else self.grid
 
     def _attended(

@@ -79,7 +79,7 @@ class Subject:
     def class_scores(
         self, images: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch class"]:
-        """What the head of a model of timm gives to each class.
+        """Logits of the classes, by the head of a model of timm.
 
         Raises:
             ValueError: for a model without such a head.

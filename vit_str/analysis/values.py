@@ -1,4 +1,4 @@
-"""What attention carries: its weights times the norms of the values that they are given to.
+"""Value-weighted attention: its weights times the norms of the values that they are given to.
 
 A token that gets much attention and has a value of next to nothing adds nothing: the head that
 attends to it does nothing there. Norms are of the values of a head, before its output projection

@@ -141,7 +141,7 @@ def _recognized(path: Path) -> str:
 
 
 def _advice(path: Path) -> str:
-    """What to do about a folder without a label file of a usual name."""
+    """Advice for a folder without a label file of a usual name."""
     if not path.is_dir():
         return ""
     other = sorted(

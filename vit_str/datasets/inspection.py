@@ -133,7 +133,7 @@ def _lines_of_images(images: dict[str, Any], repeated: dict[str, int]) -> Iterat
 
 
 class Properties(NamedTuple):
-    """What is looked at of a word: label, upright size in pixels, suffix, digest of the file."""
+    """Properties of a word: label, upright size in pixels, suffix, digest of the file."""
 
     label: str
     height: int
@@ -143,7 +143,7 @@ class Properties(NamedTuple):
 
 
 def properties(word: LabeledWord, image: Image.Image) -> Properties:
-    """What is looked at of a word whose upright image is ``image``."""
+    """The properties of a word whose upright image is ``image``."""
     # A large photograph has been reduced while it was decoded; its header knows its size.
     height, width = upright_size(word.image) or (image.height, image.width)
     is_turned = (image.width - image.height) * (width - height) < 0
@@ -157,7 +157,7 @@ def _digest(data: bytes) -> int:
 
 
 class Seen:
-    """What is kept of the words that can be used: 24 bytes of each, as sets have millions."""
+    """Properties of all usable words: 24 bytes of each, as sets have millions."""
 
     def __init__(self) -> None:
         self._heights = array("I")

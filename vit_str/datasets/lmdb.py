@@ -226,7 +226,7 @@ def _check_count(path: Path, done: int) -> None:
 
 
 def _system_error(folder: Path, error: Exception) -> OSError:
-    """What the system says if nothing more can be written, which the library hides."""
+    """The error of the system if nothing more can be written, which the library hides."""
     try:
         with TemporaryFile(dir=folder) as file:
             file.write(bytes(_PROBE))

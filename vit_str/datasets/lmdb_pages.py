@@ -47,7 +47,7 @@ class DamagedPage(ValueError):  # noqa: N818 - it says what is wrong
 
 
 class _Start(NamedTuple):
-    """What one of the first two pages says."""
+    """The header of an LMDB file: one of its first two pages."""
 
     form: int
     version: int
@@ -195,7 +195,7 @@ class LmdbPages:
         return _Page(data, bool(flags & _LEAF), nodes)
 
     def _key_on(self, page: _Page) -> Callable[[int], bytes]:
-        """What gives the keys of a page; most of the time goes by there."""
+        """A function from places to keys of a page; most of the time is spent there."""
         data = page.data
         places = _HEADER.size
         unpack = _PLACE.unpack_from

@@ -75,13 +75,13 @@ def is_list(name: str) -> bool:
 
 
 def label_of_member(name: str) -> str | None:
-    """What an image of the archive says, ``2425/1/115_Lube_45484.jpg``; None for other names."""
+    """The label in a name of the archive, ``2425/1/115_Lube_45484.jpg``; None for other names."""
     match = _MEMBER.fullmatch(name)
     return match and match["label"]
 
 
 def label_of_image(name: str) -> str | None:
-    """What an image says by its own name, ``115_Lube_45484.jpg``; None for other names."""
+    """The label in the name of an image, ``115_Lube_45484.jpg``; None for other names."""
     match = _NAME.fullmatch(name)
     return match and match["label"]
 

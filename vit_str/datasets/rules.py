@@ -34,7 +34,7 @@ _ONE_CELL = re.compile(r"[^\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a word has to be to be used. A word that is not is left out whole, never changed."""
+    """Conditions for a word to be used. One that fails is left out whole, never changed."""
 
     # The characters that a label may hold; any but line breaks and tabs without one
     charset: Charset | None = None
@@ -97,7 +97,7 @@ def judged(
     use: Callable[[LabeledWord, Image.Image], Result],
     report: SkipReport,
 ) -> Iterator[list[Result]]:
-    """What ``use`` makes of every word that can be used.
+    """Results of ``use`` for every word that can be used.
 
     Args:
         entries: the words.

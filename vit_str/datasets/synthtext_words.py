@@ -27,7 +27,7 @@ _MOST_OUTSIDE = 0.1
 
 
 class Truth(NamedTuple):
-    """What ``gt.mat`` says, without the boxes of characters, in little memory."""
+    """The contents of ``gt.mat`` without the boxes of characters, in little memory."""
 
     names: list[str]  # of the pictures
     texts: list[str]  # of each picture, its words with spaces between them

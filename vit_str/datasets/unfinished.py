@@ -83,7 +83,7 @@ class Unfinished:
         target: Path,
         layout: Layout,
     ) -> DatasetWriter:
-        """What writes the data set on from where it stands."""
+        """A writer that continues the data set from where it stands."""
         if self.progress is None:
             return writer(target, layout)
         return writer(target, layout, self.progress.position, self.progress.words)

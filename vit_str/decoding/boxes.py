@@ -51,7 +51,7 @@ class Place(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What the model saw of an image, upright, and how."""
+    """The part of an image that the model saw, upright, and how it was turned."""
 
     height: int  # in pixels
     width: int  # in pixels

@@ -24,7 +24,7 @@ _KNOWN_STATES = 1 << 14  # masks kept, the oldest dropped first
 
 
 class Constraint(Protocol):
-    """What may follow what is written; a state stands for what is written."""
+    """Which characters may follow a prefix; a state stands for the prefix."""
 
     start: Any
 
@@ -200,7 +200,7 @@ def constraint_of(
     pattern: str | None = None,
     alphabet: str | None = None,
 ) -> Constraint | None:
-    """What is allowed by all that is given; None if nothing is.
+    """A constraint to the texts that all arguments allow; None without any.
 
     Args:
         charset: of the model.

@@ -31,7 +31,7 @@ def greedy_from_drafts(
     temperature: float = 1.0,
     look_alikes: LookAlikes | None = None,
 ) -> list[list[Hypothesis]]:
-    """What `beam_search` with a width of 1 finds, mostly in one call of the decoder.
+    """The texts of `beam_search` with a width of 1, mostly in one call of the decoder.
 
     The scores after every character of a draft tell whether the decoder would have written it. A
     text that it would not is corrected and checked again.

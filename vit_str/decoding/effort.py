@@ -92,7 +92,7 @@ class RereadingOptions:
 
 @dataclass(frozen=True, slots=True)
 class _Effort:
-    """What an effort means for a decoder that can choose, and for doubtful images."""
+    """Settings of an effort, for decoders that can choose and for doubtful images."""
 
     decoding: str
     rereads: bool

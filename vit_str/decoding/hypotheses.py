@@ -52,7 +52,7 @@ _NOTHING = Hypothesis(ids=(), confidences=(), confidence=0.0, probability=0.0)
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What one image may say.
+    """The candidate texts of one image.
 
     Attributes:
         hypotheses: texts that are allowed, the most probable first.

@@ -42,7 +42,7 @@ _OTHERS = 2.0  # of the texts that no beam found, together
 _GREEK = str.maketrans("άέήίόύώΐΰ", "αεηιουωϊϋ")
 
 LOG_WEIGHT_OF_OTHERS = _WEIGHT * _OTHERS
-"""What to add to the logarithm of the probability of all texts that no beam found, together."""
+"""Added to the log-probability of all texts that no beam found, together."""
 
 
 class WordFrequencies:
@@ -77,7 +77,7 @@ class WordFrequencies:
 
 
 class WordPrior:
-    """What speaks for a text before an image is seen: how frequent its words are.
+    """Prior probability of texts: how frequent their words are.
 
     No text is excluded: what no list holds counts as a rare word.
 
@@ -99,7 +99,7 @@ class WordPrior:
         return any(language.lookup(hashes)[0] > 0 for language in self._languages)
 
     def log_weights(self, texts: Sequence[str]) -> Float[np.ndarray, " text"]:
-        """What to add to the logarithm of the probability that the model gives each text."""
+        """Log-weights to add to the log-probability that the model gives each text."""
         parts = [_words(text) for text in texts]
         words = list(dict.fromkeys(chain.from_iterable(parts)))
         hashes = np.array([crc32(word.encode()) for word in words], dtype=np.uint32)
@@ -238,7 +238,7 @@ def _is_of_signs(text: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """What to look up for a text: the whole, and if it has parts, each of them."""
+    """The words to look up for a text: the whole, and if it has parts, each of them."""
     word = _folded(text)
     parts = [part for part in re.split(r"[\W_]+", word) if part]
     return [word, *parts] if len(parts) > 1 else [word]

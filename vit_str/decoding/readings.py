@@ -1,4 +1,4 @@
-"""What images say: readings, and their lines of JSON."""
+"""Readings: the texts of images with their confidence, and their lines of JSON."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ and no known word."""
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What an image says.
+    """The text of an image.
 
     Attributes:
         text: the characters together; empty if the model sees no text.
@@ -120,7 +120,7 @@ def per_character(readings: Sequence[Reading]) -> float:
 def reading_of(
     found: Candidates, charset: Charset, places: Sequence[Place] | None = None
 ) -> Reading:
-    """What was found in an image, as text.
+    """The reading of an image, from candidates in ids.
 
     Args:
         found: texts as ids.
@@ -191,7 +191,7 @@ def error_row(path: str, error: str) -> dict[str, Any]:
 
 
 def _prior(reading: Reading) -> dict[str, float]:
-    """What the prior added, where it spoke."""
+    """The log-weight of the prior, where there was one."""
     return {"prior": reading.prior} if reading.prior else {}
 
 

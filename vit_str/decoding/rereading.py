@@ -51,7 +51,7 @@ class Rereader:
         found: Sequence[Candidates],
         rows: Sequence[int],
     ) -> list[Candidates]:
-        """What was found, but for doubtful images the best of all their readings.
+        """The candidates of each image; for doubtful images the best of all their readings.
 
         Args:
             pixels: images as the model gets them.

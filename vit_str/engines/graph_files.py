@@ -168,7 +168,7 @@ def session_options(threads: int) -> SessionOptions:
 
 
 def open_session(path: Path, options: SessionOptions) -> InferenceSession:
-    """What computes the graph of a file; what is wrong with it is raised in types of onnxruntime.
+    """A session with the graph of a file; errors are those of onnxruntime.
 
     It prints nothing, not even of a second try to open a damaged file.
     """

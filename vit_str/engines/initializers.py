@@ -1,4 +1,4 @@
-"""What the graphs of the package call by a name, made of the tensors of a weights file.
+"""The initializers of the graphs of the package, made of the tensors of a weights file.
 
 An initializer has the name of a tensor: ``a+b`` are the outputs of one layer and then those of
 another, ``.T`` behind it stands for the transpose, and behind a colon stands what is made of it:

@@ -21,7 +21,7 @@ _LARGEST = 127  # of 8 bits
 
 
 class _OnePage(nn.Module):
-    """What is said of the tokens of one page, all of which exist."""
+    """Scores for the tokens of one page, without padding."""
 
     def __init__(self, arranger: PageArranger) -> None:
         super().__init__()

@@ -52,7 +52,7 @@ class Encode(nn.Module):
         self,
         pixel_values: Float[Tensor, "batch 3 height width"],
     ) -> tuple[Tensor, ...]:
-        """What `_state_names` names, then or else logits."""
+        """The tensors of `_state_names`; logits for a decoder without a state."""
         decoder: Any = self.recognizer.decoder
         features = self.recognizer.encode(pixel_values)
         if isinstance(decoder, RecurrentDecoder):

@@ -83,7 +83,7 @@ def _has_many_segments(file: BinaryIO) -> bool:
 
 
 def _next_code(file: BinaryIO) -> int | None:
-    """What the next mark in a JPEG begins, behind what may fill space; None at the end."""
+    """The code of the next marker of a JPEG, behind bytes that fill space; None at the end."""
     size = 16  # enough where nothing does
     while True:
         block = file.read(size)

@@ -57,7 +57,7 @@ class ProcessEnded(Exception):  # noqa: N818 - it says what happened
         self._out_of_time = out_of_time
 
     def reason(self, verb: str) -> str:
-        """What to say of a file: that it takes too long to ``draw``, for example."""
+        """Why the process ended, as told of its file: too slow to ``draw``, for example."""
         if self._out_of_time:
             return f"takes over {self._limits.seconds} seconds to {verb}"
         gigabytes = self._limits.memory >> 30
@@ -73,7 +73,7 @@ class ProcessNotStarted(ProcessEnded):
         self._error = error
 
     def reason(self, verb: str) -> str:
-        """What to say of a file that a process should ``draw``, for example."""
+        """Why no process could be started, as told of a file to ``draw``, for example."""
         why = self._error.strerror or str(self._error)
         return f"needs a process to {verb} it, which cannot be started ({why})"
 

@@ -31,8 +31,8 @@ class Preprocessing:
         std: what they are divided by then.
         turn_above: height over width above which an image is turned by a quarter to the left
             before it is resized, so that lines that run down run along; none is if None.
-        reread_below: confidence below which an image is read again, also from other views; never
-            if 0.
+        reread_below: confidence below which an image is read again, also with test-time
+            augmentation; never if 0.
         width_step: images keep their shape as nearly as a width allows that is a multiple of it;
             if 0, all have ``width``.
 

@@ -26,7 +26,7 @@ _ALIKE = 0.3  # lines by which rules at the sides of two pieces may differ and b
 
 
 class Arrangement(NamedTuple):
-    """What is said of a page, as logits; of tokens that are no pieces too, to be passed over.
+    """Logits for the tokens of a page; those of tokens that are no pieces do not count.
 
     Attributes:
         roles: of each token.

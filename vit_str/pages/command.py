@@ -153,7 +153,8 @@ def load_page_reader(
 ) -> "PageReader":
     """The page reader that the options name."""
     from vit_str.pages.find.detection import RAPIDOCR
-    from vit_str.pages.reader import MINIMUM_CONFIDENCE, load_page
+    from vit_str.pages.read.sure_words import MINIMUM_CONFIDENCE
+    from vit_str.pages.reader import load_page
 
     least = getattr(options, "min_confidence", None)
     return load_page(
@@ -178,7 +179,7 @@ def _format_of(out: str | None) -> str | None:
 
 
 def _of_detector(name: str | None) -> dict[str, Any]:
-    """What finds lines, if it is not what does so where nobody asks."""
+    """The detector of lines with its stamp, if it is not the default."""
     from vit_str.pages.find.detection import RAPIDOCR, finder_path
     from vit_str.pages.write.results import stamp
 
@@ -254,7 +255,7 @@ class _Run:
         self.failures = 0
 
     def summary(self) -> str:
-        """What was done, and what was there before, in one line."""
+        """The numbers of files that were read, and that were there before, in one line."""
         seconds = time.monotonic() - self._began
         done = (
             f"{self._files:,} files, {self._pages:,} pages and {self._words:,} words "

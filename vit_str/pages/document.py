@@ -306,7 +306,7 @@ def _loaded(language: str | None, thread: int) -> PageReader:
 
 
 def _as_file(source: Source) -> Path | str | bytes:
-    """What a searchable PDF file is made of: a path, or the bytes of a file."""
+    """The source of a searchable PDF file: a path, or the bytes of a file."""
     from io import BytesIO
 
     from PIL import Image

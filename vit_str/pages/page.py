@@ -71,7 +71,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class BlockRole:
-    """What a block is.
+    """The role of a block.
 
     Attributes:
         name: such as ``heading``, ``paragraph``, ``item`` or ``table``, see docs/structure.md.

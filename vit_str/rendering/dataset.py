@@ -59,7 +59,7 @@ def write_dataset(
 
 
 def _fingerprint(renderer: Renderer, seed: int) -> str | None:
-    """What the first words look like: other fonts, texts or libraries make others.
+    """A hash of the first words: other fonts, texts or libraries draw others.
 
     Only on a CPU, where the same numbers come out in every run.
     """

@@ -87,7 +87,7 @@ def _folders(name: str, options: argparse.Namespace) -> tuple[str, list[str]]:
 def _materials(
     configuration: Path, folders: Sequence[tuple[str, list[str]]]
 ) -> "tuple[InstalledMaterials, list[Path]]":
-    """What a configuration takes from this machine, and its files of drawn pages."""
+    """Fonts and texts of this machine that a configuration uses, and its files of drawn pages."""
     from vit_str.datasets.picture_records import picture_shards_of
     from vit_str.synthesis.materials import InstalledMaterials
     from vit_str.training.cli import configured_data

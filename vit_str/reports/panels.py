@@ -85,7 +85,7 @@ def chance_lines(
 def chance_values(
     chance: Mapping[str, Sequence[float]], unit: str = "px"
 ) -> tuple[str, ...]:
-    """What the legend says of chance lines: alike if one entry can stand for those of two."""
+    """Entries of chance lines for the legend: equal ones can be shown as one."""
     return tuple(f"{name}: {_ends(values, unit)}" for name, values in chance.items())
 
 

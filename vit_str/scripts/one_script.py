@@ -136,6 +136,25 @@ def with_one_script(
     return changed
 
 
+def reading_in_one_script(
+    reading: Reading, charset: Charset, language: str | None = None
+) -> Reading:
+    """A reading, and its alternatives, each as `one_script` writes it.
+
+    Args:
+        reading: of a word or line.
+        charset: of what has read it.
+        language: see `one_script`.
+    """
+    if not has_look_alikes(charset):
+        return reading
+    (spelled,) = with_one_script([reading], charset, language)
+    alternatives = [
+        reading_in_one_script(each, charset, language) for each in reading.alternatives
+    ]
+    return replace(spelled, alternatives=tuple(alternatives))
+
+
 def _with_threes(line: str) -> str:
     """A line with digits where a letter that looks like one cannot stand."""
     words = line.split(" ")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ScriptReader(Protocol):
-    """What is asked of a reader here, see `vit_str.words.reader.Reader`."""
+    """The part of `vit_str.words.reader.Reader` that is used here."""
 
     charset: Charset
     preprocessing: Preprocessing

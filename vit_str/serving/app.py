@@ -38,7 +38,10 @@ from vit_str.serving.limits import (
     ClientDisconnected,
     Refusal,
     client_of,
+    refused,
 )
+from vit_str.serving.page_readers import reads_pages
+from vit_str.serving.page_records import PageOfUpload
 from vit_str.serving.schemas import (
     CHECKED,
     DOCUMENTS,
@@ -53,14 +56,9 @@ from vit_str.serving.schemas import (
     SearchQuery,
     WordReadings,
 )
-from vit_str.serving.service import (
-    PageOfUpload,
-    ReadingService,
-    ReadOptions,
-    Upload,
-    reads_pages,
-    refused,
-)
+from vit_str.serving.service import ReadingService
+from vit_str.serving.uploads import Upload
+from vit_str.serving.words import ReadOptions
 
 WEB = Path(vit_str.__file__).parent / "web"
 # Nothing of the page may come from elsewhere, or go there.
@@ -114,10 +112,10 @@ def create_app(
     ):
         app.add_exception_handler(error, _answer_error)
     capacities = {
-        "/v1/read": service.crops,
-        "/v1/page": service.pages,
-        "/v1/document": service.pages,
-        "/v1/check": service.pages,
+        "/v1/read": service.words.capacity,
+        "/v1/page": service.pages.capacity,
+        "/v1/document": service.pages.capacity,
+        "/v1/check": service.pages.capacity,
     }
     app.add_middleware(
         Guard,
@@ -152,7 +150,9 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
             uploads, lexicon = await _uploads(service, request, body)
             boxes = query.boxes or query.attention
             options = ReadOptions(_search(query, lexicon), boxes, query.attention)
-            records = await service.read(uploads, options, client_of(request.scope))
+            records = await service.words.read(
+                uploads, options, client_of(request.scope)
+            )
             lines = ", ".join(map(json_line, records))
             return Response(f'{{"readings": [{lines}]}}', media_type="application/json")
 
@@ -177,7 +177,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
                 structure=query.structure,
                 tables=query.tables,
             )
-            record = await service.read_page(upload, options, client)
+            record = await service.pages.read(upload, options, client)
             content = json.dumps(record, ensure_ascii=False)
             return Response(content, media_type="application/json")
 
@@ -212,7 +212,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
         format_ = FORMATS[query.format]
         with refused():
             numbers = PageOptions.of(query.pages).numbers
-        texts = service.stream_document(
+        texts = service.pages.stream_document(
             upload,
             numbers,
             _search(query, lexicon),
@@ -257,7 +257,7 @@ def _add_checking(
             with refused():
                 search = Search(language=query.language or None)
             options = PageOfUpload(query.page, search, query.picture)
-            record = await service.check_page(
+            record = await service.pages.check(
                 upload, options, given, client, query.html
             )
             return Response(json_line(record), media_type="application/json")
@@ -410,7 +410,7 @@ def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
             "image_size": list(reader.image_size),
             "boxes": reader.has_boxes,
             "pages": reads_pages(),
-            "other_languages": service.other_languages(),
+            "other_languages": service.weights.other_languages(),
             "limits": asdict(service.limits),
         }
 

@@ -74,7 +74,7 @@ class Readers:
         )
 
     async def do(self, work: Callable[[], Result]) -> Result:
-        """What some work returns, after that of others.
+        """The result of some work, which waits for its turn.
 
         Raises:
             ToolError: a mistake, or a file that cannot be read, in one line for the assistant.
@@ -274,7 +274,7 @@ def _check(
 
 
 def _unconfirmed(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What an assistant has to know of a word."""
+    """A word that is not confirmed, as an assistant gets it."""
     boxes = [[round(side) for side in box] for box in row["boxes"]]
     return {
         "text": None if row["verdict"] == "missing" else row["text"],

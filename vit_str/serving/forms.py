@@ -10,9 +10,9 @@ from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from vit_str.reading.checking.texts import GivenText, parse_text
-from vit_str.serving.limits import MOST_WORDS, Refusal
+from vit_str.serving.limits import MOST_WORDS, Refusal, refused
 from vit_str.serving.schemas import CheckQuery, DocumentQuery, PageQuery, ReadQuery
-from vit_str.serving.service import Upload, refused
+from vit_str.serving.uploads import Upload
 
 _LEXICON = "lexicon"  # the field
 _TEXT = "text"  # the field of what is checked

@@ -29,7 +29,7 @@ _BODIES = 16  # of the greatest size, in memory at the same time
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a request, and all that wait, may take."""
+    """Limits on one request, and on all that wait."""
 
     body: int = 10_000_000  # bytes of a request
     pixels: int = 50_000_000  # of a picture
@@ -58,6 +58,19 @@ class Refusal(Exception):  # noqa: N818 - it is an answer
         self.status = status
         self.reason = reason
         self.retry_after = retry_after
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Options that do not fit the model are the client's mistake.
+
+    Raises:
+        Refusal: 422, in place of a ValueError.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise Refusal(422, str(error)) from None
 
 
 class ClientDisconnected(Exception):  # noqa: N818 - nobody is to blame

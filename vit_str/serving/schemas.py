@@ -41,7 +41,7 @@ class SearchQuery(BaseModel):
 
 
 class ReadQuery(SearchQuery):
-    """What a request for words asks for."""
+    """Options of a request for words."""
 
     boxes: bool = Field(False, description="say where each character is")
     attention: bool = Field(
@@ -50,7 +50,7 @@ class ReadQuery(SearchQuery):
 
 
 class PageQuery(SearchQuery):
-    """What a request for a whole picture asks for."""
+    """Options of a request for a whole picture."""
 
     page: int = Field(1, ge=1, le=1000, description="of a file with several pages")
     picture: bool = Field(False, description="give the page as a picture too")
@@ -61,7 +61,7 @@ class PageQuery(SearchQuery):
 
 
 class DocumentQuery(SearchQuery):
-    """What a request for a document asks for."""
+    """Options of a request for a document."""
 
     format: Literal["json", "md", "html", "csv"] = Field(
         "json", description="what to give: csv has the tables alone"
@@ -72,7 +72,7 @@ class DocumentQuery(SearchQuery):
 
 
 class CheckQuery(BaseModel):
-    """What a request to check a text asks for."""
+    """Options of a request to check a text."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -45,7 +45,7 @@ class FairThreadPool:
         function: Callable[..., Result],
         *arguments: object,
     ) -> Result:
-        """What a function returns; its arguments are let go as soon as nobody waits for it.
+        """The result of a function; its arguments are let go as soon as nobody waits for it.
 
         Raises:
             Refusal: it could not begin in time.
@@ -79,7 +79,7 @@ class FairThreadPool:
         function: Callable[..., Result],
         *arguments: object,
     ) -> Result:
-        """What a function returns; says in its thread when it begins."""
+        """The result of a function; ``on_begin`` is called in its thread when it begins."""
         waiting = [arguments]
         job = object()
 

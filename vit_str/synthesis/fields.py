@@ -73,7 +73,7 @@ def smooth(
     rows: int,
     columns: int,
 ) -> Float[Tensor, "batch channel height width"]:
-    """What is left of a picture when details within twice so many pixels are gone."""
+    """A picture without details that are smaller than twice so many pixels."""
     height, width = mask.shape[-2:]
     pooled = F.avg_pool2d(mask, (rows, columns), ceil_mode=True)
     size = pooled.shape[-2] * rows, pooled.shape[-1] * columns

@@ -49,7 +49,7 @@ from vit_str.synthesis.rasterize import HEIGHT, is_blackletter
 from vit_str.synthesis.rasterize_parallel import rasterize_parallel
 
 Drawing = Mapping[str, np.ndarray]
-"""What `rasterize_many` makes of some fonts."""
+"""Arrays of `rasterize_many` for some fonts."""
 
 _FORMAT = "vit-str glyphs"
 _VERSION = "5"  # of the cached file

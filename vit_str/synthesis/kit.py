@@ -40,7 +40,7 @@ Arrays = dict[str, np.ndarray]
 
 
 class Kit:
-    """What a file of `write_kit` holds, as `Materials`; each part is read when asked for.
+    """The materials in a file of `write_kit`; each part is read when it is asked for.
 
     Args:
         path: the file.
@@ -243,7 +243,7 @@ def _used_fonts(atlas: GlyphAtlas) -> GlyphAtlas:
 
 
 def _arrays_of_glyphs(prefix: str, atlas: GlyphAtlas) -> Arrays:
-    """What the file keeps of an atlas; where glyphs start follows from their widths."""
+    """The arrays of an atlas in the file; where glyphs start follows from their widths."""
     arrays = {f"{prefix}-{name}": getattr(atlas, name).numpy() for name in _OF_FONTS}
     widths = atlas.widths.sum(1).tolist()
     start = 0

@@ -50,7 +50,7 @@ def keep_legible(degraded: Images, clean: Images, mask: Mask) -> Images:
 def repairs(
     degraded: Images, clean: Images, mask: Mask
 ) -> tuple[Float[Tensor, "batch 1 1 1"], Float[Tensor, "batch 1 1 1"]]:
-    """What legibility asks for: the share of the clean picture, and brightness added to the ink.
+    """Repairs for legibility: the share of the clean picture, and brightness added to the ink.
 
     Both are 0 where the letters can be read as they are.
     """

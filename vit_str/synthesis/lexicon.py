@@ -473,7 +473,7 @@ def _blocks(characters: str) -> dict[str, int]:
 
 
 def _beside(block: str, common: str) -> str:
-    """What of printable ASCII stands in strings of a block: no letters of another script."""
+    """The printable ASCII in strings of a block: no letters of another script."""
     if script_of(block[0]) in (None, LATIN, HANGUL):
         return common
     signs = [character for character in common if not character.isalpha()]

@@ -38,10 +38,10 @@ def quotes() -> Sequence[str]:
 
 
 def dashes() -> Sequence[str]:
-    """What stands between spaces within a sentence."""
+    """Dashes that stand between spaces within a sentence."""
     return entries_of(contents(_FILE)["dashes"])
 
 
 def typeset() -> Mapping[str, str]:
-    """What typewriters lack, and typesetters have in its place."""
+    """Typographic signs by the plain ones that typewriters have in their place."""
     return contents(_FILE)["typeset"]

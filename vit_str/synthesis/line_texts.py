@@ -119,7 +119,7 @@ def is_silent(character: str) -> bool:
 
 
 def drawn(text: str) -> str:
-    """What is drawn of a line: leaders as the characters that they repeat."""
+    """The text of a line as it is drawn: leaders as the characters that they repeat."""
     return "".join(map(_drawn, text))
 
 
@@ -307,7 +307,7 @@ class LineTexts:
         return "short" if is_short else kind
 
     def _writer(self, rng: random.Random, place: int) -> "_Writer":
-        """What fills patterns with words of one of the languages."""
+        """A writer that fills patterns with words of one of the languages."""
         script = self._scripts[place]
         guest = self._guest(rng, script) if self._has_scripts else None
         has_own_letters = self._has_scripts and rng.random() < _MIXTURE.own_letters

@@ -125,7 +125,7 @@ _FOURTEEN: Mapping[str, str] = {
 }
 """The same; the middle one is in halves, p and q; h to j are in the upper half, k to m below."""
 _MARKS = ".,:'"
-"""What stands between the digits of displays."""
+"""Marks between the digits of displays."""
 
 # Five columns for each character from the space on, the lowest bit on top.
 _DOT_COLUMNS = bytes.fromhex("""

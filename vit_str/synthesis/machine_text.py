@@ -7,7 +7,7 @@ _UNIT = (
     r"|mL|dB|pH|ppm|bpm|mmHg|mg/dL|mmol/L|lx|Ω|kΩ|MΩ|%"
 )
 _MAY_BE = re.compile(r"[\d<]|^-|^Err")
-"""What nearly no word has, and every reading of a machine."""
+"""Characters that every reading of a machine has, and nearly no word."""
 _MOSTLY = re.compile(
     rf"""
     [-+]?\ ?\d+(?:[.,]\d+)?\ ?(?:{_UNIT})           # 23.5 °C, 0.845 kg

@@ -90,12 +90,12 @@ class InstalledMaterials:
     def word_lists(
         self, settings: Sequence[object], gather: Callable[[], list[WordList]]
     ) -> list[WordList]:
-        """What ``gather`` returns, or what the cache has of it."""
+        """The lists of ``gather``, or those of the cache."""
         lists = keep_word_lists(settings, gather)
         self.given_lists[key_of(settings)] = lists
         return lists
 
 
 def key_of(settings: Sequence[object]) -> str:
-    """What lists of words depend on, as one string."""
+    """The settings of lists of words as one string."""
     return json.dumps(settings, ensure_ascii=False)

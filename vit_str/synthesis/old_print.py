@@ -218,7 +218,7 @@ def _with_specks(mask: Mask, difficulty: float, random: Random) -> Mask:
 
 
 def _with_back(mask: Mask, difficulty: float, random: Random) -> Mask:
-    """What is printed on the back of the paper: another line, mirrored, out of focus and faint."""
+    """A line that shows through from the back of the paper: mirrored, blurred and faint."""
     height, width = mask.shape[-2:]
     down, right = _PRESS.back_shift
     other = mask[random.permutation()].flip(3)

@@ -28,7 +28,7 @@ class Texts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OwnTexts:
-    r"""What to draw instead of the usual mix of texts; numbers are shares, beside the others.
+    r"""Texts to draw in place of the usual mix; numbers are shares, relative to each other.
 
     Attributes:
         pattern: a regular expression, such as ``[A-Z]{2}\d{6}``; or several with their shares.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Places:
-    """What is where in a picture, in its pixels as (x, y).
+    """Places of words, ruled lines and boxes in a picture, in its pixels as (x, y).
 
     Attributes:
         strips: of each word, points along it as it is read, above it and below it: from the tops of

@@ -24,7 +24,7 @@ _TONELESS = 0.1  # share of the syllables of pinyin
 
 @dataclass(frozen=True, slots=True)
 class Syllables:
-    """What syllables begin with, have inside and end with; ``-`` stands for nothing.
+    """Onsets, vowels and codas of syllables; ``-`` stands for none.
 
     What is listed twice is drawn twice as often.
     """

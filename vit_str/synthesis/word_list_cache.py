@@ -66,7 +66,7 @@ KeepWordLists = Callable[
 def keep_word_lists(
     settings: Sequence[object], gather: Callable[[], list[WordList]]
 ) -> list[WordList]:
-    """What ``gather`` returns, from the cache folder if it has been gathered before.
+    """The lists of ``gather``, from the cache folder if they have been gathered before.
 
     Of several processes one gathers, and the others wait for it. Where no file can be written,
     each gathers for itself. Shares are rounded as in the file, whether there is one or not.

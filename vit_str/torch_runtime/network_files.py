@@ -90,7 +90,9 @@ class NetworkFormat(Generic[N]):
             RuntimeError,
             ValueError,
         ) as error:
-            reason = " ".join(str(error).split())[:200]
+            # Errors of safetensors name the file themselves, in other places than those of Python
+            reason = getattr(error, "strerror", None) or str(error)
+            reason = " ".join(reason.removesuffix(f": {path}").split())[:200]
             raise ValueError(f"{path}: {reason}") from None
 
     def _load(self, path: Path) -> NetworkFile[N]:

@@ -215,7 +215,7 @@ def _train(arguments: Sequence[str]) -> int:
 
 
 def _reason(error: OSError | SafetensorError) -> str:
-    """What went wrong with a file, and with which one if that is known."""
+    """The reason of an error, with the name of the file if that is known."""
     reason = getattr(error, "strerror", None) or error
     file = getattr(error, "filename", None)
     return f"{file}: {reason}" if file else str(reason)

@@ -273,7 +273,7 @@ def check_architecture(recognizer: Recognizer, given: Recognizer, source: str) -
 
 
 def _differences_of_lines(recognizer: Recognizer, given: Recognizer) -> list[str]:
-    """What an encoder of lines and one of words must agree about, and do not."""
+    """Differences between encoders of lines and of words that cannot be bridged, a line each."""
     lines = []
     for name in _SIZES:
         mine = getattr(recognizer.encoder, name)
@@ -290,7 +290,7 @@ def _differences(
     given: Recognizer,
     ignored: Iterable[str],
 ) -> list[str]:
-    """What the descriptions of two models disagree about, but for some arguments."""
+    """Differences between the descriptions of two models, a line each, but for some arguments."""
     lines = []
     left_out = set(ignored)
     pairs = zip(_parts(recognizer), _parts(given), strict=True)
@@ -389,7 +389,7 @@ def _advice(
     module: RecognizerTraining,
     weights: WeightsFile,
 ) -> list[str]:
-    """What is likely to disappoint."""
+    """Warnings about weights and settings that are likely to disappoint, a line each."""
     lines = []
     if weights.preprocessing != module.preprocessing:
         lines.append(

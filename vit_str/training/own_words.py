@@ -144,7 +144,7 @@ class OwnWords(LightningDataModule):
         validation: list[str] | None,
         share: float,
     ) -> tuple[HeldOut, list[Chosen]]:
-        """What is not trained on, and the words to validate on in every set."""
+        """The words held out of training, and those to validate on in every set."""
         if validation is None:
             return self._hold_out_share(share)
         return self._hold_out_sets(validation)

@@ -21,11 +21,13 @@ import { inStrip, onPage, pictureOf, wordsOf } from "./pieces.js";
 import { withLowQuotes } from "./quotes.js";
 import { Reader } from "./reader.js";
 import { findRules } from "./rules.js";
-import { pages } from "./shared.js";
+import { confidences, doubts, pages, print, sample } from "./shared.js";
 
-const {
-  MINIMUM_CONFIDENCE, PRINT, SENTENCE, FLAT, CROP_HEIGHT, SPECK, SAMPLE, DOUBTFUL, LONG_S, HEADSTART,
-} = pages;
+const { FLAT, CROP_HEIGHT, SPECK } = pages;
+const { SAMPLE } = sample;
+const { PRINT, LONG_S } = print;
+const { DOUBTFUL, HEADSTART } = doubts;
+const { MINIMUM_CONFIDENCE, SENTENCE } = confidences;
 const DASHES = ["-", "–", "—"];
 
 /** The reader of the page; `report` is called with the share of the model that is loaded. */
@@ -130,7 +132,7 @@ class PageReader extends BrowserReader {
     if (isOldPrint(lines)) return; // readers of words have seen little of that
     const words = lines.flatMap((line) => line.words);
     const doubtful = words.filter((word) => perCharacter([word]) < DOUBTFUL);
-    const rounds = isPrint(lines) ? [] : undefined; // of other views
+    const rounds = isPrint(lines) ? [] : undefined; // of test-time augmentation
     for (const [index, word] of doubtful.entries()) {
       report(`Looking closer at ${index + 1} of ${doubtful.length} words …`);
       const reading = inStrip(word, await reader.read(pictureOf(word), 1, language, rounds));

@@ -123,17 +123,29 @@ export const levelRules = {
   "LINES_OF_TEXT": 5
 };
 
-export const pages = {
-  "MINIMUM_CONFIDENCE": 0.8,
+export const doubts = {
+  "DOUBTFUL": 0.98,
+  "HEADSTART": 1.1
+};
+
+export const print = {
   "PRINT": 40,
-  "SENTENCE": 3,
+  "LONG_S": 0.2
+};
+
+export const pages = {
   "FLAT": 1.5,
   "CROP_HEIGHT": 300,
-  "SPECK": 0.25,
-  "SAMPLE": 6,
-  "DOUBTFUL": 0.98,
-  "LONG_S": 0.2,
-  "HEADSTART": 1.1
+  "SPECK": 0.25
+};
+
+export const confidences = {
+  "MINIMUM_CONFIDENCE": 0.8,
+  "SENTENCE": 3
+};
+
+export const sample = {
+  "SAMPLE": 6
 };
 
 export const pieces = {

@@ -40,7 +40,7 @@ class Rows(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What to find out of every image besides its text.
+    """Findings that are wanted of every image besides its text.
 
     Attributes:
         boxes: where every character is.

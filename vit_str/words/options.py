@@ -1,4 +1,4 @@
-"""What several commands share that read: options for the model, and which files are meant."""
+"""Options that the commands which read share: model, search, and which files are meant."""
 
 import argparse
 import codecs
@@ -24,7 +24,7 @@ _LISTED_AT_ONCE = 1 << 16  # bytes that a pipe holds
 _LONGEST_PATH = 1 << 20  # bytes; systems have shorter limits
 
 UNREAD_SCRIPT = "most text is in a script that vit-str does not read"
-"""What is said where that is so."""
+"""The hint of all commands that read."""
 
 
 def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,8 +96,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--care",
         choices=("fast", "careful"),
         help="fast: look at every image once, and decode in parallel if the "
-        "model can; careful: look at doubtful words of printed pages in "
-        "other views too (default: as saved with the model)",
+        "model can; careful: use test-time augmentation for doubtful words of "
+        "printed pages too (default: as saved with the model)",
     )
 
 
@@ -134,7 +134,7 @@ def check_not_read(
 
 
 def search_of(options: argparse.Namespace) -> "Search":
-    """What `add_reader_arguments` says about which readings to look for."""
+    """The search that the options of `add_reader_arguments` ask for."""
     from vit_str.decoding.search import Search
 
     lexicon = None
@@ -198,7 +198,7 @@ def find_inputs(
 
 
 def _matches(pattern: str) -> set[str]:
-    """What a glob matches; ``**`` does not follow links to folders, so that circles end."""
+    """Paths that a glob matches; ``**`` does not follow links to folders, so that circles end."""
     parts = pattern.replace(os.altsep or os.sep, os.sep).split(os.sep)
     if "**" not in parts:
         return set(glob.glob(pattern))
@@ -220,7 +220,7 @@ def _matches(pattern: str) -> set[str]:
 def input_groups(
     options: argparse.Namespace, suffixes: tuple[str, ...] | None = None
 ) -> Iterator[Inputs]:
-    """What ``paths`` name, and then what the list of ``--files-from`` names, as it comes.
+    """The inputs that ``paths`` name, and then those in the list of ``--files-from``, as it comes.
 
     What is wrong with paths is said here. Every group leads to files but perhaps the last.
 

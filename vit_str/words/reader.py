@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from vit_str.decoding.constraints import constraint_of
-from vit_str.decoding.effort import FAST, decoding_options, rereading_options
+from vit_str.decoding.effort import FAST
 from vit_str.decoding.hypotheses import Candidates
 from vit_str.decoding.look_alikes import LookAlikes
 from vit_str.decoding.prior import WordPrior, prior_of
 from vit_str.decoding.readings import Reading, Readings, reading_of
-from vit_str.decoding.rereading import Rereader, text_prior
 from vit_str.decoding.search import Search
-from vit_str.decoding.text_decoding import TextDecoder
 from vit_str.engines.engine import open_engine, torch_engine
 from vit_str.engines.opened_once import OpenedOnce
-from vit_str.images.image_decoding import DecodedImage, Source, decode, decode_batches
-from vit_str.images.loading import source_name
+from vit_str.images.image_decoding import DecodedImage, Source, decode
 from vit_str.images.refusals import UnreadableImage
 from vit_str.scripts.evidence import is_unread
-from vit_str.scripts.one_script import has_look_alikes, with_one_script
+from vit_str.scripts.one_script import reading_in_one_script
 from vit_str.scripts.other_scripts import OtherScripts
 from vit_str.scripts.registry import check_same_images, choose_weights
+from vit_str.words.batch_readers import batch_reader
 from vit_str.words.batch_reading import BatchReader, SecondLook
+from vit_str.words.description import ReaderDescription
 from vit_str.words.long_lines import read_with_parts
+from vit_str.words.streaming import read_sources, read_stream
+from vit_str.words.writable_texts import WritableTexts
 
 if TYPE_CHECKING:
     import torch
@@ -50,37 +48,6 @@ Opened = TypeVar("Opened")
 
 _MOST_DECODERS = 4  # threads that decode images, if nobody says how many
 _ONE_IMAGE = (str, bytes, bytearray, memoryview)  # which are sequences too
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderDescription:
-    """What reads, and how.
-
-    Attributes:
-        characters: all that it reads.
-        maximum_length: most characters of a text.
-        image_size: height and width of the images that the model sees, in pixels.
-        grid: rows and columns of the tokens that the encoder makes of an image.
-        reads_lines: whether it reads lines of any width, not words.
-        has_boxes: whether it can say where characters are.
-        temperature: divides scores, so that confidences mean what they say.
-        backend: the library that computes: ``onnx`` or ``torch``.
-        device: where, as torch names devices.
-        number_format: in which it computes, such as ``float32`` or ``int8``.
-        threads: that compute.
-    """
-
-    characters: str
-    maximum_length: int
-    image_size: tuple[int, int]
-    grid: tuple[int, int]
-    reads_lines: bool
-    has_boxes: bool
-    temperature: float
-    backend: str
-    device: str
-    number_format: str
-    threads: int
 
 
 def load(
@@ -194,10 +161,12 @@ class Reader:
         self.is_constrained = search.is_constrained
         self.language = search.language
         self.effort = effort
+        self._writable = WritableTexts(
+            self.charset, None if self.reads_lines else self.maximum_length
+        )
         self.reopen: Callable[[], Reader] | None = None
         self._others = tuple(map(OpenedOnce, others))
-        self._has_scripts = has_look_alikes(self.charset)
-        self._batches = self._batch_reader(search, effort)
+        self._batches = batch_reader(self.engine, self.encode, search, effort)
         if self._asks_images:
             self._batches = replace(self._batches, detector=detector)
         if second is not None:
@@ -212,31 +181,8 @@ class Reader:
     def __reduce__(self) -> tuple[Callable[[], Reader], tuple[()]]:
         return reopening(self.reopen, "vit_str.load"), ()
 
-    def _batch_reader(self, search: Search, effort: str | None) -> BatchReader:
-        """The reader of batches that a search and an effort ask for."""
-        decoder = TextDecoder(
-            scorer=self.engine,
-            options=decoding_options(self._model, effort),
-            n_best=search.n_best,
-            beam_width=search.beam_width,
-            constraint=constraint_of(
-                self.charset,
-                self.maximum_length,
-                search.lexicon,
-                search.pattern,
-                search.alphabet,
-            ),
-        )
-        rereading = rereading_options(self._model, effort)
-        prior = None
-        if search.language or (rereading.doubtful and not search.is_constrained):
-            trained_on = self.provenance.get("language")
-            prior = text_prior(search.language, trained_on, self.charset)
-        rereader = Rereader(rereading, self.encode, decoder, prior)
-        return BatchReader(self.engine, self.encode, decoder, rereader)
-
     def _second_look(self, open_reader: Callable[[], Reader]) -> SecondLook:
-        """What reads doubtful images with another reader, which is opened at the first."""
+        """A second look at doubtful images, by a reader that is opened at the first of them."""
 
         def open_batches(first: Preprocessing = self.preprocessing) -> BatchReader:
             reader = open_reader()
@@ -288,7 +234,8 @@ class Reader:
             )
         if not _are_images(source):
             decoded = decode(source, self.preprocessing)
-            return self._read_decoded([(source, decoded)], boxes)[0]
+            read = partial(self.read_decoded, boxes=boxes)
+            return read_sources(read, [(source, decoded)])[0]
         readings = Readings()
         for _, reading in self.stream(source, batch_size, boxes=boxes):
             if isinstance(reading, UnreadableImage):
@@ -326,24 +273,8 @@ class Reader:
             )
         if workers is None:
             workers = min(_MOST_DECODERS, self.engine.threads)
-        return self._stream(sources, batch_size, workers, boxes)
-
-    def _stream(
-        self, sources: Iterable[Source], batch_size: int, workers: int, boxes: bool
-    ) -> Iterator[tuple[Source, Reading | UnreadableImage]]:
-        batches = decode_batches(sources, self.preprocessing, batch_size, workers)
-        with closing(batches):
-            for batch in batches:
-                decoded = []
-                for source, image in batch:
-                    if isinstance(image, DecodedImage):
-                        decoded.append((source, image))
-                readings = iter(self._read_decoded(decoded, boxes) if decoded else ())
-                for source, image in batch:
-                    if isinstance(image, DecodedImage):
-                        yield source, next(readings)
-                    else:
-                        yield source, image
+        read = partial(self.read_decoded, boxes=boxes)
+        return read_stream(read, sources, self.preprocessing, batch_size, workers)
 
     def verify(
         self,
@@ -370,7 +301,7 @@ class Reader:
             ValueError: for a text that the model cannot write: with characters that the charset
                 lacks, or as long as ``maximum_length``.
         """
-        labels = [[self._label(text) for text in those] for those in texts]
+        labels = [list(map(self._writable.label, those)) for those in texts]
         found: list[list[Reading]] = []
         for start in range(0, len(images), batch_size):
             decoded = [
@@ -385,33 +316,11 @@ class Reader:
 
     def can_write(self, text: str) -> bool:
         """Whether it is a text that the model may write, see `verify`."""
-        fits = self.reads_lines or len(text) < self.maximum_length
-        return fits and not self.charset.unknown(self.charset.fold(text))
-
-    def _label(self, text: str) -> list[int]:
-        """The ids of a text that the model may write."""
-        if not self.reads_lines and len(text) >= self.maximum_length:
-            raise ValueError(
-                f"{text!r} is no text of this model, which writes fewer than "
-                f"{self.maximum_length} characters; use weights of lines"
-            )
-        return self.charset.encode(self.charset.fold(text))
+        return text in self._writable
 
     def describe(self) -> ReaderDescription:
-        """What reads, and how."""
-        return ReaderDescription(
-            characters=self.charset.characters,
-            maximum_length=self.maximum_length,
-            image_size=self.image_size,
-            grid=self._model.interface.grid,
-            reads_lines=self.reads_lines,
-            has_boxes=self.has_boxes,
-            temperature=self._model.temperature,
-            backend=self.engine.backend,
-            device=self.engine.device,
-            number_format=self.engine.number_format,
-            threads=self.engine.threads,
-        )
+        """Model, backend and device of this reader."""
+        return ReaderDescription.of(self.engine, self._model.temperature)
 
     def with_temperature(self, temperature: float) -> Reader:
         """The same reader with another temperature, which computes with the same engine.
@@ -441,7 +350,7 @@ class Reader:
         return reader
 
     def without_augmentation(self) -> Reader:
-        """The same reader, which reads no other views of doubtful images; with the same engine.
+        """The same reader without test-time augmentation of doubtful images; with the same engine.
 
         The frequency of words still decides between the texts that an image leaves.
         """
@@ -523,7 +432,11 @@ class Reader:
             readings = read_with_parts(read, images, boxes)
         else:
             readings = self._read_whole(images, boxes=boxes, attention=attention)
-        readings = self._with_one_script(readings)
+        if not self.is_constrained:  # only some texts may be read
+            spelled = partial(
+                reading_in_one_script, charset=self.charset, language=self.language
+            )
+            readings = list(map(spelled, readings))
         readings = self._with_other_scripts(images, readings, boxes, attention)
         return list(map(self._without_unread, readings))
 
@@ -533,19 +446,6 @@ class Reader:
         if is_asked_for or not is_unread(reading, self.known_words):
             return reading
         return replace(reading, text="", characters=(), alternatives=())
-
-    def _with_one_script(self, readings: list[Reading]) -> list[Reading]:
-        """Readings whose words have the letters of one script, unless only some may be read."""
-        if self.is_constrained or not self._has_scripts:
-            return readings
-
-        def in_one(reading: Reading) -> Reading:
-            (spelled,) = with_one_script([reading], self.charset, self.language)
-            return replace(
-                spelled, alternatives=tuple(map(in_one, spelled.alternatives))
-            )
-
-        return list(map(in_one, readings))
 
     def _with_other_scripts(
         self,
@@ -577,17 +477,6 @@ class Reader:
     ) -> list[Reading]:
         """Read images of `decode`, each as a whole."""
         return self._batches.read(images, boxes, attention)
-
-    def _read_decoded(
-        self, batch: Sequence[tuple[Source, DecodedImage]], boxes: bool
-    ) -> list[Reading]:
-        """Readings with the paths of their images."""
-        readings = self.read_decoded([image for _, image in batch], boxes=boxes)
-        for place, (source, _) in enumerate(batch):
-            if isinstance(source, str | os.PathLike):
-                path = source_name(source)
-                readings[place] = replace(readings[place], path=path)
-        return readings
 
 
 def reopening(reopen: Callable[[], Opened] | None, name: str) -> Callable[[], Opened]:

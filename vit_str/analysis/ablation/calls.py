@@ -24,7 +24,7 @@ class Head(NamedTuple):
 
 
 class AttentionCall(NamedTuple):
-    """What goes into the attention of a layer, see `probe`, and what comes out of its heads."""
+    """Inputs of the attention of a layer, see `probe`, and outputs of its heads."""
 
     queries: Queries
     keys: Keys

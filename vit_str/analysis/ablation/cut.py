@@ -61,7 +61,7 @@ def without_heads(
 
 
 class HeadOutputs:
-    """What the heads of an encoder put out when none is cut: of this other outputs are made.
+    """Outputs of the heads of an encoder when none is cut, of which replacements are made.
 
     Args:
         encoder: whose tokens all attend to each other.
@@ -83,7 +83,7 @@ class HeadOutputs:
             yield
 
     def fill(self, by: str, first: int) -> Fill:
-        """What heads put out instead, for a batch that begins with word number ``first``.
+        """Replacements of outputs of heads, for a batch that begins with word number ``first``.
 
         Raises:
             ValueError: an unknown way, or resampling with a single word.

@@ -12,7 +12,7 @@ from vit_str.analysis.compare import holm
 from vit_str.evaluation.statistics import Interval, mcnemar, wilson_interval
 
 WHOLE = "no head"
-"""What is cut where nothing is."""
+"""The name of the row in which no head is cut."""
 FARTHEST = "farthest first"
 NEAREST = "nearest first"
 RANDOM = "random order"

@@ -248,7 +248,7 @@ def pairs_of_sets(readings: Sequence[Reading]) -> pd.DataFrame:
 
 
 def _said_of_pair(row: dict[str, Any]) -> str:
-    """What the test of near against far heads allows to say."""
+    """The sentence that the test of near against far heads allows."""
     numbers = (
         f"{100 * row['difference']:+.1f} points [{100 * row['low']:+.1f}, "
         f"{100 * row['high']:+.1f}], p = {row['p']:.2g}"

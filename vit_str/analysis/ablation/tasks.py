@@ -1,4 +1,4 @@
-"""What a model answers while heads are cut: the word that it reads, or the class that it names."""
+"""Answers of a model while heads are cut: the word that it reads, or the class that it names."""
 
 from collections.abc import Sequence
 

@@ -23,7 +23,7 @@ Record = dict[str, Any]
 """One model, as it is in its file; see the documentation of the atlas for its fields."""
 FORMAT = "vit-str atlas"
 VERSION = 1
-"""What ``atlas.json`` says of itself: see docs/atlas.schema.json. A version that leaves out or
+"""Name and version in ``atlas.json``, see docs/atlas.schema.json. A version that leaves out or
 renames a field has another number; one with more fields has not."""
 
 _LIBRARIES = {"timm": "timm", "torchvision": "torchvision", "hf": "transformers"}

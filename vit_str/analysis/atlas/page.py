@@ -140,7 +140,7 @@ def _merge(run: AnalysisRun) -> int:
 
 
 def _settings(run: AnalysisRun) -> dict[str, Any]:
-    """What all models of one atlas share: options, and the images that they mean today."""
+    """Settings that all models of one atlas share: options, and the images that they mean today."""
     names = ("data", "count", "seed", "norm", "image_size")
     settings: dict[str, Any] = {name: run.options[name] for name in names}
     if settings["data"] == RENDERED:

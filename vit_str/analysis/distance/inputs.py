@@ -21,7 +21,7 @@ from vit_str.images.loading import ImageSource
 from vit_str.models import Encoder, Recognizer
 
 _OF_ENCODERS = ("grid", "special_tokens", "image_size")
-"""What says where the tokens of a module lie, as `TokenGrid.of` takes it."""
+"""Attributes of a module that say where its tokens lie, as `TokenGrid.of` takes it."""
 _MOST_IMAGES = 200  # of a folder and of rendered words, if no number is given
 
 

@@ -78,7 +78,7 @@ class AttentionDistance:
         return pd.concat(map(sink_tokens, self.analyses), ignore_index=True)
 
     def special_queries(self, names: Sequence[str] = ()) -> pd.DataFrame:
-        """What special tokens (class, registers) attend to, see `special_tokens`."""
+        """Attention of the special tokens (class, registers), see `special_tokens`."""
         count = self.analysis.grid.special_tokens
         default = [f"special {i}" for i in range(1, count + 1)]
         called = list(names) or default
@@ -192,6 +192,6 @@ def measure_distance(
 def of_trainings(
     name: str, trainings: Sequence[AttentionDistance]
 ) -> AttentionDistance:
-    """What was measured of trainings of one architecture, together, see `over_trainings`."""
+    """Measurements of several trainings of one architecture, see `over_trainings`."""
     analyses = [training.analysis for training in trainings]
     return AttentionDistance(name, over_trainings(name, analyses), analyses)

@@ -81,7 +81,7 @@ class SinkOfImages:
 
     @property
     def shares(self) -> Float64[Tensor, "case head"]:
-        """What it gets of the attention of a query, special tokens included, as a mean."""
+        """Its share of the attention of a query, special tokens included, as a mean."""
         return torch.cat(self._shares)
 
     @property
@@ -92,7 +92,7 @@ class SinkOfImages:
     def rows(
         self, even: float, columns: int, special: Sequence[str]
     ) -> list[dict[str, object]]:
-        """What is to be said of each head, over all images.
+        """A row of the table for each head, over all images.
 
         Args:
             even: share that a token has of uniform attention.

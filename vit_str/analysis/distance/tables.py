@@ -178,7 +178,7 @@ def sink_tokens(analysis: DistanceAnalysis) -> pd.DataFrame:
 
 
 def special_tokens(analysis: DistanceAnalysis, names: Sequence[str]) -> pd.DataFrame:
-    """What the class token and registers attend to, means over images with intervals.
+    """Attention of the class token and registers, means over images with intervals.
 
     Metrics are those of ``AttentionStatistics.special_queries``.
     """

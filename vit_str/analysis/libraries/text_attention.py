@@ -23,7 +23,7 @@ from vit_str.analysis.probe import Keys, Queries, map_of, probe
 
 @dataclass(frozen=True, eq=False)
 class TextAttention:
-    """What every text token gives to every image token, layer by layer and head by head.
+    """Attention of every text token to every image token, by layer and head.
 
     Attributes:
         grid: of the image tokens, in pixels of the image that the model takes.

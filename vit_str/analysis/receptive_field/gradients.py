@@ -1,4 +1,4 @@
-"""What a token does see: effective receptive fields, for ViTs and convolutions in one unit.
+"""Effective receptive fields, for ViTs and convolutions in one unit.
 
 The gradient of a token's output with respect to the pixels tells how much each pixel matters to it
 (Luo et al. 2016). A token has many channels. Their sum would let gradients cancel, so they are
@@ -229,7 +229,7 @@ def gradient_measurements(
 def uniform_gradient_distance(
     encoder: Encoder, weights: Float64[Tensor, " token"] | None = None
 ) -> float:
-    """What ``gradient_distance`` is if all pixels matter alike to every token.
+    """The value of ``gradient_distance`` if all pixels matter alike to every token.
 
     Tokens count alike, or with ``weights``, see ``GradientFields.token_weights``.
     """

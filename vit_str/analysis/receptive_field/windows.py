@@ -27,7 +27,7 @@ _WINDOWS = (nn.Conv2d, nn.MaxPool2d, nn.AvgPool2d)
 
 @dataclass(frozen=True, slots=True)
 class ReceptiveField:
-    """What the units of a layer see of the input, in pixels, each pair (row, column).
+    """The part of the input that units of a layer see, in pixels, each pair (row, column).
 
     The first field begins at ``start``, before the image if negative; the next ``stride`` further.
     """
@@ -78,7 +78,7 @@ def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
 
 
 def _reached_by_gradients(encoder: LibraryEncoder) -> list[ReceptiveField]:
-    """What the token in the middle depends on, layer by layer, whatever lies between windows.
+    """The fields that the token in the middle depends on by layer, whatever lies between windows.
 
     Convolutions before, between and inside of the layers widen what windows let through, and
     squeeze-and-excitation shows all of the image at once. So gradients tell, in a copy in float64

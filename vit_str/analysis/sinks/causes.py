@@ -1,4 +1,4 @@
-"""What makes a token a sink: one property of it after another is made that of the other tokens.
+"""Causes of sinks: one property of a token after another is set to that of the other tokens.
 
 If the sink goes with it, the property is what it takes; if it stays, others are enough.
 """
@@ -19,8 +19,8 @@ CAUSES = {
     KEY_NORM: "the norm of its key",
     MLP: "what the MLP of the layer before adds to it",
 }
-"""What is set to the mean of the other patches. (The norm of the token itself decides nothing in
-its layer: it is normalized before attention.)"""
+"""Properties that are set to the mean of the other patches. (The norm of the token decides nothing
+in its layer: it is normalized before attention.)"""
 
 # ViT and BEiT of transformers add the residual in `output`, behind the last linear layer
 _MLPS = ("mlp", "feed_forward", "ffn", "output.dense")
@@ -64,7 +64,7 @@ class Scores(NamedTuple):
         return self.products + self.bias
 
     def received(self) -> Float64[Tensor, " key"]:
-        """What every token gets, special ones first: mean over queries and heads."""
+        """Attention that every token gets, special ones first: mean over queries and heads."""
         return self.whole.softmax(-1).cpu().double().mean((0, 1))
 
     def with_usual_bias(self, place: int, special: int) -> "Scores":
@@ -93,7 +93,7 @@ def with_usual_output(
     places: Int64[Tensor, " case"],
     special: int,
 ) -> Float[Tensor, "case token dim"]:
-    """What an MLP puts out, where one token of each case has the mean of the other patches."""
+    """The output of an MLP, where one token of each case has the mean of the other patches."""
     changed = output.clone()
     for case, place in enumerate(places.tolist()):
         _, others = _own_and_others(output[case : case + 1].mT, place, special)

@@ -178,7 +178,7 @@ class SinkAnatomy:
                 self._add(layer, kind, f" without {MLP}", found, at)
 
     def _received_by(self, layer: int, images: Tensor) -> Float64[Tensor, "case key"]:
-        """What tokens get in a layer, without running those after it."""
+        """Attention that tokens get in a layer; the layers after it are not run."""
         seen = 0
         found: list[Tensor] = []
 

@@ -51,7 +51,7 @@ _TITLES = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelPanels:
-    """What the three panels show of one model; where it has nothing to show, a string says why.
+    """Contents of the three panels of one model; where it has none, a string says why.
 
     Attributes:
         name: of the model.

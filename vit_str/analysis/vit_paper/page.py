@@ -89,7 +89,7 @@ _PLACES = ("row", "column", "other row", "other column")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaperFigure:
-    """What was measured of one model; where it has nothing to measure, a string says why.
+    """Measurements of one model; where it has nothing to measure, a string says why.
 
     Attributes:
         filters: of the first layer.
@@ -110,7 +110,7 @@ class PaperFigure:
         return TokenGrid.of(self.subject.encoder)
 
     def panels(self) -> ModelPanels:
-        """What the figure shows."""
+        """The panels of the figure."""
         filters: np.ndarray | str
         if isinstance(self.filters, str):
             filters = self.filters
@@ -186,7 +186,7 @@ def _measured(run: AnalysisRun, subject: Subject, norm: str) -> PaperFigure:
 
 
 def _or_reason(measure: Callable[[Encoder], Tensor], subject: Subject) -> Tensor | str:
-    """What a function finds in an encoder, or in a line why it finds nothing."""
+    """The measurement of an encoder; or the reason in one line why there is none."""
     try:
         return measure(subject.encoder)
     except ValueError as error:

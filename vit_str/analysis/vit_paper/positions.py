@@ -1,4 +1,4 @@
-"""What a model has learned about where tokens are: how alike its positions are.
+"""Similarity of the positions that a model has learned.
 
 The similarity of two positions is the cosine of their vectors (Dosovitskiy et al. 2020, figure 7).
 """

@@ -74,7 +74,7 @@ def _is_quoted(label: str) -> bool:
 
 
 def remarks(name: str, words: ReadWords) -> Iterator[str]:
-    """What is odd about the labels of a set, one line each; else it would pass for bad reading."""
+    """Warnings about odd labels of a set, a line each; else they would pass for bad reading."""
     if not words.labels:
         yield f"{name}: holds no word to judge"
     quoted = sum(map(_is_quoted, words.labels))

@@ -102,7 +102,7 @@ class EncoderLayers:
         return self.graph.add("Reshape", [x, self.graph.constant(shape)])
 
     def _stem(self, encoder: VisionTransformer | LineTransformer) -> tuple[str, str]:
-        """What the stem makes of an image, channels last, quantized; and its point."""
+        """Features of the stem, channels last, quantized; and their quantization point."""
         point = PIXELS
         x = self.arithmetic.quantize(PIXELS, point)
         x = self.graph.transpose(x, _CHANNELS_LAST)

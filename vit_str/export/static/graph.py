@@ -79,7 +79,7 @@ class Graph:
         shape: Sequence[int],
         kind: TensorProto.DataType = TensorProto.FLOAT,
     ) -> str:
-        """What is made of the weights, see `initializers`."""
+        """An initializer that the weights file gives when it is opened, see `initializers`."""
         tensor = TensorProto(name=name, data_type=kind, dims=shape)
         tensor.data_location = TensorProto.EXTERNAL
         tensor.external_data.add(key="location", value="weights")

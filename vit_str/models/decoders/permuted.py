@@ -174,7 +174,7 @@ class PermutedDecoder(AutoregressiveDecoder):
 def permutation_mask(
     order: Int64[Tensor, " position_and_end"],
 ) -> Bool[Tensor, "position_and_end position_and_start"]:
-    """What each position may attend to: the start, and characters that come earlier in the order.
+    """The mask of a permutation: positions attend to the start, and to those earlier in the order.
 
     Args:
         order: the turn of every position; the last position is for an end only.

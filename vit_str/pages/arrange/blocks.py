@@ -32,7 +32,7 @@ Block = tuple[Line, ...]
 
 
 class Shapes(NamedTuple):
-    """What else was found on a page, in pixels.
+    """Rules, grounds and boxes to tick of a page, in pixels.
 
     Attributes:
         rules: ends of ruled lines: x0, y0, x1, y1.

@@ -79,7 +79,7 @@ def doubt_of(arranged: ArrangedPage, by_rules: Page) -> Doubt:
 def labels_of(
     page: Page, pieces: Sequence[np.ndarray], numbers: Mapping[int, int]
 ) -> Labels:
-    """What the blocks of a page say of pieces of its lines: what most of their words say.
+    """Labels of pieces by the blocks of a page: those of most of their words.
 
     Args:
         page: with blocks.

@@ -1,4 +1,4 @@
-"""What a network that arranges pages is told: numbers of pieces of lines, rules, grounds, pictures.
+"""Features for the network that arranges pages: of pieces of lines, rules, grounds, pictures.
 
 Each is a token with a place. Lengths are in heights of the usual line of the page.
 """
@@ -60,7 +60,7 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Shapes:
-    """What is on a page besides words, level: boxes.
+    """Rules, grounds, pictures and boxes to tick of a page, level.
 
     Attributes:
         rules: left, top, right, bottom, along one of the sides.

@@ -1,4 +1,4 @@
-"""What was found on a page, turned so that its text lies level: what a network is told of it."""
+"""Findings of a page turned so that its text lies level, as the network gets them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple

@@ -17,7 +17,7 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True)
 class Scores:
-    """What a network says of the pieces of one page, as logits.
+    """Logits of a network for the pieces of one page.
 
     Attributes:
         roles: of each piece.

@@ -1,4 +1,4 @@
-"""What the lines of a page are: headings, paragraphs, items of lists, tables, and what runs along.
+"""Roles of the lines of a page: headings, paragraphs, items, tables, headers and footers.
 
 All is told by the places of words in the frame in which a page is read: how high lines are, how
 far apart, and whether the next word would still have had room.

@@ -152,7 +152,7 @@ def _are_on_their_side(lines: Sequence[Quadrilateral]) -> bool:
 
 
 def open_detector(name: str = RAPIDOCR) -> LineDetector:
-    """What finds lines.
+    """A detector of lines.
 
     Args:
         name: ``rapidocr``, ``ours``, or a file of a network that ``vit-str export`` wrote.
@@ -294,7 +294,7 @@ def _run(
 
 
 def _missing() -> ValueError:
-    """What to do where there is no ``rapidocr``, or an older one, or only a part of it."""
+    """The error where ``rapidocr`` is missing, too old, or there only in part."""
     hint = _INSTALL_AGAIN if find_spec("rapidocr") else install_hint("page")
     return ValueError(f"finding text in pages needs rapidocr from 3.9 on, run: {hint}")
 

@@ -186,7 +186,7 @@ class Bend:
         return found
 
     def restored(self, page: Page, width: int, height: int) -> Page:
-        """What was read in the flattened picture, with places in the one that was given."""
+        """A page of the flattened picture, with places in the picture that was given."""
         blocks = tuple(
             tuple(tuple(map(self._restored, line)) for line in block)
             for block in page.blocks

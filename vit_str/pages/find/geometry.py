@@ -66,7 +66,7 @@ def leveled(quadrilaterals: Sequence[Quadrilateral]) -> list[Quadrilateral]:
 
 
 def leveling(quadrilaterals: Sequence[Quadrilateral]) -> Float[np.ndarray, "2 2"]:
-    """What turns points about the origin by the median slope of lines: ``points @ leveling``."""
+    """The rotation about the origin by the median slope of lines: ``points @ leveling``."""
     if not quadrilaterals:
         return np.eye(2)
     widths = np.stack([q[1] - q[0] for q in quadrilaterals])
@@ -107,7 +107,7 @@ def rectangle(left: float, top: float, right: float, bottom: float) -> Quadrilat
 
 
 class Strip:
-    """What lies inside a quadrilateral, pulled straight at the resolution of the image."""
+    """The picture inside a quadrilateral, straightened at the resolution of the image."""
 
     def __init__(self, image: Image.Image, quadrilateral: Quadrilateral) -> None:
         size = np.clip(np.round(side_lengths(quadrilateral)), 1, _MOST_PIXELS)

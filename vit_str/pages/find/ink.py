@@ -1,4 +1,4 @@
-"""What the ink of a line says about its type: where words begin and end, how large and how bold."""
+"""Type of a line by its ink: where words begin and end, how large and how bold."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,4 +1,4 @@
-"""What the maps of the network that finds say, one value for each cell of a picture."""
+"""The maps of the network that finds, one value for each cell of a picture."""
 
 from typing import TYPE_CHECKING
 
@@ -44,5 +44,5 @@ def to_height(values: "Float[np.ndarray, '*cell']") -> "Float[np.ndarray, '*cell
 
 
 def from_height(pixels: "Float[np.ndarray, '*cell']") -> "Float[np.ndarray, '*cell']":
-    """What the map has for a height, see `to_height`."""
+    """Values of the map for heights, the inverse of `to_height`."""
     return np.log2(pixels / _MIDDLE)

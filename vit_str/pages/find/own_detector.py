@@ -88,7 +88,7 @@ class FinderDetector:
     def maps(
         self, image: Image.Image, closer: float = 1.0
     ) -> tuple["Float[np.ndarray, 'map row column']", "Float[np.ndarray, ' 2']"]:
-        """What the network says, and pixels of the image for each of those it has seen.
+        """The maps of the network, and pixels of the image for each of those it has seen.
 
         Args:
             image: in RGB.

@@ -44,7 +44,7 @@ _NARROWEST = 1.5  # characters on a length as long as the line is high
 
 
 class Directions:
-    """What speaks for the directions of some lines, in quarter turns to the right.
+    """Evidence for the directions of some lines, in quarter turns to the right.
 
     Args:
         quadrilaterals: the lines, upright.
@@ -195,10 +195,10 @@ def _priors(aspect: float) -> Float[np.ndarray, "page quarters"]:
 
 
 def _most(aspect: float) -> float:
-    """What can speak for a direction at most, by length over height of the line in it."""
+    """The most evidence for a direction, by length over height of the line in it."""
     return _most_of(max(1, round(_NARROWEST * aspect)))
 
 
 def _most_of(length: int) -> float:
-    """What a text of some length speaks for its direction if it is certain."""
+    """The evidence of a certain text of some length for its direction."""
     return -length * math.log(_NO_TEXT)

@@ -45,7 +45,7 @@ class MarkStyle:
 
     @classmethod
     def of(cls, readings: Iterable[Reading]) -> "MarkStyle":
-        """What most marks of a page are, as its lines were read."""
+        """The style of most marks of a page, as its lines were read."""
         text = " ".join(reading.text for reading in readings)
         curly = sum(map(text.count, _STRAIGHT))
         straight = sum(map(text.count, set(_STRAIGHT.values())))
@@ -129,7 +129,7 @@ def _most(first: int, second: int) -> bool | None:
 
 
 def _shape(unit: str) -> str:
-    """What is the same for units that look alike."""
+    """A key that units which look alike share."""
     if unit == _ELLIPSIS:
         return _DOTS
     if unit in _BULLETS:

@@ -1,4 +1,4 @@
-"""What is on a page besides words, for the network that arranges it."""
+"""Rules, grounds and boxes to tick of a page, for the network that arranges it."""
 
 from collections.abc import Sequence
 

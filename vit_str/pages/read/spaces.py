@@ -122,7 +122,7 @@ def _odds(reading: Reading, place: int, width: float) -> float:
 
 
 def _of_neighbors(text: str, place: int) -> float:
-    """What the words on both sides of a space speak for it; 0 between plain words."""
+    """Log-odds that the words on both sides give a space; 0 between plain words."""
     before = text[:place].split(" ")[-1]
     after = text[place + 1 :].split(" ")[0]
     last, first = before[-1:], after[:1]

@@ -70,7 +70,7 @@ class PageFolder:
         }
 
     def name(self, source: str) -> str:
-        """What a picture is called in folders of results: as its file, if no other is.
+        """The name of a picture in folders of results: that of its file, if no other has it.
 
         Long names end in a hash. Names that differ in capitals only count as the same.
         """

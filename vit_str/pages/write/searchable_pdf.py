@@ -131,7 +131,7 @@ def _is_transparent(source: Path | str | bytes) -> bool:
 
 
 def _notes(file: ReadFile, pdf: "pikepdf.Pdf") -> Iterator[str]:
-    """What is not as its user may expect."""
+    """Notes on what is not as the user may expect, a line each."""
     if _is_signed(pdf):
         yield (
             f"{file.name}: is signed, and the signature does not hold for the file with text; "

@@ -20,7 +20,8 @@ from vit_str.images.loading import BinaryFile, file_bytes, load_image, source_na
 from vit_str.images.refusals import UnreadableImage
 from vit_str.pages.page import Page
 from vit_str.pages.pictures import PageOptions, pictures_in
-from vit_str.pages.reader import MINIMUM_CONFIDENCE, PageReader, load_page
+from vit_str.pages.read.sure_words import MINIMUM_CONFIDENCE
+from vit_str.pages.reader import PageReader, load_page
 from vit_str.reading.checking.alignment import Group, align
 from vit_str.reading.checking.checked import (
     Checked,

@@ -5,7 +5,8 @@ from difflib import SequenceMatcher
 from math import log
 from typing import TYPE_CHECKING
 
-from vit_str.pages.reader import PageReader, PageReaders
+from vit_str.pages.read.lines import PageReaders
+from vit_str.pages.reader import PageReader
 from vit_str.reading.checking.judging import SURE, Evidence
 from vit_str.reading.checking.places import Place
 from vit_str.reading.checking.spelling import is_same, plain

@@ -1,4 +1,4 @@
-"""What the readers say of a text at a place -> the probability that it is what the page says.
+"""Readings of a place -> the probability that the page has a text there.
 
 The pixels decide: both readers give the exact probability of the text and of what was read there,
 without any prior over words, so that a misspelling is confirmed where it is printed. How these four

@@ -17,7 +17,7 @@ _ALIKE = 0.6  # likeness of texts from which on a smaller share will do
 
 
 class Matches(NamedTuple):
-    """What was found.
+    """Matches between words that were found and those of the page.
 
     Attributes:
         place: for each found word, the number of the first of those that it is; -1 if none.

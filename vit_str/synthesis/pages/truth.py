@@ -36,7 +36,7 @@ _CELLS = ("cell", "head cell")
 
 
 class Block(NamedTuple):
-    """What belongs together.
+    """A block of the truth: words that belong together.
 
     Attributes:
         role: one of `ROLES`.
@@ -113,7 +113,7 @@ def _script() -> str:
 
 
 def truth_of(browser: Browser, height: int) -> Truth:
-    """What is on the page that a browser shows.
+    """The truth of a page that a browser shows.
 
     Args:
         browser: shows it.

@@ -88,7 +88,7 @@ class _Canvas:
         self._values = np.zeros((rows, columns, 3), np.float32)
 
     def finished(self) -> TrueMaps:
-        """What was drawn."""
+        """The maps of all that was drawn."""
         shares = [_averaged(self._fine[name]) for name in MAPS[:SHARES]]
         maps = np.stack([*shares, *self._values.transpose(2, 0, 1)])
         return TrueMaps(maps, 1 - _averaged(self._fine["unclear"]))

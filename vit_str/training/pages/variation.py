@@ -196,7 +196,7 @@ def _right_edge(page: PageRecord) -> float:
 
 
 def _cropped(page: PageRecord, random: np.random.Generator) -> PageRecord:
-    """What stands between two heights of a page."""
+    """A page cropped to what stands between two heights."""
     middle = page.polygons[..., 1].mean(1)
     low, high = np.sort(random.uniform(0, 1, 2))
     if high - low < _LEAST_CROP:

@@ -224,7 +224,7 @@ def play(design: Design) -> list[Markup | None]:
 
 
 def recipe(design: Design) -> list[Markup | None]:
-    """What is needed, and what to do with it."""
+    """A recipe: ingredients and steps."""
     random = design.random
     texts = design.texts
     rows = [

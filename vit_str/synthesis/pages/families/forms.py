@@ -248,7 +248,7 @@ def _barcode(design: Design, height: int) -> Markup:
 
 
 def label(design: Design) -> list[Markup | None]:
-    """What is stuck on a parcel or product."""
+    """A label for a parcel or product."""
     random = design.random
     options: list[Maker] = [
         lambda: facts.running_facts(design, 2, 4, "below"),

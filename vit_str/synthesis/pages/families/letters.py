@@ -195,7 +195,7 @@ def mail_of_shop(design: Design) -> list[Markup | None]:
 
 
 def minutes(design: Design) -> list[Markup | None]:
-    """What a meeting has decided."""
+    """Minutes of a meeting."""
     random = design.random
     texts = design.texts
     labels = texts.different("labels", random.randint(3, 6))
@@ -251,7 +251,7 @@ def minutes(design: Design) -> list[Markup | None]:
 
 
 def agenda(design: Design) -> list[Markup | None]:
-    """What comes when: tables of times."""
+    """An agenda: tables of times."""
     random = design.random
     texts = design.texts
     names = texts.different("columns", 3)

@@ -254,7 +254,7 @@ def _plan_rows(design: Design, count: int) -> list[Row]:
 
 
 def plans(design: Design) -> list[Markup | None]:
-    """What each plan has: plans across with prices, features down; notes under the table."""
+    """Plans compared: plans across with prices, features down; notes under the table."""
     random = design.random
     texts = design.texts
     count = random.one(2, 3, 3, 4, 5)
@@ -354,7 +354,7 @@ def comparison(design: Design) -> list[Markup | None]:
 
 
 def price_board(design: Design) -> list[Markup | None]:
-    """What services cost: lines with leaders, groups in columns, prices for sizes and times."""
+    """Prices of services: lines with leaders, groups in columns, prices for sizes and times."""
     random = design.random
     texts = design.texts
     sizes = random.randint(1, 4)

@@ -35,7 +35,7 @@ def _section(design: Design, level: int, *parts: Content) -> Markup:
 
 
 def rated(design: Design) -> Markup:
-    """What somebody knows and how well: drawn bars or dots after, below or before names."""
+    """Skills with their levels: drawn bars or dots after, below or before names."""
     random = design.random
     color = random.one(design.style.color, "#777")
     way = random.one("after", "after", "below", "dots")
@@ -68,7 +68,7 @@ def rated(design: Design) -> Markup:
 
 
 def _short_part(design: Design, level: int) -> Markup:
-    """What stands in a sidebar of a CV."""
+    """A short part of a CV, for its sidebar."""
     random = design.random
     ways: list[Maker] = [
         lambda: rated(design),
@@ -172,7 +172,7 @@ def _with_names_at_left(design: Design, parts: list[Markup]) -> Markup:
 
 
 def _of_resume(design: Design, way: str) -> Markup:
-    """What stands under a heading of a CV."""
+    """The part under a heading of a CV."""
     if way == "dated":
         return _dated(design)
     if way == "rated":
@@ -283,7 +283,7 @@ def _address(design: Design, way: str) -> Markup:
 
 
 def event(design: Design) -> list[Markup | None]:
-    """What happens when and who speaks: tables of hours, days side by side, cards of people."""
+    """The programme of an event: tables of hours, days side by side, cards of speakers."""
     random = design.random
     texts = design.texts
     top = joined(
@@ -522,7 +522,7 @@ def wines(design: Design) -> Markup:
 
 
 def cafe(design: Design) -> list[Markup | None]:
-    """What there is to eat and drink: narrow or wide, in columns, boxes, with wines and days."""
+    """A menu: narrow or wide, in columns or boxes, with wines and days."""
     random = design.random
     texts = design.texts
     way = random.one("end", "end", "behind", "before", "two")
@@ -573,7 +573,7 @@ def facts_of_house(design: Design) -> str:
 
 
 def stage(design: Design) -> list[Markup | None]:
-    """What plays: who is who in it, films with hours, works with their movements."""
+    """The programme of a stage: the cast, films with hours, or works with their movements."""
     random = design.random
     texts = design.texts
     middle = random.one("text-align: center", "", "")

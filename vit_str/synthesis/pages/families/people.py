@@ -86,7 +86,7 @@ def _career(design: Design, count: int) -> Markup:
 
 
 def skills(design: Design) -> Markup:
-    """What somebody knows: items, words in a row, bars, facts or a table."""
+    """Skills of a person: items, words in a row, bars, facts or a table."""
     random = design.random
     texts = design.texts
     way = random.one("items", "row", "bars", "table", "tags")

@@ -28,7 +28,7 @@ def _pool(design: Design, kind: str, low: int, high: int) -> list[str]:
 
 
 def _finding(design: Design, kind: str, unit: str, dash: str) -> Content:
-    """What stands in one column of findings."""
+    """A cell in one column of findings."""
     random = design.random
     low = random.random() * 50
     number = design.texts.number(low, random.one(0, 1, 2))
@@ -45,7 +45,7 @@ def _finding(design: Design, kind: str, unit: str, dash: str) -> Content:
 
 
 def lab_results(design: Design) -> list[Markup | None]:
-    """What was found in blood: values, units, what is usual, marks of what is not."""
+    """Results of a blood test: values, units, usual ranges, marks of what is not usual."""
     random = design.random
     texts = design.texts
     kinds = random.one(
@@ -112,7 +112,7 @@ def _known(design: Design) -> Markup:
 
 
 def nutrition(design: Design) -> list[Markup | None]:
-    """What food is made of: a table by weight and portion, what is in it, a box on a pack."""
+    """Nutrition facts: a table by weight and portion, ingredients, a box on a pack."""
     random = design.random
     texts = design.texts
     count = random.one(1, 1, 2, 3)
@@ -216,7 +216,7 @@ def account(design: Design) -> list[Markup | None]:
 
 
 def utility_bill(design: Design) -> list[Markup | None]:
-    """What was used and what it costs: boxes, readings of meters, charts, sums, slips to pay."""
+    """A bill for energy or water: boxes, readings of meters, charts, sums, slips to pay."""
     random = design.random
     texts = design.texts
     names = _pool(design, "meters", 5, 6)
@@ -332,7 +332,7 @@ def tax_assessment(design: Design) -> list[Markup | None]:
 
 
 def policy(design: Design) -> list[Markup | None]:
-    """What is insured for how much: facts, sums by risk, clauses."""
+    """An insurance policy: facts, sums by risk, clauses."""
     random = design.random
     texts = design.texts
 
@@ -387,7 +387,7 @@ def policy(design: Design) -> list[Markup | None]:
 
 
 def packing_list(design: Design) -> list[Markup | None]:
-    """What is in which box: boxes over several rows or as names of groups, weights, sums."""
+    """A packing list: boxes over several rows or as names of groups, weights, sums."""
     random = design.random
     texts = design.texts
     kinds = random.some(["code", "thing", "quantity", "small", "unit", "tick"], 3, 5)

@@ -135,7 +135,7 @@ def strategy(design: Design) -> list[Markup | None]:
 
 
 def history(design: Design) -> list[Markup | None]:
-    """What happened when: dates with texts, down the page or across it."""
+    """A history: dates with texts, down the page or across it."""
     random = design.random
     parts: list[Content] = [report_title(design)]
     if random.chance(0.5):

@@ -87,7 +87,7 @@ def _departure(design: Design, kinds: list[str]) -> Row:
 
 
 def departures(design: Design) -> list[Markup | None]:
-    """What leaves when from where: boards, lists on paper, minutes under hours."""
+    """Departures: boards, lists on paper, minutes under hours."""
     random = design.random
     texts = design.texts
     title = text.heading(design, 1, random.one(None, texts.value("place")))
@@ -142,7 +142,7 @@ def _minutes(design: Design) -> Markup:
 
 
 def programme(design: Design) -> list[Markup | None]:
-    """What is shown when: stations in columns or one table, with lines below titles."""
+    """A programme of broadcasts: stations in columns or one table, with lines below titles."""
     random = design.random
     texts = design.texts
     minute = random.randint(300, 420)
@@ -391,7 +391,7 @@ def roster(design: Design) -> list[Markup | None]:
 
 
 def dates(design: Design) -> list[Markup | None]:
-    """What happens when: dates beside names and places, by months, in two columns of tables."""
+    """A calendar of events: dates beside names and places, by months, in two columns of tables."""
     random = design.random
     texts = design.texts
     kinds = random.one(

@@ -110,7 +110,7 @@ def answers(design: Design, ticked: float = 0.0) -> Markup:
 
 
 def _asked(design: Design, way: str, ticked: float) -> tuple[Content, Content]:
-    """What a task asks, and what stands below it."""
+    """The question of a task, and the answers, blanks or parts below it."""
     random = design.random
     texts = design.texts
     if way == "choice":

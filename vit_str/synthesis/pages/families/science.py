@@ -39,7 +39,7 @@ def _authors(design: Design) -> Markup:
 
 
 def abstract(design: Design) -> Markup:
-    """What a paper is about, under a heading or behind a bold word."""
+    """The abstract of a paper, under a heading or behind a bold word."""
     random = design.random
     name = design.texts.exact("sections")
     body = design.texts.text(3, 7)

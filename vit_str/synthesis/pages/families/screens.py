@@ -307,7 +307,7 @@ def _issue(design: Design) -> Markup:
 
 
 def boxes_of_comment(design: Design, depth: int = 0) -> Markup:
-    """What somebody said: a line of who and when, paragraphs, some with lists or code."""
+    """A comment: a line of who and when, paragraphs, some with lists or code."""
     random = design.random
     who = joined(
         element("b", design.texts.person()),
@@ -419,7 +419,7 @@ def _infobox(design: Design) -> Markup:
 
 
 def _contents(design: Design) -> Markup:
-    """What is in an article: numbered items, without pages."""
+    """The contents of an article: numbered items, without pages."""
     random = design.random
 
     def entries(before: str, count: int) -> Markup:
@@ -568,7 +568,7 @@ def portal(design: Design) -> list[Markup | None]:
 
 
 def forum(design: Design) -> list[Markup | None]:
-    """What people wrote, who they are at the left of it; or a table of subjects."""
+    """A forum: posts with their authors at the left; or a table of subjects."""
     random = design.random
     texts = design.texts
     title = text.heading(design, 1, texts.title(3, 8))

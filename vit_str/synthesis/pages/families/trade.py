@@ -68,7 +68,7 @@ def document_facts(design: Design) -> Markup:
 
 
 def goods_columns(design: Design) -> list[Column]:
-    """What is sold: its name, how much of it, its price."""
+    """Columns for goods: name, quantity, price."""
     random = design.random
     names = design.texts.different("columns", 7)
     first = [Column("small", names[0])] if random.chance(0.25) else []
@@ -214,7 +214,7 @@ def receipt(design: Design) -> list[Markup | None]:
 
 
 def delivery_note(design: Design) -> list[Markup | None]:
-    """What is in a parcel."""
+    """A delivery note: the goods in a parcel."""
     random = design.random
     names = design.texts.different("columns", 6)
     columns = [
@@ -283,7 +283,7 @@ def price_list(design: Design) -> list[Markup | None]:
 
 
 def statement(design: Design) -> list[Markup | None]:
-    """What came to an account and went from it."""
+    """A bank statement: the bookings of an account."""
     random = design.random
     names = design.texts.different("columns", 6)
     columns = [
@@ -308,7 +308,7 @@ def statement(design: Design) -> list[Markup | None]:
 
 
 def payslip(design: Design) -> list[Markup | None]:
-    """What somebody has earned, with boxes and tables."""
+    """A payslip, with boxes and tables."""
     random = design.random
     top = (
         facts.boxed_form(design, random.randint(1, 3))
@@ -385,7 +385,7 @@ def quotation(design: Design) -> list[Markup | None]:
 
 
 def product_sheet(design: Design) -> list[Markup | None]:
-    """What is to be said for a product, and its data."""
+    """A data sheet: praise of a product, and its data."""
     random = design.random
     shown = pictures.picture(design, random.randint(140, 260))
     words = joined(

@@ -202,7 +202,7 @@ def _first_page_of_patent(design: Design) -> list[Markup | None]:
 
 
 def decision(design: Design) -> list[Markup | None]:
-    """What a court says: parties in the middle, numbered paragraphs, some numbers at the side."""
+    """A decision of a court: parties in the middle, numbered paragraphs, numbers at the side."""
     random = design.random
     texts = design.texts
     middle = random.one("text-align: center", "text-align: center", "")
@@ -321,7 +321,7 @@ def bilingual(design: Design) -> list[Markup | None]:
 
 
 def protocol(design: Design) -> list[Markup | None]:
-    """What a meeting said, and who does what until when: a table, items, paragraphs with names."""
+    """Minutes with tasks: tables of who does what by when, items, paragraphs with names."""
     random = design.random
     texts = design.texts
     way = random.one("pairs", "facts", "fields")

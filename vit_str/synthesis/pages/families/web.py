@@ -22,7 +22,7 @@ _PHONES = ((390, 780), (414, 896))
 
 
 def navigation(design: Design) -> Markup:
-    """What leads around a website, at its top."""
+    """The navigation at the top of a website."""
     random = design.random
     links = random.some(design.texts.all_labels("navigation"), 3, 7)
     gap = random.uniform(0.8, 2)
@@ -242,7 +242,7 @@ def questions(design: Design) -> list[Markup | None]:
 
 
 def chat(design: Design) -> list[Markup | None]:
-    """What people wrote to each other, on grounds at both sides."""
+    """Messages of a chat, on grounds at both sides."""
     random = design.random
     parts: list[Content] = [
         text.heading(
@@ -269,7 +269,7 @@ def chat(design: Design) -> list[Markup | None]:
 
 
 def results(design: Design) -> list[Markup | None]:
-    """What a search found: links, addresses, snippets."""
+    """Results of a search: links, addresses, snippets."""
     random = design.random
     parts: list[Content] = [
         text.heading(design, 1, design.texts.phrase(1, 3)),
@@ -292,7 +292,7 @@ def results(design: Design) -> list[Markup | None]:
 
 
 def readme(design: Design) -> list[Markup | None]:
-    """What a program is for and how to use it."""
+    """The README of a program: sections with text, code and lists."""
     random = design.random
     parts = [
         text.heading(design, 1, design.texts.title(1, 3)),

@@ -1,4 +1,4 @@
-"""What reports are made of: bands, boxes, timelines, steps, quadrants, charts of people."""
+"""Parts of reports: bands, boxes, timelines, steps, quadrants, charts of people."""
 
 from collections.abc import Callable
 

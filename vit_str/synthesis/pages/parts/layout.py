@@ -1,4 +1,4 @@
-"""What lies beside what: columns, sidebars, cards; and what stands around the text."""
+"""Columns, sidebars and cards; and headers, footers and notes around the text."""
 
 from collections.abc import Callable
 
@@ -179,7 +179,7 @@ def figures_beside(design: Design, count: int = 0) -> Markup:
 
 
 def running_head(design: Design, share: float = 0.5) -> Markup | None:
-    """What runs above the text, on some pages."""
+    """A running head above the text, on some pages."""
     random = design.random
     if not random.chance(share):
         return None
@@ -266,7 +266,7 @@ def notes(design: Design, low: int = 1, high: int = 4) -> Markup:
 
 
 def table_note(design: Design) -> Markup:
-    """What stands under a table."""
+    """A note under a table."""
     text = f"{design.texts.exact('note')}: {design.texts.sentence(3, 12)}"
     mark = design.random.one("", "* ", "¹ ")
     return element("p", mark + text, role="doc-footnote", class_="note")

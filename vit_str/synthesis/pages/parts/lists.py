@@ -34,7 +34,7 @@ def any_list(
 
 
 def some_text(design: Design, short: bool) -> str:
-    """What an item says."""
+    """The text of an item."""
     random = design.random
     if short or random.chance(0.3):
         return design.texts.phrase(1, random.one(2, 4, 6))

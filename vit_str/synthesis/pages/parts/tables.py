@@ -77,7 +77,7 @@ Row = list[Cell]
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What a table has; shares are of rows or cells.
+    """Features of a table; shares are of rows or cells.
 
     Attributes:
         has_heads: titles of columns.

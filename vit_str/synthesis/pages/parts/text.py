@@ -131,7 +131,7 @@ def item(design: Design, number: int, level: int, *content: Content) -> Markup:
 
 
 def mark_content(kind: str, number: int) -> Content:
-    """What a mark is drawn as: text, a number on a ground, or a shape, which is no text."""
+    """A mark as it is drawn: text, a number on a ground, or a shape, which is no text."""
     if kind == "drawn number":
         return span(str(number), class_="badge")
     if kind in DRAWN_MARKS:
