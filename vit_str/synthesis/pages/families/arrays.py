@@ -1,4 +1,4 @@
-"""What stands in rows and columns and is no table: labels, tiles, fields, columns of items."""
+"""Arrays in rows and columns that are no tables: labels, tiles, fields, columns of items."""
 
 from collections.abc import Callable
 
@@ -111,7 +111,7 @@ def tiles(design: Design) -> list[Markup | None]:
 
 
 def booking(design: Design) -> list[Markup | None]:
-    """What is booked: labels above values in three or four columns under names, no frames."""
+    """A booking: labels above values in three or four columns under names, no frames."""
     random = design.random
     texts = design.texts
     across = random.randint(2, 4)

@@ -276,7 +276,7 @@ def repair_order(design: Design) -> list[Markup | None]:
 
 
 def calls(design: Design) -> list[Markup | None]:
-    """What was used in a month, and every call in narrow tables side by side."""
+    """A telephone bill: use in a month, and every call in narrow tables side by side."""
     random = design.random
     texts = design.texts
     kinds = random.one(

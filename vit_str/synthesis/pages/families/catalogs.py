@@ -1,4 +1,4 @@
-"""What is for sale or to be known, line by line: wines, cuts, goods with pictures, types, terms."""
+"""Catalogs and lists, line by line: wines, cuts, goods with pictures, types, terms."""
 
 from markupsafe import Markup
 
@@ -87,7 +87,7 @@ def wine_list(design: Design) -> list[Markup | None]:
 
 
 def salon(design: Design) -> list[Markup | None]:
-    """What is done for which price: names with a line below, minutes, some tables side by side."""
+    """Prices of a salon: names with a line below, minutes, some tables side by side."""
     random = design.random
     texts = design.texts
     has_minutes = random.chance(0.4)
@@ -313,7 +313,7 @@ def lesson_plan(design: Design) -> list[Markup | None]:
 
 
 def medicines(design: Design) -> list[Markup | None]:
-    """What is taken when: times of the day under one head, reasons, hints that wrap."""
+    """A plan of medicines: times of the day under one head, reasons, hints that wrap."""
     random = design.random
     texts = design.texts
     times = random.randint(3, 4)

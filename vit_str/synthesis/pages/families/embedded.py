@@ -158,7 +158,7 @@ def notes_to_accounts(design: Design) -> list[Markup | None]:
 
 
 def printout(design: Design) -> list[Markup | None]:
-    """What a line printer writes: one face, columns of figures, sums between rows of signs."""
+    """The print-out of a line printer: one face, columns of figures, sums between rows of signs."""
     random = design.random
     texts = design.texts
     mono = design.style.one_face("mono")
@@ -308,7 +308,7 @@ def fees(design: Design) -> list[Markup | None]:
 
 
 def inspection(design: Design) -> list[Markup | None]:
-    """What was looked at: groups of points, boxes for good and bad, remarks in the last column."""
+    """An inspection: groups of points, boxes for good and bad, remarks in the last column."""
     random = design.random
     texts = design.texts
     count = random.randint(2, 4)

@@ -112,7 +112,7 @@ def _year_heads(design: Design, years: int, has_note: bool) -> list[Row]:
 
 
 def balance(design: Design) -> list[Markup | None]:
-    """What a firm has and owes: below each other, or in two tables side by side."""
+    """A balance sheet: assets and debts below each other, or in two tables side by side."""
     random = design.random
     years = random.one(2, 2, 3, 4)
     is_beside = design.style.width > 900 or random.chance(0.3)

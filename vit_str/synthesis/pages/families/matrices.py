@@ -76,7 +76,7 @@ def survey(design: Design) -> list[Markup | None]:
 
 
 def ticks(design: Design) -> list[Markup | None]:
-    """What has which property: drawn ticks, crosses and discs under names of columns."""
+    """A table of properties: drawn ticks, crosses and discs under names of columns."""
     random = design.random
     texts = design.texts
     count = random.randint(3, 9)

@@ -179,7 +179,7 @@ def articles(design: Design) -> list[Markup | None]:
 
 
 def release_notes(design: Design) -> list[Markup | None]:
-    """What is new in each version: dates beside numbers, kinds of changes, items with code."""
+    """Release notes: dates beside versions, kinds of changes, items with code."""
     random = design.random
     texts = design.texts
     set_levels(design)
@@ -377,7 +377,7 @@ def outline(design: Design) -> list[Markup | None]:
 
 
 def council(design: Design) -> list[Markup | None]:
-    """What a council did: who was there in columns, numbered matters, motions, votes."""
+    """Minutes of a council: members in columns, numbered matters, motions, votes."""
     random = design.random
     texts = design.texts
     set_levels(design)

@@ -61,7 +61,7 @@ def contact_lines(design: Design) -> list[str]:
 
 
 def known(design: Design, low: int = 3, high: int = 8) -> Markup:
-    """What a document is about: a table of labels, one over two pairs of columns, boxes, facts."""
+    """Facts at the front of a document: a table of labels, a double one, boxes, or lines."""
     random = design.random
     texts = design.texts
     way = random.one("pairs", "double", "strip", "fields", "addressed", "run")
