@@ -63,6 +63,15 @@ def main() -> None:
         metavar="FILE",
         help="write all numbers here too",
     )
+    parser.add_argument(
+        "--detector",
+        default="rapidocr",
+        metavar="NAME|FILE",
+        help="of vit-str, as of vit-str read --page (rapidocr)",
+    )
+    parser.add_argument(
+        "--systems", nargs="+", choices=SYSTEMS, default=[*SYSTEMS], help="(all)"
+    )
     parser.add_argument("--system", choices=SYSTEMS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     try:
@@ -77,7 +86,7 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     os.environ["OMP_THREAD_LIMIT"] = "1"
-    measured = {name: run(name) for name in SYSTEMS if is_installed(name)}
+    measured = {name: run(name) for name in options.systems if is_installed(name)}
     from measuring import print_machine, write_json
 
     print_machine()
@@ -101,7 +110,7 @@ def ours(options: argparse.Namespace) -> Callable[[str], Answers]:
     """Words of at least the usual confidence; and all of them, if they are asked for."""
     from vit_str.pages.reader import load_page
 
-    reader = load_page(options.model)
+    reader = load_page(options.model, detector=options.detector)
     limits = {
         OURS: reader.minimum_confidence,
         **({DOUBTFUL: 0.0} if options.doubtful else {}),
