@@ -81,6 +81,14 @@ def test_single_doubts_do_not_change_the_order():
     assert arranged(scores, places()) == BLOCKS
 
 
+def test_two_cells_that_pairs_take_for_one_are_told_by_their_columns():
+    scores = sure_scores()
+    block = scores.relations[RELATIONS.index("block")]
+    block[8, 10] = block[10, 8] = 0.5
+    assert arranged(scores, places()) == BLOCKS
+    assert arranged(scores, places(), with_cells_apart=False) != BLOCKS
+
+
 @pytest.mark.parametrize("kept", [(1, 4), (2,)])
 def test_one_row_or_column_is_no_table(kept):
     scores = sure_scores()

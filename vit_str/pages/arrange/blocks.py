@@ -17,6 +17,8 @@ from vit_str.pages.arrange.tables import is_mark
 from vit_str.pages.page import BlockRole, Cell, Word
 
 if TYPE_CHECKING:
+    from jaxtyping import Float
+
     from vit_str.pages.arrange.network import ArrangerNetwork
 
 TABLE = "table"
@@ -55,6 +57,7 @@ class ArrangedPage(NamedTuple):
         roles: of the blocks.
         words: of the page, as they were given.
         pieces: of lines, the numbers of the words of each.
+        places: left, top, right, bottom of the pieces, level, in lines.
         scores: what the network says of the pieces.
     """
 
@@ -62,7 +65,13 @@ class ArrangedPage(NamedTuple):
     roles: tuple[BlockRole, ...]
     words: Sequence[Word]
     pieces: Sequence[np.ndarray]
+    places: Float[np.ndarray, "piece 4"]
     scores: Scores
+
+    def with_cells_apart(self) -> ArrangedPage:
+        """The same page with two cells where rows and columns say that one is two."""
+        found = arranged(self.scores, self.places)
+        return _page(self.words, self.pieces, self.places, self.scores, found)
 
 
 def arrange_words(
@@ -84,14 +93,23 @@ def arrange_words(
     tokens = tokens_of(level, pieces, level_shapes)
     places = tokens.places[: len(pieces), :4]
     scores = network.scores(tokens)
-    found = arranged(scores, places)
-    page = _Pieces(words, pieces, places)
+    found = arranged(scores, places, with_cells_apart=False)
+    return _page(words, pieces, places, scores, found)
+
+
+def _page(
+    words: Sequence[Word],
+    pieces: Sequence[np.ndarray],
+    places: np.ndarray,
+    scores: Scores,
+    found: Sequence[Arranged],
+) -> ArrangedPage:
     blocks = []
     roles = []
-    for block, role in page.blocks(found):
+    for block, role in _Pieces(words, pieces, places).blocks(found):
         blocks.append(block)
         roles.append(role)
-    return ArrangedPage(tuple(blocks), tuple(roles), words, pieces, scores)
+    return ArrangedPage(tuple(blocks), tuple(roles), words, pieces, places, scores)
 
 
 def _found(words: Sequence[Word], shapes: Shapes) -> Found:

@@ -48,6 +48,8 @@ def arrange_page(network: ArrangerNetwork, page: Page, shapes: Shapes) -> Page:
     doubt = doubt_of(arranged, page)
     if doubt.of_rules - doubt.of_network < _PRIOR_OF_RULES:
         return page
+    # Not before: rules have nobody who looks for what is more probable
+    arranged = arranged.with_cells_apart()
     return replace(page, blocks=arranged.blocks, roles=arranged.roles)
 
 

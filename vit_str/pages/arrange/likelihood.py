@@ -21,7 +21,8 @@ ROLES_OF = {
 }
 """Roles by the names of parts in `Labels`; all other roles are those of paragraphs."""
 
-_PAIRS_OF_PIECE = 4  # that weigh as much as the role of a piece, as in training
+PAIRS_OF_PIECE = 4
+"""Pairs that weigh as much as the role of a piece, as in training."""
 
 
 def kind_of(role: str) -> str:
@@ -72,7 +73,7 @@ def negative_log_likelihood(scores: Scores, labels: Labels) -> float:
     pairs += _of_pairs(scores.of("table"), _same(labels.table), cells)
     pairs += _of_pairs(scores.of("row"), _overlap(labels.rows), one_table)
     pairs += _of_pairs(scores.of("column"), _overlap(labels.columns), one_table)
-    return (total + pairs / _PAIRS_OF_PIECE) / count
+    return (total + pairs / PAIRS_OF_PIECE) / count
 
 
 def _of_kinds(scores: Scores, labels: Labels) -> float:
