@@ -1,6 +1,6 @@
 """What `vit-str check` finds: texts with errors that are known, against pages set by a browser.
 
-    python benchmarks/checking.py FOLDER [--pages N] [--minutes N] [--systems NAME ...]
+    python benchmarks/checking.py FOLDER [--skip N] [--pages N] [--minutes N] [--systems NAME ...]
     python benchmarks/checking.py FOLDER --fit
     python benchmarks/checking.py FOLDER --cells [--pages N]
     python benchmarks/checking.py FOLDER --long 200
@@ -48,7 +48,7 @@ from importlib.util import find_spec
 from itertools import cycle, groupby, islice
 from pathlib import Path
 from shutil import which
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from page_structure import (
@@ -64,15 +64,17 @@ from vit_str.decoding.boxes import Box
 from vit_str.pages.page import Page, Word
 from vit_str.reading.checking.alignment import Group, align
 from vit_str.reading.checking.checker import PageChecker, load_checking_reader
-from vit_str.reading.checking.exchanges import Step, steps_of, with_exchanges
+from vit_str.reading.checking.exchanges import steps_of, with_exchanges
 from vit_str.reading.checking.judging import (
     Evidence,
     absent_probability,
     together,
     verdict_of,
 )
+from vit_str.reading.checking.neighbors import with_neighbors
 from vit_str.reading.checking.places import PageWord, words_of
 from vit_str.reading.checking.spelling import key, plain
+from vit_str.reading.checking.steps import Step
 from vit_str.reading.checking.texts import GivenText, parse_text
 
 HERE = Path(__file__).parent
@@ -125,6 +127,14 @@ _NAMES = (
     "Harding",
     "Lindqvist",
 )
+
+
+class PageSource(NamedTuple):
+    """A page to be set."""
+
+    number: int
+    name: str
+    html: str
 
 
 @dataclass(frozen=True)
@@ -187,6 +197,9 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, metavar="N", help="begin no other page after so many"
     )
+    parser.add_argument(
+        "--skip", type=int, default=0, metavar="N", help="leave out the first N"
+    )
     parser.add_argument("--fit", action="store_true", help="fit on other pages")
     parser.add_argument(
         "--systems", nargs="*", metavar="NAME", help="to read all of these pages too"
@@ -207,17 +220,18 @@ def main() -> None:
         print(table(long_file(folder, options.long)))
         print_machine()
         return
+    sources = printable(page_sources(options.pages, options.fit)[options.skip :])
     if options.cells:
-        print(table(exchanged_cells(folder, page_sources(options.pages, options.fit))))
+        print(table(exchanged_cells(folder, sources)))
         return
     end = time.monotonic() + 60 * (options.minutes or np.inf)
-    results = checked_pages(folder, options.pages, options.fit, end)
+    results = checked_pages(folder, sources, end)
     if options.fit:
         print(fitted(results))
         return
     for name, words in others_of(options.systems).items():
         read_by(name, words, folder, results, end)
-    print(f"{len(results)} of {options.pages} pages")
+    print(f"{len(results)} of {len(sources)} pages")
     print(table(summary(results, readings_of(folder))))
     print(table(by_kind(results)))
     print(table(by_state(results)))
@@ -227,27 +241,25 @@ def main() -> None:
 
 
 def checked_pages(
-    folder: Path, most: int, fit: bool, end: float
+    folder: Path, sources: Sequence[PageSource], end: float
 ) -> list[dict[str, Any]]:
     """What was found on each page, kept in FOLDER.
 
     Args:
         folder: to keep pages and results in.
-        most: pages.
-        fit: those of the fit.
+        sources: the pages.
         end: by `time.monotonic`, when no other page is begun.
     """
     kept = Rows(folder / "pages.jsonl")
     own = Rows(folder / "readings.jsonl")
-    sources = page_sources(most, fit)
-    for number, (name, source) in enumerate(sources):
+    for number, name, source in sources:
         if name in kept.names or time.monotonic() > end:
             continue
-        print(f"{number + 1} of {len(sources)}: {name}", file=sys.stderr)
+        print(f"{number + 1}: {name}", file=sys.stderr)
         page, words = check_page(set_page(folder, name, source, number), number)
         own.add({"name": name, "system": OWN, "words": words})
         kept.add(page)
-    wanted = {name for name, _ in sources}
+    wanted = {source.name for source in sources}
     return [judged(page) for page in kept.rows() if page["name"] in wanted]
 
 
@@ -329,8 +341,8 @@ def probability_of(word: str, parts: Sequence[Any]) -> float:
     return 0.5 if is_mark else absent_probability()
 
 
-def page_sources(most: int, fit: bool) -> list[tuple[str, str]]:
-    """Names and HTML of pages, of all kinds in turn."""
+def page_sources(most: int, fit: bool) -> list[PageSource]:
+    """Pages of all kinds in turn."""
     folders = FIT_FOLDERS if fit else MEASURED_FOLDERS
     documents = [
         path for each in folders for path in sorted((HERE / each).glob("*.html"))
@@ -350,7 +362,30 @@ def page_sources(most: int, fit: bool) -> list[tuple[str, str]]:
         ]
         if len(sources) >= most:
             break
-    return sources[:most]
+    return [PageSource(n, *source) for n, source in enumerate(sources[:most])]
+
+
+def printable(sources: Sequence[PageSource]) -> list[PageSource]:
+    """Pages in whose language a font is installed; Chromium prints boxes for others."""
+    kept = []
+    for source in sources:
+        language = re.search(r'<html lang="(\w+)', source.html)
+        if language is None or has_font(language[1]):
+            kept.append(source)
+        else:
+            print(
+                f"{source.name} is left out: no font has its letters", file=sys.stderr
+            )
+    return kept
+
+
+@cache
+def has_font(language: str) -> bool:
+    """Whether a font has the letters of a language, as far as fontconfig knows."""
+    if not which("fc-list"):
+        return True
+    command = ["fc-list", f":lang={language}"]
+    return bool(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
 def story(path: Path, seed: int) -> str:
@@ -444,16 +479,27 @@ def _date(random: np.random.Generator) -> str:
     return f"{random.integers(1, 29):02}.{random.integers(1, 13):02}.{random.integers(1950, 2026)}"
 
 
-def set_page(folder: Path, name: str, source: str, number: int) -> Sheet:
-    """Print, and scan or photograph, a page with two words misspelled."""
+def set_page(
+    folder: Path, name: str, source: str, number: int, is_drawn: bool = True
+) -> Sheet:
+    """Print, and scan or photograph, a page with two words misspelled.
+
+    Args:
+        folder: for the PDF file and the picture; what is there already is kept.
+        name: of the page.
+        source: its HTML.
+        number: of the page, which chooses its face, its state and its misspellings.
+        is_drawn: whether there is a picture; else only the PDF file.
+    """
     random = np.random.default_rng([3, number])
     source, corrections = misspelled(source, random)
     style = STYLES[(number // len(STATES)) % len(STYLES)]
     state = STATES[(number + number // 4) % len(STATES)]
     pdf = folder / f"{name}.pdf"
     picture = folder / f"{name}.{'jpg' if state == 'photographed' else 'png'}"
-    if not picture.exists():
+    if not pdf.exists():
         print_by_chromium([Printed(source, style, pdf, state, number)])
+    if is_drawn and not picture.exists():
         page = drawn(pdf, DPI if state != "photographed" else 200)
         if state == "scanned":
             page = with_light_and_noise(page, random.uniform(-1.5, 1.5), random)
@@ -894,7 +940,8 @@ def counted_steps(page: Page, given: GivenText) -> list[list[int]]:
     printed = list(words_of(page, 1))
     words = [each.word.text for each in printed]
     lines = [each.line for each in printed]
-    groups = align([word.text for word in given.words], words, lines)
+    texts = [word.text for word in given.words]
+    groups = with_neighbors(align(texts, words, lines), texts, printed)
     counts = np.zeros((2, len(Step)), int)
     for begins, step in steps_of(groups, printed, given.begin_lines()):
         counts[int(begins), step] += 1
@@ -1013,16 +1060,14 @@ def _overlap(one: Any, other: Any) -> float:
     return shared / (sum(areas) - shared)
 
 
-def exchanged_cells(
-    folder: Path, sources: Sequence[tuple[str, str]]
-) -> list[list[str]]:
+def exchanged_cells(folder: Path, sources: Sequence[PageSource]) -> list[list[str]]:
     """What is found of exchanged cells where all words are read, in three orders of a text."""
     counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(4, int))
-    for number, (name, source) in enumerate(sources):
+    for number, name, source in sources:
         if "<td" not in source:
             continue
-        print(f"{number + 1} of {len(sources)}: {name}", file=sys.stderr)
-        sheet = set_page(folder, name, source, number)
+        print(f"{number + 1}: {name}", file=sys.stderr)
+        sheet = set_page(folder, name, source, number, is_drawn=False)
         printed = list(words_of(page_as_printed(sheet), 1))
         for seed in range(_EXCHANGES):
             random = np.random.default_rng([5, number, seed])
@@ -1076,6 +1121,7 @@ def _at_their_own(text: Altered, printed: Sequence[PageWord]) -> np.ndarray:
     words = [each.word.text for each in printed]
     given = parse_text(plain_text(text), "text")
     groups = align(text.words, words, [each.line for each in printed])
+    groups = with_neighbors(groups, text.words, printed)
     groups = with_exchanges(groups, text.words, printed, given.begin_lines())
     own = np.zeros(len(text.words), bool)
     for places, page in groups:

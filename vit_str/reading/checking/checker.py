@@ -36,6 +36,7 @@ from vit_str.reading.checking.judging import (
     together,
     verdict_of,
 )
+from vit_str.reading.checking.neighbors import with_neighbors
 from vit_str.reading.checking.places import PageWord, Place, places_of, words_of
 from vit_str.reading.checking.texts import (
     GivenText,
@@ -182,6 +183,7 @@ class PageChecker:
         texts = [word.text for word in given.words]
         printed = [each.word.text for each in page_words]
         groups = align(texts, printed, [each.line for each in page_words])
+        groups = with_neighbors(groups, texts, page_words)
         groups = with_exchanges(groups, texts, page_words, given.begin_lines())
         evidence = self._evidence(groups, texts, page_words, picture)
         words = [
