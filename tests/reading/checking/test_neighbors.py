@@ -6,9 +6,13 @@ from vit_str.reading.checking.places import PageWord
 
 ROWS = [
     ["bolt", "12", "V", "3.5"],
-    ["screw", "15", "W", "71"],
-    ["washer", "18", "A", "940"],
-    ["rivet", "11", "DC", "62%"],
+    ["screw", "45", "W", "71"],
+    ["washer", "78", "A", "940"],
+    ["rivet", "30", "DC", "62%"],
+    ["hinge", "91", "Hz", "8/9"],
+    ["bracket", "56", "kg", "2k"],
+    ["spring", "24", "mm", "M5"],
+    ["clamp", "67", "Pa", "0"],
 ]
 
 
@@ -40,11 +44,11 @@ def test_cells_are_found_down_columns():
 
 
 def test_cells_are_found_whatever_the_order_of_columns():
-    moved = [[row[3], row[0], row[2], row[1]] for row in ROWS]
+    moved = [[row[0], row[2], row[1], row[3]] for row in ROWS]
     assert partners(moved) == [word for row in moved for word in row]
 
 
 def test_a_short_word_elsewhere_on_the_page_is_not_taken():
     """The text lacks the cell that has it, in another row and column."""
-    text = [["bolt", "12", "V", "3.5", "11"], *ROWS[1:3], ["rivet", "DC", "62%"]]
+    text = [["bolt", "12", "V", "3.5", "30"], *ROWS[1:3], ["rivet", "DC", "62%"]]
     assert partners(text)[4] == ""
