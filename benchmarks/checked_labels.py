@@ -3,8 +3,9 @@
     python benchmarks/checked_labels.py FOLDER... [--count 50] [--sheets FOLDER]
 
 Each folder holds ``images/`` and ``labels/`` as for ``vit-str evaluate --page``. The labels of a
-picture, in their order, are the text that is checked. Capitals count as the letters that are
-printed, as many sets are labeled in capitals whatever the print. ``--sheets`` draws each word as it
+picture, in the order in which their places are read, are the text that is checked. Capitals count
+as the letters that are printed, as many sets are labeled in capitals whatever the print, and words
+that no place has are left out. ``--sheets`` draws each word as it
 is labeled, with what is read there above it: whose fault it is, a person has to say.
 """
 
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.decoding.boxes import Box
@@ -24,6 +26,7 @@ from vit_str.evaluation.pages.labels import (
     on_page,
     read_labels,
 )
+from vit_str.pages.page import Page
 from vit_str.pages.pictures import PageOptions, pictures_in
 from vit_str.pages.reader import PageReader
 from vit_str.reading.checking.checker import PageChecker, load_checking_reader
@@ -32,6 +35,7 @@ from vit_str.reading.checking.texts import parse_text
 _COLUMNS = 2
 _ROWS = 13
 _CELL = (620, 110)
+_DOWN = 4.0  # how much farther other lines are than other words of a line
 _MARGIN = 0.6  # of the height of a label, that a sheet shows around it
 
 
@@ -43,7 +47,7 @@ class Doubt:
         picture: that it is in.
         label: around the word; of a line, where lines are labeled.
         text: the word.
-        found: what is read in its place; None if no place has it.
+        found: what is read in its place.
         probability: that the picture says the word.
         box: of what is read.
     """
@@ -51,13 +55,13 @@ class Doubt:
     picture: Path
     label: Box
     text: str
-    found: str | None
+    found: str
     probability: float
-    box: Box | None
+    box: Box
 
     def crop(self) -> Image.Image:
         """The label, what is read, and some of what is around."""
-        boxes = [self.label, *([self.box] if self._is_near() and self.box else [])]
+        boxes = [self.label, self.box] if self._is_near() else [self.label]
         lefts, tops, rights, bottoms = zip(*boxes, strict=True)
         room = _MARGIN * (self.label.bottom - self.label.top)
         sides = (
@@ -71,8 +75,7 @@ class Doubt:
     def _is_near(self) -> bool:
         """Whether what is read is where the label is."""
         height = self.label.bottom - self.label.top
-        box = self.box
-        return box is not None and abs(box.top - self.label.top) < 2 * height
+        return abs(self.box.top - self.label.top) < 2 * height
 
 
 def main() -> None:
@@ -98,8 +101,7 @@ def main() -> None:
     rows.writerow(["", "probability", "label", "read", "picture"])
     for place, doubt in enumerate(least, 1):
         shown = f"{doubt.probability:.2e}"
-        found = doubt.found or ""
-        rows.writerow([place, shown, doubt.text, found, doubt.picture.name])
+        rows.writerow([place, shown, doubt.text, doubt.found, doubt.picture.name])
     print(f"of {len(doubts):,} words on {len(pairs)} pictures", file=sys.stderr)
     if options.sheets:
         options.sheets.mkdir(parents=True, exist_ok=True)
@@ -115,16 +117,18 @@ def doubts_of(
     image = page_of(picture)
     page = reader.read(image)
     judged = [each for each in on_page(labels, picture, page) if each.is_judged]
+    judged = in_reading_order(judged, page)
     words = [word for label in judged for word in label.text.split()]
     homes = [label for label in judged for _ in label.text.split()]
     if not words:
         return
-    first = checker.compare(image, page, parse_text(" ".join(words), "text"))
-    printed = [
-        cased(word, found.found) for word, found in zip(words, first.words, strict=True)
-    ]
-    checked = checker.compare(image, page, parse_text(" ".join(printed), "text"))
+    first = checker.compare(image, page, parse_text("\n".join(words), "text"))
+    pairs = zip(words, first.words, strict=True)
+    printed = [cased(word, found.found) for word, found in pairs]
+    checked = checker.compare(image, page, parse_text("\n".join(printed), "text"))
     for label, word in zip(homes, checked.words, strict=True):
+        if word.box is None or word.found is None:
+            continue
         left, top = label.polygon.min(0)
         right, bottom = label.polygon.max(0)
         yield Doubt(
@@ -142,14 +146,31 @@ def page_of(path: Path) -> Image.Image:
     return next(pictures_in(str(path), PageOptions())).convert("RGB")
 
 
+def in_reading_order(labels: Sequence[Label], page: Page) -> list[Label]:
+    """Labels in the order of the words of a page that are nearest to their left ends."""
+    if not page.words:
+        return list(labels)
+    starts = np.array([np.mean([w.polygon[0], w.polygon[3]], 0) for w in page.words])
+    nearest = []
+    for label in labels:
+        start = label.polygon[[0, 3]].mean(0)
+        away = np.abs(starts - start) * (1, _DOWN)
+        nearest.append(int(away.sum(1).argmin()))
+    order = np.argsort(nearest, kind="stable")
+    return [labels[place] for place in order]
+
+
 def cased(label: str, found: str | None) -> str:
-    """A label in capitals with small letters where these are printed."""
-    if found is None or not label.isupper() or found.isupper():
+    """A label in capitals as what is read, if that has small letters."""
+    if found is None or not label.isupper():
         return label
-    if len(label) == len(found):
-        pairs = zip(label, found, strict=True)
-        return "".join(a.lower() if b.islower() else a for a, b in pairs)
-    return label.title() if found[:1].isupper() else label.lower()
+    if label == found.upper():
+        return found
+    capitals = sum(map(str.isupper, found))
+    small = sum(map(str.islower, found))
+    if small <= capitals:
+        return label
+    return label.capitalize() if found[0].isupper() else label.lower()
 
 
 def sheets(doubts: Sequence[Doubt]) -> Iterator[Image.Image]:
@@ -166,7 +187,7 @@ def sheets(doubts: Sequence[Doubt]) -> Iterator[Image.Image]:
             scale = min((width - 10) / crop.width, (height - 26) / crop.height, 3)
             size = max(1, round(scale * crop.width)), max(1, round(scale * crop.height))
             sheet.paste(crop.resize(size), (left + 4, top + 22))
-            words = f"{doubt.text} | {doubt.found or '-'}"
+            words = f"{doubt.text} | {doubt.found}"
             name = f"{start + place + 1}: {words}   {doubt.picture.stem}"
             draw.text((left + 4, top + 3), name, fill="black", font=font)
         yield sheet
