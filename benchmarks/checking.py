@@ -244,7 +244,7 @@ def main() -> None:
     print(table(by_state(results)))
     print(others(results))
     print_machine()
-    write_json(options.json, results)
+    write_json(options.json, {"pages": results})
 
 
 def checked_pages(

@@ -1,5 +1,7 @@
 """Short words of tables in another order."""
 
+import pytest
+
 from vit_str.pages.page import Word
 from vit_str.reading.checking.matching import match_words
 from vit_str.reading.checking.places import PageWord
@@ -43,8 +45,10 @@ def test_cells_are_found_down_columns():
     assert partners(columns) == [word for column in columns for word in column]
 
 
-def test_cells_are_found_whatever_the_order_of_columns():
-    moved = [[row[0], row[2], row[1], row[3]] for row in ROWS]
+@pytest.mark.parametrize("order", [(0, 2, 1, 3), (3, 0, 2, 1)])
+def test_cells_are_found_whatever_the_order_of_columns(order):
+    """Also where alignment has put the last cell of a row in place of the first of the next."""
+    moved = [[row[column] for column in order] for row in ROWS]
     assert partners(moved) == [word for row in moved for word in row]
 
 
