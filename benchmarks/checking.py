@@ -1,6 +1,6 @@
 """What `vit-str check` finds: texts with errors that are known, against pages set by a browser.
 
-    python benchmarks/checking.py FOLDER [--pages N] [--minutes N] [--systems NAME ...]
+    python benchmarks/checking.py FOLDER [--skip N] [--pages N] [--minutes N] [--systems NAME ...]
     python benchmarks/checking.py FOLDER --fit
     python benchmarks/checking.py FOLDER --cells [--pages N]
     python benchmarks/checking.py FOLDER --long 200
@@ -13,13 +13,14 @@ checked against three texts: its own words with 0 to 8 errors of fourteen kinds.
 words in the order of the HTML, which is not always that of the page: the first is plain, the
 second Markdown; in the third, tables run down their columns, or have these in another order.
 
-An altered word counts as found if its probability is below a threshold at which 1 (or 0.2) in 100
-of the unaltered words have one; a line that was left out, if half of its words are missing. Beside
-it is what people do today: the words of the text that a comparison of words in order (difflib) with
-what was read finds changed, for ``vit-str read --page``, Tesseract and RapidOCR. These have no
-threshold: their share of false alarms stands beside what they find. Boxes are compared with those
-in the PDF files, on pages as printed: those of `check` with the ink of words, those of pages, which
-are as high as their line, with what the face reserves from ascenders to descenders.
+An altered word counts as found if its probability is below a threshold that 1 (or 0.2) in 100 of
+the unaltered words are below, of the other half of the pages; or if it is not confirmed. A line
+that was left out counts if half of its words are missing. Beside it is what people do today: the
+words of the text that a comparison of words in order (difflib) with what was read finds changed,
+for ``vit-str read --page``, Tesseract and RapidOCR. These have no threshold: their share of false
+alarms stands beside what they find. Intervals are by bootstrap over pages. Boxes are compared with
+those in the PDF files, on pages as printed: those of `check` with the ink of words, those of pages,
+which are as high as their line, with what the face reserves from ascenders to descenders.
 
 FOLDER keeps pages, and a line of JSON for each page and each system that read it: what was stopped,
 by ``--minutes`` or a person, goes on. Tables are of the pages that are done.
@@ -48,7 +49,7 @@ from importlib.util import find_spec
 from itertools import cycle, groupby, islice
 from pathlib import Path
 from shutil import which
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from page_structure import (
@@ -61,18 +62,25 @@ from page_structure import (
 from PIL import Image
 
 from vit_str.decoding.boxes import Box
+from vit_str.evaluation.statistics import (
+    bootstrap_interval,
+    percent,
+    wilson_interval,
+)
 from vit_str.pages.page import Page, Word
-from vit_str.reading.checking.alignment import Group, align
+from vit_str.reading.checking.alignment import Group
 from vit_str.reading.checking.checker import PageChecker, load_checking_reader
-from vit_str.reading.checking.exchanges import Step, steps_of, with_exchanges
+from vit_str.reading.checking.exchanges import steps_of
 from vit_str.reading.checking.judging import (
     Evidence,
     absent_probability,
     together,
     verdict_of,
 )
+from vit_str.reading.checking.matching import find_words, match_words
 from vit_str.reading.checking.places import PageWord, words_of
 from vit_str.reading.checking.spelling import key, plain
+from vit_str.reading.checking.steps import Step
 from vit_str.reading.checking.texts import GivenText, parse_text
 
 HERE = Path(__file__).parent
@@ -88,6 +96,7 @@ _READ_PAGES = 8  # of a long file, that are read
 TEXTS = 3  # of a page
 OWN = "vit-str read --page"
 MOST_ERRORS = 8
+KINDS_OF_PAGES = 4  # documents, stories, receipts and forms, in turns
 _LOOK_ALIKE = {
     "0": "O",
     "O": "0",
@@ -125,6 +134,14 @@ _NAMES = (
     "Harding",
     "Lindqvist",
 )
+
+
+class PageSource(NamedTuple):
+    """A page to be set."""
+
+    number: int
+    name: str
+    html: str
 
 
 @dataclass(frozen=True)
@@ -187,6 +204,9 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, metavar="N", help="begin no other page after so many"
     )
+    parser.add_argument(
+        "--skip", type=int, default=0, metavar="N", help="leave out the first N"
+    )
     parser.add_argument("--fit", action="store_true", help="fit on other pages")
     parser.add_argument(
         "--systems", nargs="*", metavar="NAME", help="to read all of these pages too"
@@ -207,47 +227,46 @@ def main() -> None:
         print(table(long_file(folder, options.long)))
         print_machine()
         return
+    sources = printable(page_sources(options.pages, options.fit)[options.skip :])
     if options.cells:
-        print(table(exchanged_cells(folder, page_sources(options.pages, options.fit))))
+        print(table(exchanged_cells(folder, sources)))
         return
     end = time.monotonic() + 60 * (options.minutes or np.inf)
-    results = checked_pages(folder, options.pages, options.fit, end)
+    results = checked_pages(folder, sources, end)
     if options.fit:
         print(fitted(results))
         return
     for name, words in others_of(options.systems).items():
         read_by(name, words, folder, results, end)
-    print(f"{len(results)} of {options.pages} pages")
+    print(f"{len(results)} of {len(sources)} pages")
     print(table(summary(results, readings_of(folder))))
     print(table(by_kind(results)))
     print(table(by_state(results)))
     print(others(results))
     print_machine()
-    write_json(options.json, results)
+    write_json(options.json, {"pages": results})
 
 
 def checked_pages(
-    folder: Path, most: int, fit: bool, end: float
+    folder: Path, sources: Sequence[PageSource], end: float
 ) -> list[dict[str, Any]]:
     """What was found on each page, kept in FOLDER.
 
     Args:
         folder: to keep pages and results in.
-        most: pages.
-        fit: those of the fit.
+        sources: the pages.
         end: by `time.monotonic`, when no other page is begun.
     """
     kept = Rows(folder / "pages.jsonl")
     own = Rows(folder / "readings.jsonl")
-    sources = page_sources(most, fit)
-    for number, (name, source) in enumerate(sources):
+    for number, name, source in sources:
         if name in kept.names or time.monotonic() > end:
             continue
-        print(f"{number + 1} of {len(sources)}: {name}", file=sys.stderr)
+        print(f"{number + 1}: {name}", file=sys.stderr)
         page, words = check_page(set_page(folder, name, source, number), number)
         own.add({"name": name, "system": OWN, "words": words})
         kept.add(page)
-    wanted = {name for name, _ in sources}
+    wanted = {source.name for source in sources}
     return [judged(page) for page in kept.rows() if page["name"] in wanted]
 
 
@@ -329,8 +348,8 @@ def probability_of(word: str, parts: Sequence[Any]) -> float:
     return 0.5 if is_mark else absent_probability()
 
 
-def page_sources(most: int, fit: bool) -> list[tuple[str, str]]:
-    """Names and HTML of pages, of all kinds in turn."""
+def page_sources(most: int, fit: bool) -> list[PageSource]:
+    """Pages of all kinds in turn."""
     folders = FIT_FOLDERS if fit else MEASURED_FOLDERS
     documents = [
         path for each in folders for path in sorted((HERE / each).glob("*.html"))
@@ -350,7 +369,30 @@ def page_sources(most: int, fit: bool) -> list[tuple[str, str]]:
         ]
         if len(sources) >= most:
             break
-    return sources[:most]
+    return [PageSource(n, *source) for n, source in enumerate(sources[:most])]
+
+
+def printable(sources: Sequence[PageSource]) -> list[PageSource]:
+    """Pages in whose language a font is installed; Chromium prints boxes for others."""
+    kept = []
+    for source in sources:
+        language = re.search(r'<html lang="(\w+)', source.html)
+        if language is None or has_font(language[1]):
+            kept.append(source)
+        else:
+            print(
+                f"{source.name} is left out: no font has its letters", file=sys.stderr
+            )
+    return kept
+
+
+@cache
+def has_font(language: str) -> bool:
+    """Whether a font has the letters of a language, as far as fontconfig knows."""
+    if not which("fc-list"):
+        return True
+    command = ["fc-list", f":lang={language}"]
+    return bool(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
 def story(path: Path, seed: int) -> str:
@@ -444,16 +486,27 @@ def _date(random: np.random.Generator) -> str:
     return f"{random.integers(1, 29):02}.{random.integers(1, 13):02}.{random.integers(1950, 2026)}"
 
 
-def set_page(folder: Path, name: str, source: str, number: int) -> Sheet:
-    """Print, and scan or photograph, a page with two words misspelled."""
+def set_page(
+    folder: Path, name: str, source: str, number: int, is_drawn: bool = True
+) -> Sheet:
+    """Print, and scan or photograph, a page with two words misspelled.
+
+    Args:
+        folder: for the PDF file and the picture; what is there already is kept.
+        name: of the page.
+        source: its HTML.
+        number: of the page, which chooses its face, its state and its misspellings.
+        is_drawn: whether there is a picture; else only the PDF file.
+    """
     random = np.random.default_rng([3, number])
     source, corrections = misspelled(source, random)
     style = STYLES[(number // len(STATES)) % len(STYLES)]
     state = STATES[(number + number // 4) % len(STATES)]
     pdf = folder / f"{name}.pdf"
     picture = folder / f"{name}.{'jpg' if state == 'photographed' else 'png'}"
-    if not picture.exists():
+    if not pdf.exists():
         print_by_chromium([Printed(source, style, pdf, state, number)])
+    if is_drawn and not picture.exists():
         page = drawn(pdf, DPI if state != "photographed" else 200)
         if state == "scanned":
             page = with_light_and_noise(page, random.uniform(-1.5, 1.5), random)
@@ -892,9 +945,7 @@ def check_page(sheet: Sheet, number: int) -> tuple[dict[str, Any], list[str]]:
 def counted_steps(page: Page, given: GivenText) -> list[list[int]]:
     """How often a text takes each `Step`, within its lines and from line to line."""
     printed = list(words_of(page, 1))
-    words = [each.word.text for each in printed]
-    lines = [each.line for each in printed]
-    groups = align([word.text for word in given.words], words, lines)
+    groups = find_words([word.text for word in given.words], printed)
     counts = np.zeros((2, len(Step)), int)
     for begins, step in steps_of(groups, printed, given.begin_lines()):
         counts[int(begins), step] += 1
@@ -1013,16 +1064,14 @@ def _overlap(one: Any, other: Any) -> float:
     return shared / (sum(areas) - shared)
 
 
-def exchanged_cells(
-    folder: Path, sources: Sequence[tuple[str, str]]
-) -> list[list[str]]:
+def exchanged_cells(folder: Path, sources: Sequence[PageSource]) -> list[list[str]]:
     """What is found of exchanged cells where all words are read, in three orders of a text."""
     counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(4, int))
-    for number, (name, source) in enumerate(sources):
+    for number, name, source in sources:
         if "<td" not in source:
             continue
-        print(f"{number + 1} of {len(sources)}: {name}", file=sys.stderr)
-        sheet = set_page(folder, name, source, number)
+        print(f"{number + 1}: {name}", file=sys.stderr)
+        sheet = set_page(folder, name, source, number, is_drawn=False)
         printed = list(words_of(page_as_printed(sheet), 1))
         for seed in range(_EXCHANGES):
             random = np.random.default_rng([5, number, seed])
@@ -1075,8 +1124,7 @@ def _at_their_own(text: Altered, printed: Sequence[PageWord]) -> np.ndarray:
     """Whether each word of a text stands for the same word of a page, or a part of it."""
     words = [each.word.text for each in printed]
     given = parse_text(plain_text(text), "text")
-    groups = align(text.words, words, [each.line for each in printed])
-    groups = with_exchanges(groups, text.words, printed, given.begin_lines())
+    groups = match_words(text.words, printed, given.begin_lines())
     own = np.zeros(len(text.words), bool)
     for places, page in groups:
         one = "".join(key(text.words[place]) for place in places)
@@ -1137,10 +1185,7 @@ def _seconds_to_compare(pages: Sequence[Sequence[tuple[str, Box, Box]]]) -> floa
     for place in random.choice(len(texts), len(texts) // 50, replace=False):
         texts[place] = str(random.choice(vocabulary()))
     began = time.process_time()
-    groups = align(
-        texts, [each.word.text for each in printed], [p.line for p in printed]
-    )
-    with_exchanges(groups, texts, printed)
+    match_words(texts, printed)
     return time.process_time() - began
 
 
@@ -1151,132 +1196,158 @@ def _cost_of(command: Sequence[str]) -> tuple[float, float]:
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def _words(results: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Kinds, probabilities, and which count, of all words of all texts.
+@dataclass(frozen=True)
+class Outcomes:
+    """What was found of all words that count, in the order of pages, texts and words.
 
     Of two copies of a word, that with the higher probability does not count.
+
+    Attributes:
+        counted: which of all words these are.
+        kinds: of the errors, empty for words that were not altered.
+        probabilities: that the page says so.
+        doubted: whether the verdict is another than confirmed.
+        pages: the number of the page of each word.
     """
-    texts = [text for page in results for text in page["texts"]]
-    kinds = np.array([kind for text in texts for kind in text["kinds"]], object)
-    probabilities = np.array([p for text in texts for p in text["probabilities"]])
-    counts = np.ones(len(kinds), bool)
-    start = 0
-    for text in texts:
-        own = np.arange(start, start + len(text["words"]))
-        start += len(own)
-        copies = own[kinds[own] == "line twice"]
-        first, second = copies[: len(copies) // 2], copies[len(copies) // 2 :]
-        is_first = probabilities[first] > probabilities[second]
-        counts[np.where(is_first, first, second)] = False
-    return kinds, probabilities, counts
+
+    counted: np.ndarray
+    kinds: np.ndarray
+    probabilities: np.ndarray
+    doubted: np.ndarray
+    pages: np.ndarray
+
+    @classmethod
+    def of(cls, results: Sequence[Any]) -> "Outcomes":
+        """Those of pages."""
+        texts = [text for page in results for text in page["texts"]]
+        counted = np.concatenate([_counted(text) for text in texts])
+        kinds = np.array([kind for text in texts for kind in text["kinds"]], object)
+        probabilities = np.array([p for text in texts for p in text["probabilities"]])
+        verdicts = np.array([v for text in texts for v in text["verdicts"]], object)
+        pages = [n for n, page in enumerate(results) for text in page["texts"]]
+        lengths = [len(text["words"]) for text in texts]
+        return cls(
+            counted=counted,
+            kinds=kinds[counted],
+            probabilities=probabilities[counted],
+            doubted=verdicts[counted] != "confirmed",
+            pages=np.repeat(pages, lengths)[counted],
+        )
+
+    @property
+    def altered(self) -> np.ndarray:
+        """Which words are errors."""
+        return self.kinds != ""
+
+    def below(self, share: float) -> np.ndarray:
+        """Which words are less probable than a share of the unaltered ones on other pages.
+
+        These are the pages of the other half, in turns of all kinds; all, if there are so few.
+        """
+        half = self.pages // KINDS_OF_PAGES % 2
+        found = np.zeros(len(half), bool)
+        for own in (half == 0, half == 1):
+            others = ~own if (~own).any() else own
+            usual = self.probabilities[others & ~self.altered]
+            least = np.quantile(usual, share, method="lower")
+            found[own] = self.probabilities[own] < least
+        return found
+
+    def share(self, flagged: np.ndarray, which: np.ndarray, digits: int = 1) -> str:
+        """The share of flagged words, in percent, with its interval over pages."""
+        pages = np.unique(self.pages[which], return_inverse=True)[1]
+        numbers = np.bincount(pages).astype(float)
+        counts = np.bincount(pages, flagged[which])
+        low, high = bootstrap_interval(counts, numbers)
+        shown = (counts.sum() / numbers.sum(), low, high)
+        value, low_shown, high_shown = (f"{100 * each:.{digits}f}" for each in shown)
+        return f"{value} [{low_shown}, {high_shown}]"
 
 
-def threshold_of(kinds: np.ndarray, probabilities: np.ndarray, share: float) -> float:
-    """Below it are a share of the unaltered words."""
-    return float(np.quantile(probabilities[kinds == ""], share, method="lower"))
+def _counted(text: Mapping[str, Any]) -> np.ndarray:
+    """Which words of a text count."""
+    counted = np.ones(len(text["words"]), bool)
+    copies = np.flatnonzero(np.array(text["kinds"], object) == "line twice")
+    first, second = np.split(copies, [len(copies) // 2])
+    probabilities = np.array(text["probabilities"])
+    is_first = probabilities[first] > probabilities[second]
+    counted[np.where(is_first, first, second)] = False
+    return counted
+
+
+SHARES = (0.01, 0.002)
+"""False alarms that thresholds are chosen for."""
 
 
 def summary(
     results: Sequence[Any], readings: Mapping[str, Mapping[str, list[str]]]
 ) -> list[list[str]]:
-    """A row for each system, of the pages that it has read."""
-    kinds, probabilities, counted = _words(results)
-    is_altered = kinds[counted] != ""
-    rows = [
-        [
-            "system",
-            "false alarms",
-            "altered words found",
-            "altered",
-            "unaltered",
-            "pages",
-        ]
-    ]
-    counts = [f"{is_altered.sum():,}", f"{(~is_altered).sum():,}", str(len(results))]
-    for share in (0.01, 0.002):
-        flagged = (probabilities < threshold_of(kinds, probabilities, share))[counted]
-        found = f"{flagged[is_altered].mean():.1%}"
-        alarms = f"{flagged[~is_altered].mean():.2%}"
-        rows.append([f"check, threshold for {share:.1%}", alarms, found, *counts])
-    verdicts = [
-        v for page in results for text in page["texts"] for v in text["verdicts"]
-    ]
-    flagged = (np.array(verdicts) != "confirmed")[counted]
-    rows.append(
-        [
-            "check, not confirmed",
-            f"{flagged[~is_altered].mean():.2%}",
-            f"{flagged[is_altered].mean():.1%}",
-            *counts,
-        ]
-    )
-    rows += [_difference_row(name, results, read) for name, read in readings.items()]
+    """A row for each system, of the pages that it has read; shares in percent, by pages."""
+    words = Outcomes.of(results)
+    titles = ["false alarms", "altered words found", "altered", "unaltered", "pages"]
+    rows = [["system", *titles]]
+    for share in SHARES:
+        name = f"check, threshold for {share:.1%}"
+        rows.append(_summary_row(name, words, words.below(share)))
+    rows.append(_summary_row("check, not confirmed", words, words.doubted))
+    for name, read in readings.items():
+        pages = [page for page in results if page["name"] in read]
+        if pages:
+            own = Outcomes.of(pages)
+            texts = [(text, page["name"]) for page in pages for text in page["texts"]]
+            flagged = [differing(text["words"], read[page]) for text, page in texts]
+            flags = np.concatenate(flagged)[own.counted]
+            rows.append(_summary_row(f"difference to {name}", own, flags))
     return rows
 
 
-def _difference_row(
-    name: str, results: Sequence[Any], read: Mapping[str, list[str]]
-) -> list[str]:
-    pages = [page for page in results if page["name"] in read]
-    if not pages:
-        return [f"difference to {name}", *5 * ["-"]]
-    kinds, _, counted = _words(pages)
-    flagged = np.concatenate(
-        [
-            differing(text["words"], read[page["name"]])
-            for page in pages
-            for text in page["texts"]
-        ]
-    )[counted]
-    is_altered = kinds[counted] != ""
+def _summary_row(name: str, words: Outcomes, flagged: np.ndarray) -> list[str]:
+    altered = words.altered
     return [
-        f"difference to {name}",
-        f"{flagged[~is_altered].mean():.2%}",
-        f"{flagged[is_altered].mean():.1%}",
-        f"{is_altered.sum():,}",
-        f"{(~is_altered).sum():,}",
-        str(len(pages)),
+        name,
+        words.share(flagged, ~altered, digits=2),
+        words.share(flagged, altered),
+        f"{altered.sum():,}",
+        f"{(~altered).sum():,}",
+        f"{len(np.unique(words.pages))}",
     ]
 
 
 def by_kind(results: Sequence[Any]) -> list[list[str]]:
-    """What is found of each kind of error, at 1 false alarm in 100."""
-    kinds, probabilities, counted = _words(results)
-    least = [threshold_of(kinds, probabilities, share) for share in (0.01, 0.002)]
-    rows = [["error", "n", "found at 1 %", "at 0.2 %"]]
-    for kind in sorted(set(kinds) - {""}):
-        own = probabilities[(kinds == kind) & counted]
-        shares = [f"{(own < each).mean():.1%}" for each in least]
-        rows.append([kind, f"{len(own):,}", *shares])
+    """What is found of each kind of error, in percent, with intervals over pages."""
+    words = Outcomes.of(results)
+    flags = [*map(words.below, SHARES), words.doubted]
+    rows = [["error", "n", *(f"found at {s:.1%}" for s in SHARES), "not confirmed"]]
+    for kind in sorted({*words.kinds} - {""}):
+        own = words.kinds == kind
+        shares = [words.share(flagged, own) for flagged in flags]
+        rows.append([kind, f"{own.sum():,}", *shares])
     lines = [s for page in results for text in page["texts"] for s in text["left_out"]]
-    found = f"{np.mean(np.array(lines) >= 0.5):.1%}" if lines else "-"
-    return [*rows, ["line left out", f"{len(lines)}", found, found]]
+    count = sum(line >= 0.5 for line in lines)
+    found = percent(count / max(1, len(lines)), wilson_interval(count, len(lines)))
+    return [*rows, ["line left out", f"{len(lines)}", "", "", found]]
 
 
 def by_state(results: Sequence[Any]) -> list[list[str]]:
-    """What is not confirmed of pages that are printed, scanned and photographed."""
+    """What is not confirmed of pages that are printed, scanned and photographed, in percent."""
     rows = [["pages", "n", "false alarms", "altered words found", "calibration error"]]
     for state in STATES:
         pages = [page for page in results if page["state"] == state]
         if not pages:
             continue
-        kinds, probabilities, counted = _words(pages)
-        verdicts = [
-            v for page in pages for text in page["texts"] for v in text["verdicts"]
-        ]
-        flagged = (np.array(verdicts) != "confirmed")[counted]
-        is_altered = kinds[counted] != ""
-        error = calibration_error(~is_altered, probabilities[counted])
-        alarms = f"{flagged[~is_altered].mean():.2%}"
-        found = f"{flagged[is_altered].mean():.1%}"
+        words = Outcomes.of(pages)
+        altered = words.altered
+        error = calibration_error(~altered, words.probabilities)
+        alarms = words.share(words.doubted, ~altered, digits=2)
+        found = words.share(words.doubted, altered)
         rows.append([state, str(len(pages)), alarms, found, f"{error:.4f}"])
     return rows
 
 
 def others(results: Sequence[Any]) -> str:
     """Boxes, time, calibration, and words that are missing by mistake."""
-    kinds, probabilities, counted = _words(results)
-    kinds, probabilities = kinds[counted], probabilities[counted]
+    words = Outcomes.of(results)
+    count = len(words.kinds)
     overlaps = np.array([each for page in results for each in page["overlaps"]])
     boxes = [
         f"boxes of {name}: {(own >= 0.8).mean():.1%} of {len(own):,} overlap by 0.8 or more, "
@@ -1287,11 +1358,12 @@ def others(results: Sequence[Any]) -> str:
     checked = sum(text["seconds"] for page in results for text in page["texts"]) / TEXTS
     texts = [text for page in results for text in page["texts"]]
     extra = sum(max(0, len(t["missing"]) - t["left_out_words"]) for t in texts)
+    error = calibration_error(~words.altered, words.probabilities)
     lines = [
         *boxes,
         f"time: {1 + checked / read:.2f} of reading the page",
-        f"expected calibration error: {calibration_error(kinds == '', probabilities):.4f}",
-        f"missing by mistake: {extra / len(kinds):.2%} of {len(kinds):,} words",
+        f"expected calibration error: {error:.4f}",
+        f"missing by mistake: {extra / count:.2%} of {count:,} words",
     ]
     return "\n".join(lines)
 

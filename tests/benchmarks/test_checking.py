@@ -77,8 +77,45 @@ def test_of_two_copies_the_one_that_is_found_counts():
         "kinds": ["line twice"] * 4,
         "probabilities": [0.9, 0.1, 0.1, 0.9],
     }
-    _, _, counted = checking._words([{"texts": [text]}])
-    assert counted.tolist() == [False, True, True, False]
+    assert checking._counted(text).tolist() == [False, True, True, False]
+
+
+def result(probabilities: list[float], kinds: list[str]) -> dict:
+    """What was found on a page with one text."""
+    text = {
+        "words": ["a"] * len(kinds),
+        "kinds": kinds,
+        "probabilities": probabilities,
+        "verdicts": ["confirmed" if p > 0.5 else "contradicted" for p in probabilities],
+    }
+    return {"name": "a", "texts": [text]}
+
+
+def test_thresholds_are_chosen_on_other_pages():
+    """On the own half all words are below what is usual on the other."""
+    low = result([0.3, 0.4, 0.1], ["", "", "digit"])
+    high = result([0.8, 0.9, 0.7], ["", "", "digit"])
+    words = checking.Outcomes.of([low] * 4 + [high] * 4)
+    assert words.below(0.01).tolist() == [True] * 12 + [False] * 12
+    alone = checking.Outcomes.of([low])
+    assert alone.below(0.01).tolist() == [False, False, True]
+
+
+def test_shares_have_intervals_over_pages():
+    pages = [result([0.1, 0.9], ["", "digit"]), result([0.9, 0.9], ["", "digit"])]
+    words = checking.Outcomes.of(pages)
+    assert words.share(words.doubted, ~words.altered) == "50.0 [0.0, 100.0]"
+    assert words.share(words.doubted, words.altered) == "0.0 [0.0, 0.0]"
+
+
+def test_pages_that_no_font_can_print_are_left_out(monkeypatch):
+    monkeypatch.setattr(checking, "has_font", lambda language: language != "ko")
+    sources = checking.page_sources(60, fit=False)
+    kept = checking.printable(sources)
+    left_out = {source.name for source in sources} - {source.name for source in kept}
+    assert left_out
+    assert all(name.startswith("ko-") for name in left_out)
+    assert [source.number for source in sources] == list(range(60))
 
 
 @pytest.fixture

@@ -102,6 +102,32 @@ def test_rows_and_columns_may_come_in_any_order(columns, text):
     assert partners(text, columns) == text.split()
 
 
+def row_by_row(*columns: list[str]) -> list[PageWord]:
+    """A table that was read row by row, each a line."""
+    return [
+        replace(printed(word, 300 * column + 100 * place, row), line=row)
+        for row, cells in enumerate(zip(*columns, strict=True))
+        for column, cell in enumerate(cells)
+        for place, word in enumerate(cell.split())
+    ]
+
+
+@pytest.mark.parametrize(("one", "other"), [(0, 1), (3, 4), (2, 5)])
+def test_columns_show_what_is_exchanged_whatever_their_order(one, other):
+    """To the end of a row, and to the next, a text takes the steps of one as printed."""
+    goods = [f"{n} x {name}" for n, name in enumerate(NAMES, 30)]
+    text = rows(exchanged(AMOUNTS, one, other), goods)
+    page = row_by_row(goods, AMOUNTS)
+    assert partners(text, page) == rows(AMOUNTS, goods).split()
+
+
+@pytest.mark.parametrize(("one", "other"), [(0, 1), (3, 4), (6, 7), (2, 5)])
+def test_texts_that_go_down_columns_show_what_is_exchanged(one, other):
+    text = "\n".join([*NAMES, *exchanged(AMOUNTS, one, other), *DATES])
+    page = row_by_row(NAMES, AMOUNTS, DATES)
+    assert partners(text, page) == [*NAMES, *AMOUNTS, *DATES]
+
+
 def test_numbers_of_a_row_keep_their_order(columns):
     second = [printed(date, 500, n, slope_of(columns)) for n, date in enumerate(DATES)]
     right = rows(NAMES, AMOUNTS, DATES)

@@ -26,7 +26,7 @@ _GAP = 120  # words of a text that are aligned at once, at either end of a gap
 _DROPPED = 0.55  # cost of a word without a partner
 _UNLIKE = 0.9  # cost of two words that have nothing in common
 _JOINED = 0.06  # cost of a word that is cut or joined
-_ALIKE = 0.4  # similarity from which on words count as misread, not as others
+ALIKE = 0.4  # similarity from which on words count as misread, not as others
 _ALONE = 4  # letters from which on a word is found alone anywhere
 # Words of the text that go together with so many of the page
 _MOVES = ((1, 1), (1, 2), (1, 3), (2, 1), (3, 1))
@@ -372,12 +372,12 @@ def _cost(text: tuple[str, ...], page: tuple[str, ...]) -> float | None:
     if len(text) == len(page) == 1:
         if one == other:
             return 0.0
-        if min(len(one), len(other)) <= (1 - _ALIKE) * max(len(one), len(other)) / 2:
+        if min(len(one), len(other)) <= (1 - ALIKE) * max(len(one), len(other)) / 2:
             return _UNLIKE
         alike = similarity(one.casefold(), other.casefold())
-        return 1 - alike if alike >= _ALIKE else _UNLIKE
+        return 1 - alike if alike >= ALIKE else _UNLIKE
     longest = max(len(one), len(other))
-    if abs(len(one) - len(other)) > (1 - _ALIKE) * longest:
+    if abs(len(one) - len(other)) > (1 - ALIKE) * longest:
         return None
     alike = similarity(one.casefold(), other.casefold())
     # As much alike as two words that were joined by mistake are

@@ -22,7 +22,7 @@ from vit_str.pages.page import Page
 from vit_str.pages.pictures import PageOptions, pictures_in
 from vit_str.pages.read.sure_words import MINIMUM_CONFIDENCE
 from vit_str.pages.reader import PageReader, load_page
-from vit_str.reading.checking.alignment import Group, align
+from vit_str.reading.checking.alignment import Group
 from vit_str.reading.checking.checked import (
     Checked,
     CheckedWord,
@@ -30,13 +30,13 @@ from vit_str.reading.checking.checked import (
     PageSize,
 )
 from vit_str.reading.checking.evidence import Witnesses, is_doubtful
-from vit_str.reading.checking.exchanges import with_exchanges
 from vit_str.reading.checking.judging import (
     Evidence,
     absent_probability,
     together,
     verdict_of,
 )
+from vit_str.reading.checking.matching import match_words
 from vit_str.reading.checking.places import PageWord, Place, places_of, words_of
 from vit_str.reading.checking.texts import (
     GivenText,
@@ -181,9 +181,7 @@ class PageChecker:
         picture: Callable[[int], Image.Image],
     ) -> Checked:
         texts = [word.text for word in given.words]
-        printed = [each.word.text for each in page_words]
-        groups = align(texts, printed, [each.line for each in page_words])
-        groups = with_exchanges(groups, texts, page_words, given.begin_lines())
+        groups = match_words(texts, page_words, given.begin_lines())
         evidence = self._evidence(groups, texts, page_words, picture)
         words = [
             _checked_word(word, evidence.get(place, ()))

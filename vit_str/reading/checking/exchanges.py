@@ -12,17 +12,17 @@ which may be a row of a table, other steps are usual than from line to line.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import lru_cache
 from math import log
 
 import numpy as np
+from jaxtyping import Int
 
 from vit_str.reading.checking.alignment import Group, paired
 from vit_str.reading.checking.places import PageWord
 from vit_str.reading.checking.spelling import key
+from vit_str.reading.checking.steps import ColumnStep, Geometry, Step
 
-_SAME_ROW = 0.5  # heights of a word from the middle of its row to that of others on it
 _LONGEST = 4  # words of a stretch
 _TOGETHER = 16  # stretches of which any two may be exchanged
 _NEARBY = 40  # words before and behind a step, in which the text does the like
@@ -33,20 +33,6 @@ _NO_DIGITS = -log(0.1)  # or where neither holds a digit
 _WEIGHT = 8.0  # steps that what is known of other texts counts for
 
 
-class Step(IntEnum):
-    """Where a text goes from one word to the next."""
-
-    NEXT = 0  # in reading order
-    RIGHT = 1  # to the next word of the row
-    DOWN = 2  # to the next word below it
-    UNDER = 3  # to another word below, with nothing between
-    START = 4  # to the first word of another line
-    OVER = 5  # to the right in the row, over other words
-    BACK = 6  # to the left in the row
-    ABOVE = 7  # to a row above
-    FAR = 8  # to a row below, over other words, or to another page
-
-
 # Shares within lines of a text, and from line to line: rounded from 26 pages of the fit, with
 # tables in three orders; what was never seen counts as 3 to 6 in 1,000
 _USUAL = np.array(
@@ -55,6 +41,8 @@ _USUAL = np.array(
         [0.74, 0.01, 0.04, 0.1, 0.09, 0.005, 0.005, 0.006, 0.004],
     ]
 )
+# Shares of the steps down columns
+_USUAL_COLUMNS = np.array([0.94, 0.02, 0.02, 0.02])
 _EASY = frozenset((Step.NEXT, Step.RIGHT))  # within a stretch
 
 
@@ -121,6 +109,7 @@ class _Chain:
         kinds[np.arange(len(groups)) + 1, self._begins, self._steps] = 1
         self._counts = kinds.cumsum(0)
         self._stretches = list(self._all_stretches())
+        self._columns = _Columns(groups, self._geometry)
         self._used = {place for group in groups for place in group.page}
 
     def exchanged(self) -> Iterator[list[Group]]:
@@ -143,22 +132,32 @@ class _Chain:
     def _all_stretches(self) -> Iterator[_Stretch]:
         first = 0
         for place in range(1, len(self._groups) + 1):
-            is_end = place == len(self._groups)
-            if is_end or self._steps[place] not in _EASY:
+            if place == len(self._groups) or self._is_parted(place):
                 start = self._groups[first].page[0]
                 yield _Stretch(first, place, start)
                 first = place
 
+    def _is_parted(self, place: int) -> bool:
+        """Whether a group does not follow the one before in a row of the page."""
+        if self._begins[place] or self._steps[place] not in _EASY:
+            return True
+        one, other = self._groups[place - 1].page[-1], self._groups[place].page[0]
+        return not self._geometry.are_in_row(one, other)
+
     def _new_places(self) -> dict[int, _Place]:
         """Where stretches are on the page, of those that are not where their words are."""
-        able = [
-            n for n, stretch in enumerate(self._stretches) if self._may_move(stretch)
+        short = [
+            n
+            for n, stretch in enumerate(self._stretches)
+            if stretch.end - stretch.first <= _LONGEST
         ]
-        moves = [self._move_to_free(number) for number in able]
-        for index, one in enumerate(able):
-            for other in able[index + 1 : index + _TOGETHER]:
-                places = {one: self._place(other), other: self._place(one)}
-                moves.append(places)
+        able = {n for n in short if self._is_rare(self._stretches[n])}
+        moves = [self._move_to_free(number) for number in sorted(able)]
+        for index, one in enumerate(short):
+            for other in short[index + 1 : index + _TOGETHER]:
+                if one in able or other in able:
+                    places = {one: self._place(other), other: self._place(one)}
+                    moves.append(places)
         gains = [(-self._gain(move), sorted(move), move) for move in moves if move]
         found: dict[int, _Place] = {}
         settled: set[int] = set()  # each tells of the steps to its neighbors
@@ -183,10 +182,8 @@ class _Chain:
         is_free = not any(word in self._used for word in words)
         return {number: _Place(words)} if 0 < len(words) <= _LONGEST and is_free else {}
 
-    def _may_move(self, stretch: _Stretch) -> bool:
-        """Whether a stretch is short, and a rare step leads to it or from it."""
-        if stretch.end - stretch.first > _LONGEST:
-            return False
+    def _is_rare(self, stretch: _Stretch) -> bool:
+        """Whether a rare step leads to a stretch or from it."""
         around = [stretch.first]
         if stretch.end < len(self._groups):
             around.append(stretch.end)
@@ -220,6 +217,8 @@ class _Chain:
             last = before.words[-1] if before else None
             step = self._geometry.step(last, now.words[0], self._gap(here))
             gain += log(shares[step]) - log(shares[self._steps[here]])
+        if gain > 0:
+            gain += self._columns.gain(self._moved_words(move))
         if all(self._says(number, place) for number, place in move.items()):
             return gain
         places = [self._place(number).words for number in move]
@@ -228,6 +227,16 @@ class _Chain:
         if not any(map(self._has_digits, move)):
             gain -= _NO_DIGITS
         return gain - _EXCHANGE
+
+    def _moved_words(self, move: Mapping[int, _Place]) -> dict[int, int]:
+        """The groups of stretches that are elsewhere, and the words that each begins with."""
+        words = {}
+        for number, place in move.items():
+            stretch = self._stretches[number]
+            for index in range(stretch.first, stretch.end):
+                nearest = min(index - stretch.first, len(place.words) - 1)
+                words[index] = place.words[nearest]
+        return words
 
     def _has_digits(self, number: int) -> bool:
         stretch = self._stretches[number]
@@ -262,95 +271,79 @@ class _Chain:
         ]
 
 
+class _Columns:
+    """The steps of a text down columns.
+
+    Args:
+        groups: in the order of the text.
+        geometry: of the pages.
+    """
+
+    def __init__(self, groups: Sequence[Group], geometry: Geometry) -> None:
+        self._homes = np.array([group.page[0] for group in groups], int)
+        self._geometry = geometry
+        self._counts = lru_cache(maxsize=1 << 12)(self._counts_near)
+
+    def gain(self, moved: Mapping[int, int]) -> float:
+        """By how much the steps are more probable if some groups are elsewhere.
+
+        Args:
+            moved: the words that these groups would begin with.
+        """
+        ends = [np.arange(each, each + _NEARBY + 1) for each in moved]
+        places = np.unique(np.concatenate(ends))
+        places = places[places < len(self._homes)]
+        homes = self._homes.copy()
+        homes[list(moved)] = list(moved.values())
+        before = self.steps(places)
+        after = self._steps(places, homes)
+        is_other = before != after
+        middle = min(moved)
+        is_near = is_other & (places <= middle + _NEARBY)
+        counts = self._counts(middle) - _counted(before[is_near])
+        shares = counts + _WEIGHT * _USUAL_COLUMNS
+        logs = np.log(shares / shares.sum())
+        return float((logs[after] - logs[before]).sum())
+
+    def steps(self, places: Int[np.ndarray, "group"]) -> Int[np.ndarray, "group"]:
+        """The steps that lead to some groups."""
+        return self._steps(places, self._homes)
+
+    def _steps(
+        self, places: Int[np.ndarray, "group"], homes: Int[np.ndarray, "all"]
+    ) -> Int[np.ndarray, "group"]:
+        """The same if all groups had other words."""
+        back = places[:, None] - np.arange(1, _NEARBY + 1)
+        others = homes[np.maximum(back, 0)]
+        words = homes[places]
+        is_over = self._geometry.are_in_column(others, words[:, None]) & (back >= 0)
+        last = others[np.arange(len(places)), is_over.argmax(1)]
+        steps = np.full(len(places), ColumnStep.FIRST, int)
+        for index in np.flatnonzero(is_over.any(1)):
+            pair = int(last[index]), int(words[index])
+            steps[index] = self._geometry.column_step(*pair)
+        return steps
+
+    def _counts_near(self, place: int) -> np.ndarray:
+        """How often a text takes each step near a group."""
+        end = min(len(self._homes), place + _NEARBY + 1)
+        return _counted(self.steps(np.arange(max(0, place - _NEARBY), end)))
+
+
+def _counted(steps: Int[np.ndarray, "group"]) -> np.ndarray:
+    return np.bincount(steps, minlength=len(ColumnStep))
+
+
 def _moved(places: range, by: int) -> range:
     return range(places.start + by, places.stop + by)
 
 
-class Geometry:
-    """Where words of pages lie to each other.
-
-    Args:
-        page_words: of all pages, in reading order.
-    """
-
-    def __init__(self, page_words: Sequence[PageWord]) -> None:
-        corners = np.array([each.word.polygon for each in page_words], float)
-        self._corners = corners.reshape(-1, 4, 2)
-        self._middles = self._corners.mean(1)
-        self._pages = np.array([each.page for each in page_words], int)
-        self._lines = np.array([each.line for each in page_words], int)
-        self.step = lru_cache(maxsize=1 << 16)(self._step)
-
-    def _step(self, one: int | None, other: int, gap: int = 0) -> Step:
-        """From one word to another.
-
-        Args:
-            one: the number of the first; None at the beginning.
-            other: that of the second.
-            gap: words between them that have no place.
-        """
-        if one is None:
-            return Step.START
-        if one < other <= one + 1 + gap:
-            return Step.NEXT
-        if self._pages[one] != self._pages[other]:
-            return Step.START if self._starts(other) else Step.FAR
-        near, words = self._seen_from(one)
-        left, right, across = words[other - near.start]
-        width = float(np.linalg.norm(self._corners[one][1] - self._corners[one][0]))
-        if abs(across) < _SAME_ROW:
-            if left + right < width:
-                return Step.BACK
-            middles = (words[:, 0] + words[:, 1]) / 2
-            is_beside = np.abs(words[:, 2]) < _SAME_ROW
-            is_over = (is_beside & (middles > width) & (middles < left)).any()
-            return Step.OVER if is_over else Step.RIGHT
-        if across > 0:
-            is_between = (words[:, 2] > _SAME_ROW) & (words[:, 2] < across - _SAME_ROW)
-            between = words[is_between]
-            is_in_way = (between[:, 0] < right) & (between[:, 1] > left)
-            is_in_way |= (between[:, 0] < width) & (between[:, 1] > 0)
-            if not is_in_way.any():
-                return Step.DOWN if left < width and right > 0 else Step.UNDER
-        if self._starts(other):
-            return Step.START
-        return Step.FAR if across > 0 else Step.ABOVE
-
-    def are_aligned(self, some: Sequence[int], others: Sequence[int]) -> bool:
-        """Whether words are in one row, or one column, with others."""
-        first = some[0]
-        if len({*self._pages[[*some, *others]].tolist()}) > 1:
-            return False
-        near, words = self._seen_from(first)
-        own = words[[word - near.start for word in some]]
-        theirs = words[[word - near.start for word in others]]
-        is_row = abs(theirs[0, 2]) < _SAME_ROW
-        left = max(own[:, 0].min(), theirs[:, 0].min())
-        right = min(own[:, 1].max(), theirs[:, 1].max())
-        return bool(is_row or left < right)
-
-    def _starts(self, word: int) -> bool:
-        """Whether a word is the first of its line."""
-        return not word or self._lines[word - 1] != self._lines[word]
-
-    def _seen_from(self, one: int) -> tuple[range, np.ndarray]:
-        """Words of a page: left and right end along a word, and heights below it."""
-        page = self._pages[one]
-        start, stop = np.searchsorted(self._pages, [page, page + 1])
-        along, height = self._frame(one)
-        across = np.array([-along[1], along[0]])
-        corners = self._corners[start:stop] - self._corners[one][0]
-        down = (self._middles[start:stop] - self._middles[one]) @ across / height
-        ends = corners @ along
-        return range(start, stop), np.stack([ends.min(1), ends.max(1), down], 1)
-
-    def _frame(self, one: int) -> tuple[np.ndarray, float]:
-        """The direction of the line of a word, and the height of the word."""
-        first, end = np.searchsorted(self._lines, self._lines[one] + np.arange(2))
-        along = self._corners[end - 1][1] - self._corners[first][0]
-        down = self._corners[one][3] - self._corners[one][0]
-        length = float(np.linalg.norm(along)) or 1.0
-        return along / length, float(np.linalg.norm(down)) or 1.0
+def column_steps_of(
+    groups: Sequence[Group], page_words: Sequence[PageWord]
+) -> list[ColumnStep]:
+    """The steps of a text down columns: to see what is usual."""
+    steps = _Columns(groups, Geometry(page_words)).steps(np.arange(len(groups)))
+    return list(map(ColumnStep, steps.tolist()))
 
 
 def steps_of(

@@ -164,16 +164,20 @@ def _shares(texts: Sequence[str], page_word: PageWord) -> list[Place]:
     confidence = _confidence(word)
     if len(texts) == 1:
         return [Place(texts[0], word.text, confidence, page_word)]
-    ends = _ends([len(text) for text in texts], len(word.text))
+    length = len(word.text)
+    ends = _ends([len(text) for text in texts], length)
     places = []
     for text, (start, end) in zip(texts, pairwise([0, *ends]), strict=True):
+        first = min(
+            start, length - 1
+        )  # where nothing was read, one character is looked at
         place = Place(
             text=text,
             found=word.text[start:end],
             confidence=confidence,
             page_word=page_word,
-            start=start / len(word.text),
-            end=end / len(word.text),
+            start=first / length,
+            end=max(end, first + 1) / length,
         )
         places.append(place)
     return places
