@@ -369,6 +369,32 @@ def test_words_in_scripts_that_nobody_reads_are_left_out_of_pages(draw):
         assert page_row("one.png", page).get("unread_script", False) is (not text)
 
 
+@pytest.mark.parametrize(
+    ("sure", "is_read"), [("1540 188", True), ("Open daily", True), ("wni lmr", False)]
+)
+def test_doubtful_pages_are_read_if_they_hold_known_words_or_numbers(
+    draw, sure, is_read
+):
+    doubtful = "nlwn wnil nwil lnwi wlin inlw"
+    image, detector = draw([doubtful, doubtful, sure])
+
+    class Lines(LineReader):
+        """Doubts all but the short line."""
+
+        def _read(self, image: Image.Image) -> Reading:
+            found = super()._read(image)
+            confidence = 0.99 if found.text == sure else 0.3
+            characters = (
+                replace(each, confidence=confidence) for each in found.characters
+            )
+            return replace(found, characters=tuple(characters))
+
+    lines = cast(Reader, Lines([doubtful, sure]))
+    page = PageReader(lines, detector).read(image)
+    assert page.text == (sure if is_read else "")
+    assert page.unread == (0 if is_read else 14)
+
+
 @pytest.mark.parametrize("language", [None, "ru", "ru+de"])
 def test_pages_have_the_weights_of_their_languages(both_scripts, language):
     reader = load_page(both_scripts, "cpu", search=Search(language=language))

@@ -17,8 +17,10 @@ from vit_str.images.preprocessing import Preprocessing
 from vit_str.scripts import registry
 from vit_str.scripts.evidence import (
     is_doubtful,
+    is_likelier,
     is_of_other_script,
     is_surer,
+    may_be_line_of_other_script,
     may_be_of_other_script,
     sees_other_script,
 )
@@ -307,14 +309,49 @@ def test_unknown_words_need_another_reader_and_doubts_where_no_words_are_known()
     assert not may_be_of_other_script(reading("My3eee", 0.95), None, None)
 
 
-def test_lines_are_looked_at_that_are_doubtful_or_mostly_no_words():
+@pytest.mark.parametrize(
+    ("text", "confidence", "is_looked_at"),
+    [
+        ("Come to the museum, 9-17", 0.97, False),
+        ("Come to My3eee", 0.95, True),
+        ("Ham HpaBNTCR My3ee", 0.97, True),
+        ("10,9002", 0.95, True),  # 10,900원
+        ("10,900", 0.99, False),
+        ("SM+:", 0.97, True),  # 상품수:, and SM is in lists by chance
+        ("W Z H", 0.35, True),
+        ("The museum", 0.6, True),
+        ("The museum", 0.95, False),
+    ],
+)
+def test_lines_are_looked_at_that_hold_no_word_surely(text, confidence, is_looked_at):
+    own = reading(text, confidence)
     english = prior_of(None, "en")
-    assert not may_be_of_other_script(
-        reading("Come to the museum, 9-17", 0.97), english, None
-    )
-    assert may_be_of_other_script(reading("Come to My3eee", 0.85), english, None)
-    assert may_be_of_other_script(reading("Ham HpaBNTCR My3ee", 0.97), english, None)
-    assert not may_be_of_other_script(reading("THE END", 0.95), english, 0.5)
+    assert may_be_line_of_other_script(own, english) is is_looked_at
+    assert may_be_line_of_other_script(own, None) is (confidence < 0.9)
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "is_likely"),
+    [
+        (("3 ₴ &", 0.4), ("차림상", 0.86), True),
+        (("U249-9n", 0.2), ("무침(인분)", 0.7), True),
+        (("CUSANG", 0.3), ("어31C", 0.1), False),  # illegible
+        (("OK, today", 0.95), ("OK, 또day", 0.95), False),
+        (("N,", 0.5), ("В,", 0.9), False),  # which may be a Latin letter
+        (("Dấu một mấy", 0.6), ("마u mot may", 0.9), False),  # accents tell of Latin
+    ],
+)
+def test_lines_are_what_is_far_more_probable(
+    weights, word_image, own, other, is_likely
+):
+    known = charset_of("latin")
+    assert is_likelier(reading(*own), reading(*other), known) is is_likely
+    first = Fixed(replace(weights, provenance={"language": "en"}), reading(*own))
+    second = Fixed(replace(weights, provenance={"language": "ko"}), reading(*other))
+    second.charset = charset_of("korean")
+    first._others = (lambda: second,)
+    first.reads_lines = True
+    assert (first.read(word_image("one")).text == other[0]) is is_likely
 
 
 @pytest.mark.parametrize(

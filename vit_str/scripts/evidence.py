@@ -18,9 +18,13 @@ from vit_str.decoding.prior import WordPrior
 from vit_str.decoding.readings import Reading, per_character
 from vit_str.scripts.thresholds import (
     CERTAIN,
+    CHANCE_WORD,
     DOUBTFUL,
     HOPELESS,
+    LEGIBLE,
+    LIKELIER,
     LIKELY,
+    LIKELY_TEXT,
     MOSTLY,
     POSSIBLE,
     SURE,
@@ -44,8 +48,8 @@ def may_be_of_other_script(
 
     Letters of another script are read as others that look like them: surely or not, but mostly as
     no word. Where a detector has seen the image, it has to find another script possible too; where
-    it finds one likely, a known word that is not certain is looked at as well. Of lines, which no
-    detector sees, a part may be of another script. Without lists of words, doubts tell.
+    it finds one likely, a known word that is not certain is looked at as well. Without lists of
+    words, doubts tell.
 
     Args:
         reading: of the first reader.
@@ -59,13 +63,57 @@ def may_be_of_other_script(
         return False
     unknown = _share_of_unknown(reading.text.split(), words)
     if probability is None:
-        is_partly_unknown = unknown >= UNKNOWN_PART and sureness < SURE_LINE
-        return is_partly_unknown or unknown > MOSTLY
+        return unknown > MOSTLY
     if probability < POSSIBLE:
         return False
     if probability >= LIKELY and sureness < CERTAIN:
         return True
     return unknown > 0
+
+
+def may_be_line_of_other_script(reading: Reading, words: WordPrior | None) -> bool:
+    """Whether readers of other scripts are to look at a line, which no detector sees.
+
+    A part of it may be of another script. Syllables of Hangul are read as signs and digits, too, or
+    as two letters that are a word by chance; so a line without a longer word has to be certain.
+
+    Args:
+        reading: of the first reader.
+        words: of its languages; None if it has no lists of them.
+    """
+    if words is None or is_doubtful(reading):
+        return is_doubtful(reading)
+    texts = reading.text.split()
+    if reading.confidence < LIKELY_TEXT and not _holds_long_word(texts, words):
+        return True
+    unknown = _share_of_unknown(texts, words)
+    is_partly_unknown = unknown >= UNKNOWN_PART and _sureness([reading]) < SURE_LINE
+    return is_partly_unknown or unknown > MOSTLY
+
+
+def _holds_long_word(texts: Sequence[str], words: WordPrior) -> bool:
+    """Whether a list has one of some texts that are no words by chance."""
+    long = (text for text in texts if sum(map(str.isalpha, text)) > CHANCE_WORD)
+    return any(map(words.holds, long))
+
+
+def is_likelier(own: Reading, other: Reading, known: Charset) -> bool:
+    """Whether another reader finds its text of a line far more probable than the first one its own.
+
+    These are the probabilities of whole texts, of which that with letters of another script is the
+    rarer one before an image is seen. It has to show letters that look like none of the first
+    reader's, and these legibly.
+
+    Args:
+        own: what the first reader reads.
+        other: what the other one reads.
+        known: the characters of the first reader.
+    """
+    if not _telling([other], known) or not _tells_more([own], [other], known):
+        return False
+    if _sureness([other]) < LEGIBLE:
+        return False
+    return other.confidence >= LIKELIER * own.confidence
 
 
 def sees_other_script(
@@ -81,8 +129,7 @@ def sees_other_script(
         other: the same of the other reader.
         known: the characters of the first reader.
     """
-    letters = _own_letters(other, known)
-    telling = [each for each in letters if each not in SAME_SHAPES[LATIN]]
+    telling = _telling(other, known)
     if not telling or _sureness(other) < SURE or not _tells_more(own, other, known):
         return False
     is_more = _weight(telling) > len(_accented(own))
@@ -193,6 +240,12 @@ def _own_letters(readings: Sequence[Reading], known: Charset) -> list[str]:
         for letter in known.unknown(_text_of(readings))
         if script_of(letter) is not None and not "\u3131" <= letter <= "\u318e"
     ]
+
+
+def _telling(readings: Sequence[Reading], known: Charset) -> list[str]:
+    """Letters in what was read that look like none that another reader knows."""
+    letters = _own_letters(readings, known)
+    return [each for each in letters if each not in SAME_SHAPES[LATIN]]
 
 
 def _weight(letters: Sequence[str]) -> int:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Protocol
 from vit_str.decoding.prior import WordPrior, prior_of
 from vit_str.scripts.evidence import (
     has_own_letters,
+    is_likelier,
     is_of_other_script,
     is_surer,
+    may_be_line_of_other_script,
     may_be_of_other_script,
     surest,
 )
@@ -31,6 +33,7 @@ class ScriptReader(Protocol):
 
     charset: Charset
     preprocessing: Preprocessing
+    reads_lines: bool
 
     @property
     def known_words(self) -> WordPrior | None:
@@ -134,13 +137,11 @@ class OtherScripts:
         readings: Sequence[Reading],
     ) -> dict[int, Reading]:
         """Readings that another reader is sure of at one look, by the place of the image."""
-        words = self.first.known_words
-        places = []
-        for place, reading in enumerate(readings):
-            probabilities = reading.of_others
-            probability = probabilities[number] if probabilities else None
-            if may_be_of_other_script(reading, words, probability):
-                places.append(place)
+        places = [
+            place
+            for place, reading in enumerate(readings)
+            if self._may_be_of(number, reading)
+        ]
         if not places:
             return {}
         other = self._other(number)
@@ -148,14 +149,25 @@ class OtherScripts:
         return {
             place: look
             for place, look in zip(places, seen, strict=True)
-            if is_of_other_script(
-                own=readings[place],
-                other=look,
-                known=self.first.charset,
-                own_words=words,
-                other_words=other.known_words,
-            )
+            if self._is_believed(readings[place], look, other)
         }
+
+    def _may_be_of(self, number: int, reading: Reading) -> bool:
+        """Whether a reading may be of the scripts of another reader."""
+        words = self.first.known_words
+        if self.first.reads_lines:
+            return may_be_line_of_other_script(reading, words)
+        probabilities = reading.of_others
+        probability = probabilities[number] if probabilities else None
+        return may_be_of_other_script(reading, words, probability)
+
+    def _is_believed(self, own: Reading, look: Reading, other: ScriptReader) -> bool:
+        """Whether an image says what another reader sees in it at one look."""
+        known = self.first.charset
+        if self.first.reads_lines and is_likelier(own, look, known):
+            return True
+        own_words = self.first.known_words
+        return is_of_other_script(own, look, known, own_words, other.known_words)
 
     def _read(self, number: int, images: Sequence[DecodedImage]) -> list[Reading]:
         """Readings of another reader."""

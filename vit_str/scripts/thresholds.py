@@ -21,6 +21,15 @@ MOSTLY = 0.5
 UNKNOWN_PART = 0.25
 """The same share, from which a part of a line may be, if the line is not sure."""
 SURE_LINE = 0.98
-"""Confidence of the characters, as a geometric mean, from which all of a line is.
+"""Confidence of the characters, as a geometric mean, from which all of a line is."""
+CHANCE_WORD = 2
+"""Letters of a word, up to which it may be in a list by chance."""
+LIKELY_TEXT = 0.9
+"""Probability of a text without longer words, below which it may be of another script."""
+LEGIBLE = 0.6
+"""Confidence of the characters, as a geometric mean, from which a line of another script counts."""
+LIKELIER = 4.5
+"""How much more probable a line of another script has to be, which are rarer.
 
-The limits of lines were chosen on printed ones of eight languages."""
+The limits of lines were chosen on printed ones of thirteen languages, 145 crops of Korean, and 529
+lines of receipts, of books of the 19th century and on signs."""

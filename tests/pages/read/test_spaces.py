@@ -13,7 +13,11 @@ PITCH, HEIGHT = 20, 40
 
 
 def line(
-    text: str, confidence: float = 0.6, white: int = 8, frame: bool = False
+    text: str,
+    confidence: float = 0.6,
+    white: int = 8,
+    frame: bool = False,
+    letters: float = 0.99,
 ) -> tuple[Strip, Reading]:
     """A line of bars, 14 of 20 pixels wide, whose spaces are so wide, and how it was read.
 
@@ -22,6 +26,7 @@ def line(
         confidence: of its spaces.
         white: of its spaces, in pixels.
         frame: whether a rule runs through the whole strip.
+        letters: the confidence of all else.
     """
     bars: list[tuple[int, int]] = []
     characters = []
@@ -32,7 +37,8 @@ def line(
             x += white - 6
             continue
         bars.append((x, x + 14))
-        characters.append(Character(character, 0.99, Box(x, 0, x + 14, HEIGHT)))
+        box = Box(x, 0, x + 14, HEIGHT)
+        characters.append(Character(character, letters, box))
         x += PITCH
     pixels = np.full((HEIGHT, x, 3), 255, np.uint8)
     for start, end in bars:
@@ -90,3 +96,8 @@ def test_a_space_that_was_doubted_leaves_a_doubt():
     reading = without_odd_spaces(*line("d3 1f0a35"))
     assert len(reading.characters) == len(reading.text)
     assert reading.characters[2].confidence < reading.characters[1].confidence == 0.99
+
+
+def test_a_doubtful_code_tells_little_of_a_space():
+    assert kept("MRC 8Y M", confidence=0.9) == "MRC8YM"
+    assert kept("MRC 8Y M", confidence=0.9, letters=0.5) == "MRC 8Y M"

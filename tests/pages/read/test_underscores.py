@@ -42,6 +42,25 @@ def read(
 
 
 @pytest.mark.parametrize(
+    ("seen", "width", "found"),
+    [("a_b", 16, "a_b"), ("a_b", 22, "a__b"), ("a b", 16, "a __ b")],
+)
+def test_a_reader_counts_low_lines_of_wide_faces(seen, width, found, matplotlib_fonts):
+    font = ImageFont.truetype(f"{matplotlib_fonts}/DejaVuSansMono.ttf", SIZE)
+    end = 26 + width
+    size = end + 24, 34
+    image = Image.new("RGB", size, "white")
+    pen = ImageDraw.Draw(image)
+    pen.text((5, 2), "a", "black", font)
+    pen.line((22, 27, 21 + width, 27), "black", 2)
+    pen.text((end, 2), "b", "black", font)
+    boxes = Box(5, 0, 20, 34), Box(22, 0, 22 + width, 34), Box(end, 0, end + 15, 34)
+    characters = tuple(map(Character, seen, (0.99,) * 3, boxes))
+    strip = Strip(image, rectangle(0, 0, *size))
+    assert with_low_lines(strip, Reading(seen, 0.9, characters)).text == found
+
+
+@pytest.mark.parametrize(
     ("text", "seen"),
     [
         ("read_file(path)", "read file(path)"),

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from vit_str.decoding.prior import WordPrior
 from vit_str.decoding.readings import Reading, per_character
 from vit_str.pages.read.lines import Line, is_print
 
@@ -20,7 +21,8 @@ _DASHES = ("-", "–", "—")
 def is_unreadable(lines: Sequence[Line], minimum: float) -> bool:
     """Whether many words are read, nearly all in doubt, and the others are in no list.
 
-    A script that nobody here reads looks so; print that is hard to read has known words.
+    A script that nobody here reads looks so; print that is hard to read has known words, and
+    signs in photographs have numbers.
 
     Args:
         lines: of a page.
@@ -38,8 +40,14 @@ def is_unreadable(lines: Sequence[Line], minimum: float) -> bool:
             is_sure = per_character([reading]) >= minimum
             if is_sure and len(reading.text) > _SHORT_WORD:
                 sure += 1
-                known += words is None or words.holds(reading.text)
+                known += words is None or _is_known(reading.text, words)
     return known <= sure / 2
+
+
+def _is_known(text: str, words: WordPrior) -> bool:
+    """Whether a text is a word of a list, or holds no letters but digits, which no list has."""
+    is_number = any(map(str.isdigit, text)) and not any(map(str.isalpha, text))
+    return is_number or words.holds(text)
 
 
 def with_sure_words(lines: Sequence[Line], minimum: float) -> list[Line]:

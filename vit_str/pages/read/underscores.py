@@ -30,6 +30,7 @@ _THICKEST = 0.15
 _SHORTEST = 0.6
 _SPACE = 0.45
 _WIDTH = 1.1  # of a low line
+_BELIEVED = 0.75  # low lines that a stroke may be wider or narrower than a reader sees
 # What goes on so far under a letter is its foot, as that of an L; and so far, if in part, a line
 # below words
 _FOOT_OF_LETTER = 0.12
@@ -111,11 +112,13 @@ def _middle(character: Character) -> float:
 def _written(
     stroke: _Stroke, size: float, height: int, read: Sequence[Character]
 ) -> list[Character]:
-    """Low lines, as many as fit, with spaces where there is white beside them.
+    """Low lines, as many as fit or a reader sees, with spaces where there is white beside them.
 
-    Where a reader sees low lines alone, there are no spaces.
+    Faces have low lines of other widths. Where a reader sees low lines alone, there are no spaces.
     """
-    count = max(1, round((stroke.right - stroke.left) / (_WIDTH * size)))
+    wide = (stroke.right - stroke.left) / (_WIDTH * size)
+    seen = sum(each.character == LOW_LINE for each in read)
+    count = seen if seen and abs(wide - seen) < _BELIEVED else max(1, round(wide))
     step = (stroke.right - stroke.left) / count
     sides = [stroke.left + place * step for place in range(count + 1)]
     lines = [
