@@ -90,3 +90,11 @@ def test_ten_thousand_words_for_a_page_of_ten():
     text = [f"a{number}" for number in range(5000)] + page + ["and"] * 5000
     groups = align(text, page)
     assert [group.text[0] - 5000 for group in groups] == list(range(10))
+
+
+def test_a_mark_belongs_to_the_word_before_not_to_the_next_bullet():
+    """French has a space before it, which is too narrow to be read."""
+    text = ["matière", ";", "équerre", ";", "compas"]
+    page = ["matière;", "•", "équerre;", "•", "compas"]
+    groups = [(list(group.text), list(group.page)) for group in align(text, page)]
+    assert groups == [([0, 1], [0]), ([2, 3], [2]), ([4], [4])]

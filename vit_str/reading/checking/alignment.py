@@ -372,6 +372,8 @@ def _cost(text: tuple[str, ...], page: tuple[str, ...]) -> float | None:
     if len(text) == len(page) == 1:
         if one == other:
             return 0.0
+        if not any(map(str.isalnum, one + other)):
+            return None  # a mark is no misread bullet
         if min(len(one), len(other)) <= (1 - ALIKE) * max(len(one), len(other)) / 2:
             return _UNLIKE
         alike = similarity(one.casefold(), other.casefold())
