@@ -219,6 +219,8 @@ def main() -> None:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="all numbers")
     options = parser.parse_args()
+    if options.skip < 0:
+        parser.error(f"--skip: expected 0 or more, found {options.skip}")
     from measuring import print_machine, table, write_json
 
     folder = options.folder / ("fit" if options.fit else "measured")
