@@ -18,6 +18,7 @@ import pytest
 
 from vit_str.export.web import PAGE
 
+_BUSY = 120_000  # milliseconds that a busy machine may take for one step
 _FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --use-fake-device-for-media-stream "
@@ -40,7 +41,8 @@ def browser(tmp_path_factory) -> Iterator[Any]:
             permissions=["clipboard-read", "clipboard-write"],
             viewport={"width": 1200, "height": 900},
         )
-        context.set_default_timeout(120_000)  # a busy machine
+        context.set_default_timeout(_BUSY)
+        sync_api.expect.set_options(timeout=_BUSY)
         yield context
         context.close()
 

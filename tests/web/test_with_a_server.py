@@ -17,6 +17,8 @@ from vit_str.reading.checking.checked import (
 )
 from vit_str.reading.checking.html import html_of
 
+sync_api = pytest.importorskip("playwright.sync_api")
+expect = sync_api.expect  # waits for what it expects, as `assert` does not
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
 DROP = """async ([name, bytes]) => {
   const transfer = new DataTransfer();
@@ -136,19 +138,19 @@ def test_a_word_and_its_text_light_each_other_up(page, stub):
     assert "".join(characters.all_inner_texts()) == "Exit"
     levels = [each.get_attribute("data-level") for each in characters.all()]
     assert levels == ["sure", "likely", "doubtful", "guess"]
-    assert "EXit" in card.locator(".alternatives").inner_text()
+    expect(card.locator(".alternatives")).to_contain_text("EXit")
     characters.nth(1).hover()
     card.locator("polygon.lit").wait_for()
     assert shapes.nth(1).get_attribute("class") == "lit"
-    assert card.locator("canvas").is_visible()  # where the decoder looked
-    assert "90.0 %" in card.locator(".readout").inner_text()
+    expect(card.locator("canvas")).to_be_visible()  # where the decoder looked
+    expect(card.locator(".readout")).to_contain_text("90.0 %")
     shapes.nth(2).hover(force=True)
     assert characters.nth(2).get_attribute("class") == "lit"
     page.mouse.move(0, 0)
     characters.first.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("End")
-    assert "“t” 30.0 %" in card.locator(".readout").inner_text()
+    expect(card.locator(".readout")).to_contain_text("“t” 30.0 %")
     card.get_by_text("Copy text").click()
     card.get_by_text("Copied").wait_for()
     assert page.evaluate("() => navigator.clipboard.readText()") == "Exit"
@@ -165,7 +167,7 @@ def test_a_whole_picture_and_a_closer_look(page, stub):
     card = drop(page, SAMPLES / "word-06.jpg")
     assert card.locator(".text p").all_inner_texts() == ["WAY OUT", "Exit"]
     card.locator("polygon").nth(2).hover(force=True)
-    assert card.locator(".text button.lit").inner_text() == "Exit"
+    expect(card.locator(".text button.lit")).to_have_text("Exit")
     answers.append((200, {}, {"readings": [EXIT]}))
     card.get_by_text("Look closer").click()
     page.locator(".card", has_text="Exit in word-06.jpg").locator("canvas").wait_for(
@@ -186,12 +188,12 @@ def test_pages_of_a_pdf_file_are_drawn_by_the_server(page, stub, tmp_path):
     page.select_option("#kind", "page")
     card = drop(page, tmp_path / "a.pdf")
     assert card.locator("img").evaluate("(image) => image.naturalWidth") == 128
-    assert card.locator("img").is_visible()
-    assert not card.get_by_text("Previous page").is_visible()
+    expect(card.locator("img")).to_be_visible()
+    expect(card.get_by_text("Previous page")).to_be_hidden()
     card.get_by_text("Next page").click()
     card.locator(".readout", has_text="3 words, page 2 of 2").wait_for()
-    assert card.get_by_text("Previous page").is_visible()
-    assert not card.get_by_text("Next page").is_visible()
+    expect(card.get_by_text("Previous page")).to_be_visible()
+    expect(card.get_by_text("Next page")).to_be_hidden()
     assert answers.asked == [
         "/v1/page?language=&structure=1&tables=1&picture=1",
         "/v1/page?language=&structure=1&tables=1&page=2&picture=1",
@@ -219,7 +221,7 @@ def test_a_table_is_shown_as_one_copied_and_saved(page, stub, tmp_path):
     ]
     assert card.locator(".text p").all_inner_texts() == ["Bill", "Thanks"]
     card.locator("polygon").nth(5).hover(force=True)  # in the order of the page
-    assert card.locator("td button.lit").inner_text() == "bolts"
+    expect(card.locator("td button.lit")).to_have_text("bolts")
     card.get_by_text("Copy table").click()
     card.get_by_text("Copied").wait_for()
     copied = page.evaluate("() => navigator.clipboard.readText()")
@@ -240,9 +242,9 @@ def test_pages_without_tables_offer_no_spreadsheets(page, stub):
     page.select_option("#kind", "page")
     answers.append((200, {}, PAGE))
     card = drop(page, SAMPLES / "word-06.jpg")
-    assert card.get_by_text("Copy text").is_visible()
-    assert not card.get_by_text("Save tables").first.is_visible()
-    assert card.locator("table").count() == 0
+    expect(card.get_by_text("Copy text")).to_be_visible()
+    expect(card.get_by_text("Save tables").first).to_be_hidden()
+    expect(card.locator("table")).to_have_count(0)
 
 
 def doubts(page: Any) -> list[str]:
@@ -272,7 +274,9 @@ def test_a_text_is_checked_in_the_page_and_saved_as_the_file(
     card.get_by_text("Check a text").click()
     card.locator("textarea").fill("-")
     card.get_by_text("Check it").click()
-    assert "The text has no words." in card.locator(".check [role=alert]").inner_text()
+    expect(card.locator(".check [role=alert]")).to_contain_text(
+        "The text has no words."
+    )
     text = {"name": "a.md", "mimeType": "text/markdown", "buffer": b"Nuts cost 750"}
     card.locator(".check input").set_input_files(text)
     page.wait_for_function("() => document.querySelector('.check textarea').value[4]")
@@ -283,13 +287,13 @@ def test_a_text_is_checked_in_the_page_and_saved_as_the_file(
     assert page.locator("#check-dialog figure").bounding_box()["height"] > 50
     assert doubts(page) == [*DOUBTS, "absent", "missing: today", "doubtful"]
     page.locator("rect.contradicted").click(force=True)
-    assert page.locator(".word.lit").inner_text() == "750"
-    assert "the page says 7.50" in page.locator("output").inner_text()
+    expect(page.locator(".word.lit")).to_have_text("750")
+    expect(page.locator("output")).to_contain_text("the page says 7.50")
     with page.expect_download() as download:
         page.get_by_text("Save as a file").click()
     assert download.value.suggested_filename == "word-06.jpg.checked.html"
     page.locator("#check-dialog [data-do=close]").click()
-    assert not page.locator("#check-dialog").is_visible()
+    expect(page.locator("#check-dialog")).to_be_hidden()
     page.keyboard.press("n")  # nothing is left to go to
     download.value.save_as(tmp_path / "checked.html")
     file = browser.new_page()
@@ -310,9 +314,8 @@ def test_what_goes_wrong_is_said_in_words(page, stub):
     busy = (503, {"Retry-After": "2"}, {"error": "queue full"})
     answers.append(busy)
     card = drop(page, SAMPLES / "word-06.jpg")
-    text = card.locator(".problem").inner_text()
-    assert "more to do than it can take" in text
-    assert "Try again in 2 seconds" in text
+    expect(card.locator(".problem")).to_contain_text("more to do than it can take")
+    expect(card.locator(".problem")).to_contain_text("Try again in 2 seconds")
     answers.append((200, {}, {"readings": [EXIT]}))
     card.get_by_text("Try again", exact=True).click()
     card.get_by_text("Copy text").wait_for()
@@ -325,10 +328,8 @@ def test_what_goes_wrong_is_said_in_words(page, stub):
         ((504, {}, {}), "took too long"),
     ]:
         answers.append(answer)
-        assert (
-            words
-            in drop(page, SAMPLES / "word-06.jpg").locator(".problem").inner_text()
-        )
+        card = drop(page, SAMPLES / "word-06.jpg")
+        expect(card.locator(".problem")).to_contain_text(words)
     answers.key = "secret"
     drop(page, SAMPLES / "word-06.jpg")
     answers += [(200, {}, {"readings": [EXIT]})] * 9
@@ -348,4 +349,4 @@ def test_a_sample_and_the_camera(page, stub):
     page.wait_for_timeout(300)
     page.click("#shoot")
     page.locator(".card", has_text="camera picture").get_by_text("Copy text").wait_for()
-    assert not page.locator("#camera-dialog").is_visible()
+    expect(page.locator("#camera-dialog")).to_be_hidden()
