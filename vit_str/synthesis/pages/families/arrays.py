@@ -22,6 +22,7 @@ from vit_str.synthesis.pages.parts import (
     layout,
     lists,
     pictures,
+    running,
     text,
 )
 
@@ -104,9 +105,9 @@ def tiles(design: Design) -> list[Markup | None]:
     rest = [make() for make in random.some(more, 1, 3)]
     parts_ = [grid, *rest] if random.chance(0.7) else [*rest, grid]
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(text.heading(design, 1), *parts_),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -147,7 +148,7 @@ def booking(design: Design) -> list[Markup | None]:
             text.button(design) if random.chance(0.3) else None,
             text.paragraph(design, 1, 2, class_="fine"),
         ),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -179,9 +180,9 @@ def team(design: Design) -> list[Markup | None]:
         grid = _in_rows(design, people, across, f"text-align: {align}")
         parts += [text.heading(design, 2), grid]
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(text.heading(design, 1), *parts),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -218,9 +219,9 @@ def short_items(design: Design) -> list[Markup | None]:
         parts.append(text.paragraph(design, 1, 2) if random.chance(0.3) else None)
         parts.append(block())
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(text.heading(design, 1), *parts),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -253,9 +254,9 @@ def versus(design: Design) -> list[Markup | None]:
         )
         parts.append(text.paragraph(design, 1, 4) if random.chance(0.5) else None)
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(text.heading(design, 1), text.paragraph(design, 1, 2), *parts),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -286,14 +287,14 @@ def gallery(design: Design) -> list[Markup | None]:
     grid = _in_rows(design, found, across)
     words = text.paragraph(design, 1, 4)
     return [
-        layout.running_head(design, 0.4),
+        running.running_head(design, 0.4),
         main(
             text.heading(design, 1) if random.chance(0.8) else None,
             words if random.chance(0.5) else None,
             grid,
             text.paragraph(design, 2, 5),
         ),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -324,9 +325,9 @@ def small_ads(design: Design) -> list[Markup | None]:
         parts += random.several(2, 7, advertisement)
     body = layout.columns(design, *parts, count=count, gap=random.uniform(0.6, 1.4))
     return [
-        layout.running_head(design, 0.6),
+        running.running_head(design, 0.6),
         main(text.heading(design, 1) if random.chance(0.6) else None, body),
-        layout.running_foot(design, 0.4),
+        running.running_foot(design, 0.4),
     ]
 
 
@@ -388,7 +389,7 @@ def offices(design: Design) -> list[Markup | None]:
 
     found = [office() for _ in range(across * random.randint(1, 4))]
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             text.heading(design, 1),
             text.paragraph(design, 1, 3),
@@ -396,7 +397,7 @@ def offices(design: Design) -> list[Markup | None]:
             _in_rows(design, found, across),
             text.paragraph(design, 1, 3) if random.chance(0.4) else None,
         ),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 

@@ -1,11 +1,11 @@
-"""Columns, sidebars and cards; and headers, footers and notes around the text."""
+"""Columns, sidebars and cards; and notes around the text."""
 
 from collections.abc import Callable
 
 from markupsafe import Markup
 
 from vit_str.synthesis.pages.design import Design
-from vit_str.synthesis.pages.html import Content, div, element, joined, span
+from vit_str.synthesis.pages.html import Content, div, element, joined
 from vit_str.synthesis.pages.parts.pictures import figure, icon, picture
 from vit_str.synthesis.pages.parts.text import heading, paragraph, text_line
 
@@ -175,72 +175,6 @@ def figures_beside(design: Design, count: int = 0) -> Markup:
     return div(
         *found,
         style=f"display: flex; gap: {random.uniform(0.8, 2):.1f}em; align-items: flex-start",
-    )
-
-
-def running_head(design: Design, share: float = 0.5) -> Markup | None:
-    """A running head above the text, on some pages."""
-    random = design.random
-    if not random.chance(share):
-        return None
-    texts = [design.texts.title(1, 5)]
-    if random.chance(0.6):
-        texts.append(
-            random.one(
-                str(random.randint(1, 400)),
-                design.texts.title(1, 4),
-                design.texts.date(),
-            )
-        )
-    if random.chance(0.2):
-        texts.insert(1, design.texts.title(1, 3))
-    if random.chance(0.3):
-        texts.reverse()
-    style = "justify-content: center" if len(texts) == 1 and random.chance(0.4) else ""
-    return element("header", *map(span, texts), style=style)
-
-
-def running_foot(design: Design, share: float = 0.7) -> Markup | None:
-    """A page number, what a firm has to say of itself, or both; on some pages."""
-    random = design.random
-    if not random.chance(share):
-        return None
-    number = page_number(design)
-    way = random.weighted({"number": 4, "both": 3, "legal": 2, "three": 1})
-    if way == "number":
-        side = random.one("center", "center", "flex-end", "flex-start")
-        return element(
-            "footer", span(number), class_="one", style=f"justify-content: {side}"
-        )
-    legal = [design.texts.exact("legal") for _ in range(3)]
-    if way == "both":
-        texts = [legal[0], number]
-        return element("footer", *map(span, texts))
-    if way == "legal":
-        return element(
-            "footer",
-            span(random.one(" · ", " | ", " – ").join(legal[: random.randint(1, 3)])),
-            class_="one",
-        )
-    blocks = [
-        div(*[div(design.texts.exact("legal")) for _ in range(random.randint(1, 3))])
-        for _ in range(3)
-    ]
-    return element("footer", *blocks)
-
-
-def page_number(design: Design) -> str:
-    """The number of a page in one of many ways."""
-    random = design.random
-    number, count = random.randint(1, 300), random.randint(300, 400)
-    page, of = design.texts.exact("page"), design.texts.exact("of")
-    return random.one(
-        str(number),
-        str(number),
-        f"{page} {number}",
-        f"{page} {number} {of} {count}",
-        f"– {number} –",
-        f"{number}/{count}",
     )
 
 
