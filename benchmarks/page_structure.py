@@ -69,8 +69,8 @@ class Printed(NamedTuple):
     html: str
     style: tuple[str, str, float] | None  # see `STYLES`; None if the page has its own
     pdf: Path
-    state: str
-    seed: int
+    state: str = "digital"
+    seed: int = 0
 
 
 class Document(NamedTuple):
