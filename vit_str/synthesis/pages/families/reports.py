@@ -146,7 +146,7 @@ def history(design: Design) -> list[Markup | None]:
         parts.append(boxes.timeline(design))
     if random.chance(0.4):
         parts.append(boxes.at_a_glance(design))
-    return [main(*parts), layout.running_foot(design, 0.6)]
+    return layout.page(design, *parts, foot=0.6)
 
 
 def questions_in_columns(design: Design) -> list[Markup | None]:
@@ -183,11 +183,7 @@ def glossary(design: Design) -> list[Markup | None]:
     else:
         parts.append(lists.terms(design, 8, 18))
     body = layout.columns(design, *parts) if random.chance(0.5) else joined(*parts)
-    return [
-        layout.running_head(design, 0.5),
-        main(text.heading(design, 1), body),
-        layout.running_foot(design),
-    ]
+    return layout.page(design, body, head=0.5, title=1)
 
 
 def handout(design: Design) -> list[Markup | None]:
@@ -222,11 +218,7 @@ def handout(design: Design) -> list[Markup | None]:
         if random.chance(0.2)
         else joined(*parts)
     )
-    return [
-        layout.running_head(design, 0.3),
-        main(title, body),
-        layout.running_foot(design, 0.6),
-    ]
+    return layout.page(design, title, body, head=0.3, foot=0.6)
 
 
 def lists_in_cells(design: Design) -> Markup:
