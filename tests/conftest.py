@@ -26,6 +26,7 @@ from vit_str.images.preprocessing import Preprocessing
 from vit_str.machine import THREADS, cpu_count, use_threads
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.scripts import registry
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
 from vit_str.words.reader import Reader
@@ -97,7 +98,7 @@ def font_folder(matplotlib_fonts, shared_folder) -> Path:
         if not folder.is_dir():
             folder.mkdir()
             shutil.copy2(matplotlib_fonts / "DejaVuSans.ttf", folder / "Sans.ttf")
-            GlyphAtlas.load_or_build(Charset(), [folder], shared_folder / "glyphs")
+            load_or_draw_glyphs(Charset(), [folder], shared_folder / "glyphs")
     return folder
 
 
@@ -110,16 +111,14 @@ def two_fonts(matplotlib_fonts, shared_folder) -> Path:
             folder.mkdir(parents=True)
             for name in ("DejaVuSans.ttf", "DejaVuSerif.ttf"):
                 shutil.copy2(matplotlib_fonts / name, folder / name)
-            GlyphAtlas.load_or_build(Charset(), [folder], folder.parent)
+            load_or_draw_glyphs(Charset(), [folder], folder.parent)
     return folder
 
 
 @pytest.fixture(scope="session")
 def one_font(font_folder) -> GlyphAtlas:
     """The characters of ``font_folder``."""
-    return GlyphAtlas.load_or_build(
-        Charset(), [font_folder], font_folder.parent / "glyphs"
-    )
+    return load_or_draw_glyphs(Charset(), [font_folder], font_folder.parent / "glyphs")
 
 
 @pytest.fixture(scope="module")
