@@ -88,7 +88,7 @@ def test_words_and_their_shares_are_those_of_wordfreq(
     )
     monkeypatch.setenv("VIT_STR_CACHE", str(cache))
     first = Lexicon(charset, language, maximum_length=longest)
-    monkeypatch.setattr("vit_str.synthesis.lexicon.language_words", never)
+    monkeypatch.setattr("vit_str.synthesis.writable_words.language_words", never)
     second = Lexicon(charset, language, maximum_length=longest)
     for lexicon in (first, second):
         assert lexicon._words == fresh._words
@@ -99,7 +99,7 @@ def test_words_and_their_shares_are_those_of_wordfreq(
 def test_rendered_batches_are_the_same(font_folder, cache, monkeypatch):
     atlas = load_or_draw_glyphs(Charset(), [font_folder], font_folder.parent / "glyphs")
     first = Renderer(atlas, Lexicon(atlas.charset)).batch(8, 1, 0)
-    monkeypatch.setattr("vit_str.synthesis.lexicon.language_words", never)
+    monkeypatch.setattr("vit_str.synthesis.writable_words.language_words", never)
     second = Renderer(atlas, Lexicon(atlas.charset)).batch(8, 1, 0)
     assert first.images.equal(second.images)
     assert first.labels.equal(second.labels)
