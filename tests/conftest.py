@@ -20,6 +20,7 @@ from tests.changed import (  # noqa: F401 - which pytest finds here
     pytest_ignore_collect,
     pytest_sessionstart,
 )
+from tests.slow_files import pytest_terminal_summary  # noqa: F401 - the same
 from tests.traced_graphs import graphs_traced_once  # noqa: F401 - the same
 from vit_str.characters.charset import Charset, charset_of
 from vit_str.cli import main
