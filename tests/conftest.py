@@ -106,8 +106,11 @@ def font_folder(matplotlib_fonts, shared_folder) -> Path:
 
 @pytest.fixture(scope="session")
 def two_fonts(matplotlib_fonts, shared_folder) -> Path:
-    """A folder with two fonts to train and to validate with, drawn once into its parent."""
-    folder = shared_folder / "two-fonts" / "fonts"
+    """A folder with two fonts to train and to validate with, drawn once into its parent.
+
+    Which is the folder ``glyphs`` of `font_folder` too, so that word lists are gathered once.
+    """
+    folder = shared_folder / "glyphs" / "two-fonts"
     with FileLock(shared_folder / "two-fonts.lock"):
         if not folder.is_dir():
             folder.mkdir(parents=True)
