@@ -104,11 +104,7 @@ def tiles(design: Design) -> list[Markup | None]:
     ]
     rest = [make() for make in random.some(more, 1, 3)]
     parts_ = [grid, *rest] if random.chance(0.7) else [*rest, grid]
-    return [
-        running.running_head(design, 0.3),
-        main(text.heading(design, 1), *parts_),
-        running.running_foot(design, 0.5),
-    ]
+    return layout.page(design, *parts_, head=0.3, title=1, foot=0.5)
 
 
 def booking(design: Design) -> list[Markup | None]:
@@ -179,11 +175,7 @@ def team(design: Design) -> list[Markup | None]:
         people = [div(person()) for _ in range(across * random.randint(1, 3))]
         grid = _in_rows(design, people, across, f"text-align: {align}")
         parts += [text.heading(design, 2), grid]
-    return [
-        running.running_head(design, 0.3),
-        main(text.heading(design, 1), *parts),
-        running.running_foot(design, 0.6),
-    ]
+    return layout.page(design, *parts, head=0.3, title=1, foot=0.6)
 
 
 def short_items(design: Design) -> list[Markup | None]:
@@ -218,11 +210,7 @@ def short_items(design: Design) -> list[Markup | None]:
         parts.append(text.heading(design, 2))
         parts.append(text.paragraph(design, 1, 2) if random.chance(0.3) else None)
         parts.append(block())
-    return [
-        running.running_head(design, 0.3),
-        main(text.heading(design, 1), *parts),
-        running.running_foot(design, 0.6),
-    ]
+    return layout.page(design, *parts, head=0.3, title=1, foot=0.6)
 
 
 def versus(design: Design) -> list[Markup | None]:
@@ -324,11 +312,7 @@ def small_ads(design: Design) -> list[Markup | None]:
         parts.append(text.heading(design, 2, texts.phrase(1, 2)))
         parts += random.several(2, 7, advertisement)
     body = layout.columns(design, *parts, count=count, gap=random.uniform(0.6, 1.4))
-    return [
-        running.running_head(design, 0.6),
-        main(text.heading(design, 1) if random.chance(0.6) else None, body),
-        running.running_foot(design, 0.4),
-    ]
+    return layout.page(design, body, head=0.6, title=0.6, foot=0.4)
 
 
 def _link_columns(design: Design, count: int) -> Markup:

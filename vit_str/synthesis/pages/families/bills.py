@@ -165,7 +165,7 @@ def hotel_bill(design: Design) -> list[Markup | None]:
     return [
         main(
             fronts.front(design),
-            layout.beside(design, text.address(design), fronts.known(design, 3, 6)),
+            fronts.addressed(design, 3, 6),
             table,
             rates if random.chance(0.4) else None,
             facts.signatures(design, 1) if random.chance(0.3) else None,
@@ -208,16 +208,7 @@ def hours_sheet(design: Design) -> list[Markup | None]:
     heads = [grids.head_row(*texts.different("columns", columns))]
     sides = "ll" + "l" * has_project + "c" * (2 * has_times) + "r" + "l" * has_rest
     table = grids.grid(design, heads, body, sides)
-    return [
-        running.running_head(design, 0.3),
-        main(
-            text.heading(design, 1),
-            fronts.known(design, 2, 6),
-            table,
-            facts.signatures(design),
-        ),
-        running.running_foot(design, 0.4),
-    ]
+    return fronts.signed_page(design, table, 2, 6, foot=0.4)
 
 
 def repair_order(design: Design) -> list[Markup | None]:
@@ -389,7 +380,7 @@ def rent_statement(design: Design) -> list[Markup | None]:
     return [
         main(
             fronts.front(design),
-            layout.beside(design, text.address(design), fronts.known(design, 3, 5)),
+            fronts.addressed(design, 3, 5),
             greeting,
             text.paragraph(design, 1, 2),
             table,

@@ -135,11 +135,7 @@ def contents(design: Design) -> list[Markup | None]:
     table = div(
         *rows, role="table", style=f"line-height: {random.uniform(1.2, 1.9):.2f}"
     )
-    return [
-        running.running_head(design, 0.3),
-        main(text.heading(design, 1), table),
-        running.running_foot(design, 0.5),
-    ]
+    return layout.page(design, table, head=0.3, title=1, foot=0.5)
 
 
 def index(design: Design) -> list[Markup | None]:
@@ -220,11 +216,7 @@ def play(design: Design) -> list[Markup | None]:
                     style="margin-left: 2em",
                 )
             )
-    return [
-        running.running_head(design, 0.5),
-        main(*parts),
-        running.running_foot(design),
-    ]
+    return layout.page(design, *parts, head=0.5)
 
 
 def recipe(design: Design) -> list[Markup | None]:
@@ -281,7 +273,7 @@ def recipe(design: Design) -> list[Markup | None]:
         if random.chance(0.4)
         else None
     )
-    return [main(top, shown, cards, middle, tip), running.running_foot(design, 0.5)]
+    return layout.page(design, top, shown, cards, middle, tip, foot=0.5)
 
 
 def manual(design: Design) -> list[Markup | None]:
@@ -303,11 +295,7 @@ def manual(design: Design) -> list[Markup | None]:
             else joined(steps, shown if random.chance(0.5) else None)
         )
     table = tables.any_table(design) if random.chance(0.4) else None
-    return [
-        running.running_head(design, 0.4),
-        main(*parts, table),
-        running.running_foot(design),
-    ]
+    return layout.page(design, *parts, table, head=0.4)
 
 
 def law(design: Design) -> list[Markup | None]:
@@ -358,11 +346,7 @@ def law(design: Design) -> list[Markup | None]:
         if random.chance(0.4)
         else joined(*parts)
     )
-    return [
-        running.running_head(design, 0.4),
-        main(title, body),
-        running.running_foot(design),
-    ]
+    return layout.page(design, title, body, head=0.4)
 
 
 def poems(design: Design) -> list[Markup | None]:

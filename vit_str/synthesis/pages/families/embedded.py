@@ -155,11 +155,7 @@ def notes_to_accounts(design: Design) -> list[Markup | None]:
         parts += [text.heading(design, 2, title), text.paragraph(design, 1, 4)]
         for _ in range(random.one(0, 1, 1, 2)):
             parts += [_years(design, name), text.paragraph(design, 1, 3)]
-    return [
-        running.running_head(design, 0.5),
-        main(*parts),
-        running.running_foot(design),
-    ]
+    return layout.page(design, *parts, head=0.5)
 
 
 def printout(design: Design) -> list[Markup | None]:
@@ -300,7 +296,7 @@ def fees(design: Design) -> list[Markup | None]:
         running.running_head(design, 0.3),
         main(
             fronts.front(design),
-            layout.beside(design, text.address(design), fronts.known(design, 3, 5)),
+            fronts.addressed(design, 3, 5),
             text.heading(design, 2),
             table,
             grids.sums_below(design, random.randint(2, 4))
@@ -341,16 +337,7 @@ def inspection(design: Design) -> list[Markup | None]:
     name = grids.look(design, random.one("all", "all", "rows", "zebra", "frame rows"))
     sides = "l" * (1 + has_numbers) + "c" * count + "l"
     table = grids.grid(design, heads, body, sides, name, widths)
-    return [
-        running.running_head(design, 0.3),
-        main(
-            text.heading(design, 1),
-            fronts.known(design, 3, 8),
-            table,
-            facts.signatures(design),
-        ),
-        running.running_foot(design, 0.5),
-    ]
+    return fronts.signed_page(design, table, 3, 8, foot=0.5)
 
 
 def data_cards(design: Design) -> list[Markup | None]:

@@ -303,10 +303,7 @@ def memo(design: Design) -> list[Markup | None]:
             text.paragraph(design, 2, 4),
             text.items(design) if random.chance(0.3) else None,
         ]
-    return [
-        main(text.heading(design, 1), known, rule, *parts),
-        running.running_foot(design, 0.5),
-    ]
+    return layout.page(design, known, rule, *parts, title=1, foot=0.5)
 
 
 def certificate(design: Design) -> list[Markup | None]:

@@ -370,11 +370,7 @@ def outline(design: Design) -> list[Markup | None]:
         parts += [text.heading(design, 2), level(0)]
     count = random.one(1, 1, 2, 3)
     body = layout.columns(design, *parts, count=count) if count > 1 else joined(*parts)
-    return [
-        running.running_head(design, 0.3),
-        main(text.heading(design, 1), body),
-        running.running_foot(design, 0.5),
-    ]
+    return layout.page(design, body, head=0.3, title=1, foot=0.5)
 
 
 def council(design: Design) -> list[Markup | None]:
@@ -520,11 +516,7 @@ def course_catalog(design: Design) -> list[Markup | None]:
         parts += random.several(2, 5, course)
     count = random.one(1, 1, 2)
     body = layout.columns(design, *parts, count=count) if count > 1 else joined(*parts)
-    return [
-        running.running_head(design, 0.6),
-        main(text.heading(design, 1) if random.chance(0.6) else None, body),
-        running.running_foot(design),
-    ]
+    return layout.page(design, body, head=0.6, title=0.6)
 
 
 def handbook(design: Design) -> list[Markup | None]:
@@ -562,11 +554,7 @@ def handbook(design: Design) -> list[Markup | None]:
     if count == 1 and random.chance(0.25):
         whole = layout.sidebar_page(design, side, joined(title, body))
         return [whole]
-    return [
-        running.running_head(design, 0.4),
-        main(title, body),
-        running.running_foot(design),
-    ]
+    return layout.page(design, title, body, head=0.4)
 
 
 FAMILIES = {

@@ -253,11 +253,7 @@ def directory(design: Design) -> list[Markup | None]:
             parts.append(layout.columns(design, *people))
         else:
             parts.append(layout.cards(design, person, 9, 3))
-    return [
-        running.running_head(design, 0.3),
-        main(*parts),
-        running.running_foot(design),
-    ]
+    return layout.page(design, *parts, head=0.3)
 
 
 def profile(design: Design) -> list[Markup | None]:

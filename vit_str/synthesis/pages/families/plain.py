@@ -157,7 +157,7 @@ def few_items(design: Design) -> list[Markup | None]:
     else:
         body = text.items(design, 2, random.one(4, 8, 16), nested=random.one(0, 0.3))
     end = text.paragraph(design, 1, 2) if random.chance(0.25) else None
-    return [main(title, lead, body, end), running.running_foot(design, 0.25)]
+    return layout.page(design, title, lead, body, end, foot=0.25)
 
 
 def _byline(design: Design) -> Markup:
@@ -284,11 +284,7 @@ def articles_in_columns(design: Design) -> list[Markup | None]:
         if random.chance(0.3):
             parts.append(text.heading(design, 1, design.texts.title(2, 6)))
     parts.append(layout.columns(design, one(), one(), count=count))
-    return [
-        running.running_head(design, 0.4),
-        main(*parts),
-        running.running_foot(design),
-    ]
+    return layout.page(design, *parts, head=0.4)
 
 
 FAMILIES = {

@@ -484,11 +484,7 @@ def parts_list(design: Design) -> list[Markup | None]:
     sign = (
         facts.boxed_form(design, random.randint(1, 3)) if random.chance(0.3) else None
     )
-    return [
-        running.running_head(design, 0.4),
-        main(title, body, note, sign),
-        running.running_foot(design),
-    ]
+    return layout.page(design, title, body, note, sign, head=0.4)
 
 
 def _levels(design: Design) -> tuple[list[Row], list[Row], list[Column]]:

@@ -147,7 +147,7 @@ def history(design: Design) -> list[Markup | None]:
         parts.append(boxes.timeline(design))
     if random.chance(0.4):
         parts.append(boxes.at_a_glance(design))
-    return [main(*parts), running.running_foot(design, 0.6)]
+    return layout.page(design, *parts, foot=0.6)
 
 
 def questions_in_columns(design: Design) -> list[Markup | None]:
@@ -184,11 +184,7 @@ def glossary(design: Design) -> list[Markup | None]:
     else:
         parts.append(lists.terms(design, 8, 18))
     body = layout.columns(design, *parts) if random.chance(0.5) else joined(*parts)
-    return [
-        running.running_head(design, 0.5),
-        main(text.heading(design, 1), body),
-        running.running_foot(design),
-    ]
+    return layout.page(design, body, head=0.5, title=1)
 
 
 def handout(design: Design) -> list[Markup | None]:
@@ -223,11 +219,7 @@ def handout(design: Design) -> list[Markup | None]:
         if random.chance(0.2)
         else joined(*parts)
     )
-    return [
-        running.running_head(design, 0.3),
-        main(title, body),
-        running.running_foot(design, 0.6),
-    ]
+    return layout.page(design, title, body, head=0.3, foot=0.6)
 
 
 def lists_in_cells(design: Design) -> Markup:

@@ -119,7 +119,7 @@ def departures(design: Design) -> list[Markup | None]:
             " color: inherit !important; border-color: #666 !important }"
         )
     note = layout.table_note(design) if random.chance(0.4) else None
-    return [main(title, line, body, note), running.running_foot(design, 0.2)]
+    return layout.page(design, title, line, body, note, foot=0.2)
 
 
 def _minutes(design: Design) -> Markup:
@@ -256,11 +256,7 @@ def league(design: Design) -> list[Markup | None]:
         if random.chance(0.4):
             parts.append(text.paragraph(design, 1, 3))
     title = text.heading(design, 1) if random.chance(0.7) else None
-    return [
-        running.running_head(design, 0.2),
-        main(title, *parts),
-        running.running_foot(design, 0.4),
-    ]
+    return layout.page(design, title, *parts, head=0.2, foot=0.4)
 
 
 def exam_plan(design: Design) -> list[Markup | None]:

@@ -257,7 +257,7 @@ def bibliography(design: Design) -> list[Markup | None]:
     body = (
         layout.columns(design, works, count=2) if design.random.chance(0.3) else works
     )
-    return [running.running_head(design), main(body), running.running_foot(design)]
+    return layout.page(design, body, head=0.5)
 
 
 def poster(design: Design) -> list[Markup | None]:
@@ -308,11 +308,7 @@ def exercises(design: Design) -> list[Markup | None]:
             style="padding: 0; text-indent: 0",
         )
         parts.append(element("ul", asked, style="padding-left: 0"))
-    return [
-        running.running_head(design, 0.4),
-        main(*parts),
-        running.running_foot(design),
-    ]
+    return layout.page(design, *parts, head=0.4)
 
 
 FAMILIES = {

@@ -279,11 +279,7 @@ def price_list(design: Design) -> list[Markup | None]:
     inner = joined(*parts)
     if not is_one and len(kinds) == 2 and random.chance(0.5):
         inner = joined(parts[0], layout.columns(design, *parts[1:], count=2))
-    return [
-        running.running_head(design, 0.3),
-        main(inner),
-        running.running_foot(design),
-    ]
+    return layout.page(design, inner, head=0.3)
 
 
 def statement(design: Design) -> list[Markup | None]:

@@ -206,7 +206,7 @@ def _first_page_of_patent(design: Design) -> list[Markup | None]:
     right = joined(about, pictures.figure(design, height=150, caption=False))
     body = layout.beside(design, joined(title, *found), right, shares=(1, 1))
     line = div(style="border-top: 2px solid #222; margin: .5em 0")
-    return [main(top, line, body), running.running_foot(design, 0.3)]
+    return layout.page(design, top, line, body, foot=0.3)
 
 
 def decision(design: Design) -> list[Markup | None]:

@@ -142,11 +142,7 @@ def documentation(design: Design) -> list[Markup | None]:
                 design, side, joined(*parts), is_left=random.chance(0.7)
             ),
         ]
-    return [
-        running.running_head(design, 0.3),
-        main(*parts),
-        running.running_foot(design),
-    ]
+    return layout.page(design, *parts, head=0.3)
 
 
 def _documented(design: Design, way: str) -> Markup:

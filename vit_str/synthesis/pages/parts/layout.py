@@ -1,11 +1,12 @@
-"""Columns, sidebars and cards; and notes around the text."""
+"""Whole pages, columns, sidebars and cards; and notes below the text."""
 
 from collections.abc import Callable
 
 from markupsafe import Markup
 
-from vit_str.synthesis.pages.design import Design
+from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.html import Content, div, element, joined
+from vit_str.synthesis.pages.parts import running
 from vit_str.synthesis.pages.parts.pictures import figure, icon, picture
 from vit_str.synthesis.pages.parts.text import heading, paragraph, text_line
 
@@ -176,6 +177,28 @@ def figures_beside(design: Design, count: int = 0) -> Markup:
         *found,
         style=f"display: flex; gap: {random.uniform(0.8, 2):.1f}em; align-items: flex-start",
     )
+
+
+def page(
+    design: Design,
+    *parts: Content,
+    head: float = 0,
+    title: float = 0,
+    foot: float = 0.7,
+) -> list[Markup | None]:
+    """A page between a running head and a running foot.
+
+    Args:
+        design: of the page.
+        parts: of its text, from top to bottom.
+        head: share of such pages with a running head.
+        title: share of them with a heading above the parts.
+        foot: share of them with a running foot.
+    """
+    above = running.running_head(design, head) if head else None
+    has_title = title == 1 or (title and design.random.chance(title))
+    first = heading(design, 1) if has_title else None
+    return [above, main(first, *parts), running.running_foot(design, foot)]
 
 
 def notes(design: Design, low: int = 1, high: int = 4) -> Markup:
