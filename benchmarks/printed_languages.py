@@ -1,22 +1,29 @@
 """Print of many languages, set by a browser and not by our renderer: characters read right.
 
     python benchmarks/printed_languages.py FOLDER [--only de ru+en ...] [--json FILE]
+    python benchmarks/printed_languages.py FOLDER --documents benchmarks/korean-pages
 
 The same small story in each language (``benchmarks/languages``), and a page of Russian with English
 words in it, in two faces: 11 points of serifs at 200 dots per inch, and 10 points without serifs at
 150, turned by a degree. Both get the uneven light and the noise of a scanner. Character accuracy is
 one minus the edit distance to the whole text in its order over its length, white space as single
-spaces, nothing else forgiven. vit-str is not told the language; Tesseract is, with the data of
-its package for it (``apt-get install tesseract-ocr-ell``). FOLDER keeps the pages.
+spaces, nothing else forgiven. vit-str is not told the language, and told it; Tesseract is, with the
+data of its package for it (``apt-get install tesseract-ocr-ell``). FOLDER keeps the pages.
+
+``--documents`` takes other pages, HTML with looks of its own and the code of its language, with
+English in it: a blog post, a receipt, a form, a notice and a table in Korean, which need
+``apt-get install fonts-nanum fonts-nanum-extra fonts-noto-cjk``.
 """
 
 import argparse
 import html
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +31,8 @@ import numpy as np
 from page_structure import Printed, drawn, print_by_chromium, with_light_and_noise
 
 from vit_str.characters.distances import edit_distance
+from vit_str.decoding.search import Search
+from vit_str.pages.reader import PageReader, load_page
 
 TEXTS = Path(__file__).with_name("languages")
 TESSERACT = {
@@ -46,7 +55,7 @@ TESSERACT = {
 
 
 class Style(NamedTuple):
-    """How a text is printed and scanned."""
+    """How a text is printed, if its page does not say that, and scanned."""
 
     face: str
     kind: str  # of what a browser takes without the face
@@ -61,13 +70,30 @@ STYLES = (
 )
 
 
+class Text(NamedTuple):
+    """What is printed.
+
+    Attributes:
+        name: of its file.
+        language: codes as in ``ru+en``.
+        wanted: its characters in their order, white space as single spaces.
+        html: a page of HTML.
+        has_own_style: whether this says how it looks.
+    """
+
+    name: str
+    language: str
+    wanted: str
+    html: str
+    has_own_style: bool
+
+
 def main() -> None:
-    """Print, scan, read, and print a row for each language."""
+    """Print, scan, read, and print a row for each text."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument(
-        "--only", nargs="+", choices=sorted(TESSERACT), help="some languages"
-    )
+    parser.add_argument("--documents", type=Path, metavar="FOLDER", help="other pages")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="some texts, by name")
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write all numbers here too"
     )
@@ -76,44 +102,77 @@ def main() -> None:
 
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")
     options.folder.mkdir(parents=True, exist_ok=True)
+    source = options.documents or TEXTS
+    texts = {text.name: text for text in documents(source) or stories(source)}
+    unknown = set(options.only or ()) - texts.keys()
+    if unknown or not texts:
+        raise SystemExit(f"printed_languages.py: no {', '.join(unknown)} in {source}")
     systems = installed_systems()
-    rows = [["language", "characters", *systems]]
+    rows = [["text", "characters", *systems]]
     results: dict[str, dict[str, list[float]]] = {}
-    for language in options.only or sorted(TESSERACT):
-        print(language, file=sys.stderr)
-        text = (TEXTS / f"{language}.txt").read_text("utf-8")
-        wanted = " ".join(text.split())
-        pages = printed(options.folder, language, text)
-        results[language] = {
-            name: [accuracy(read(page, language), wanted) for page in pages]
-            for name, read in systems.items()
+    for name in options.only or sorted(texts):
+        print(name, file=sys.stderr)
+        text = texts[name]
+        pages = printed(options.folder, text)
+        results[name] = {
+            system: [accuracy(read(page, text.language), text.wanted) for page in pages]
+            for system, read in systems.items()
         }
         found = [
             " and ".join(f"{share:.2%}" for share in shares)
-            for shares in results[language].values()
+            for shares in results[name].values()
         ]
-        rows.append([language, f"2 x {len(wanted):,}", *found])
+        rows.append([name, f"2 x {len(text.wanted):,}", *found])
     print(table(rows))
     print_machine()
     write_json(options.json, results)
 
 
-def printed(folder: Path, language: str, text: str) -> list[Path]:
+def stories(folder: Path) -> list[Text]:
+    """Plain texts, each named by its languages."""
+    found = []
+    for file in folder.glob("*.txt"):
+        text = file.read_text("utf-8")
+        title, *paragraphs = text.strip().split("\n\n")
+        body = "".join(f"<p>{html.escape(each)}</p>" for each in paragraphs)
+        # Korean would be broken within words, where no space is to be read
+        style = "<style>body { word-break: keep-all }</style>"
+        heading = f"<h1>{html.escape(title)}</h1>"
+        page = f'<html lang="{file.stem[:2]}">{style}{heading}{body}</html>'
+        wanted = " ".join(text.split())
+        found.append(Text(file.stem, file.stem, wanted, page, has_own_style=False))
+    return found
+
+
+def documents(folder: Path) -> list[Text]:
+    """Pages of HTML, in a language each and in English."""
+    found = []
+    for file in folder.glob("*.html"):
+        page = file.read_text("utf-8")
+        language = page.partition('lang="')[2][:2]
+        codes = language if language == "en" else f"{language}+en"
+        found.append(Text(file.stem, codes, text_of_html(page), page, True))
+    return found
+
+
+def text_of_html(page: str) -> str:
+    """The characters of the body of a page in their order, white space as single spaces."""
+    body = page.partition("<body")[2].partition(">")[2]
+    within_words = re.sub(r"</?(a|b|code|em|i|span|strong|sub|sup)\b[^>]*>", "", body)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", within_words)).split())
+
+
+def printed(folder: Path, text: Text) -> list[Path]:
     """The pages of a text as pictures, made where they are missing."""
-    title, *paragraphs = text.strip().split("\n\n")
-    body = "".join(f"<p>{html.escape(each)}</p>" for each in paragraphs)
     pages = []
     for number, style in enumerate(STYLES):
-        picture = folder / f"{language}-{style.dpi}.png"
+        picture = folder / f"{text.name}-{style.dpi}.png"
         pages.append(picture)
         if picture.exists():
             continue
         pdf = picture.with_suffix(".pdf")
-        # Korean would be broken within words, where no space is to be read
-        style_of_all = "<style>body { word-break: keep-all }</style>"
-        heading = f"<h1>{html.escape(title)}</h1>"
-        article = f'<html lang="{language[:2]}">{style_of_all}{heading}{body}</html>'
-        print_by_chromium([Printed(article, (style.face, style.kind, style.size), pdf)])
+        looks = None if text.has_own_style else (style.face, style.kind, style.size)
+        print_by_chromium([Printed(text.html, looks, pdf, "scan", number)])
         random = np.random.default_rng(number)
         scan = with_light_and_noise(drawn(pdf, style.dpi), style.tilt, random)
         scan.save(picture, dpi=(style.dpi, style.dpi))
@@ -126,13 +185,19 @@ Read = Callable[[Path, str], str]
 
 def installed_systems() -> Mapping[str, Read]:
     """What reads."""
-    from vit_str.pages.reader import load_page
-
-    reader = load_page()
-    systems: dict[str, Read] = {"vit-str": lambda page, _: reader.read(page).text}
+    systems: dict[str, Read] = {
+        "vit-str": lambda page, _: page_reader(None).read(page).text,
+        "vit-str, told": lambda page, language: page_reader(language).read(page).text,
+    }
     if shutil.which("tesseract"):
         systems["Tesseract"] = tesseract
     return systems
+
+
+@cache
+def page_reader(language: str | None) -> PageReader:
+    """What reads pages in a language, or in any."""
+    return load_page(search=Search(language=language))
 
 
 def tesseract(page: Path, language: str) -> str:

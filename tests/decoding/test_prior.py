@@ -221,4 +221,6 @@ def test_korean_words_are_known_with_particles_and_endings():
     for word in ("학교", "사람은", "서울에서", "있습니다", "가격:"):
         assert korean.holds(word), word
     assert not korean.holds("뷁쒥")
+    often, seldom = korean.log_weights(["않았습니다", "앓았습니다"])
+    assert often > seldom + 1
     assert "ko" in known_languages()

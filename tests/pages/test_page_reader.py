@@ -1,5 +1,6 @@
 """Whole pages to words in reading order."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -343,6 +344,54 @@ def test_every_line_goes_to_the_surest_of_several_readers(draw):
     ]
     page = PageReader(first, detector, None, 0.0, others).read(image)
     assert page.text == f"Москва\n{hangul}\nOpen daily"
+
+
+@pytest.mark.parametrize(("probability", "is_asked"), [(0.98, True), (0.3, False)])
+def test_a_short_line_of_another_script_on_a_page_of_longer_ones(
+    draw, probability, is_asked
+):
+    english = ["Open daily until ten in the evening"] * 7
+    image, detector = draw([*english, "72WI: 471"])
+    doubtful = [*english, "Seoul 471"]
+
+    class Lines(LineReader):
+        """Doubts the short line."""
+
+        def _read(self, image: Image.Image) -> Reading:
+            found = super()._read(image)
+            is_short = len(found.text) < 12
+            confidence = 0.7 if is_short else 0.999
+            characters = (
+                replace(each, confidence=confidence) for each in found.characters
+            )
+            return replace(found, characters=tuple(characters))
+
+    def read(images: Sequence[Image.Image], boxes: bool) -> list[Reading]:
+        told = {"other_script": probability, "of_others": (probability,)}
+        return [Reading("x", 0.5, (Character("x", 0.5),), **told) for _ in images]
+
+    words = SimpleNamespace(
+        read=read,
+        maximum_length=25,
+        reads_lines=False,
+        is_constrained=False,
+        language=None,
+        effort="careful",
+        charset=charset_of("european"),
+    )
+    opened: list[int] = []
+
+    def open_korean() -> PageReaders:
+        opened.append(1)
+        korean = KoreanReader([*english, "추천인 471"], 0.97)
+        return PageReaders(cast(Reader, korean), None)
+
+    lines = cast(Reader, Lines(doubtful))
+    reader = PageReader(cast(Reader, words), detector, lines, 0.0, [open_korean])
+    found = Counter(word.text for word in reader.read(image).words)
+    last = "추천인 471" if is_asked else "Seoul 471"
+    assert found == Counter(" ".join([*english, last]).split())
+    assert bool(opened) == is_asked
 
 
 def test_words_in_scripts_that_nobody_reads_are_left_out_of_pages(draw):

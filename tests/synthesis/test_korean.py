@@ -64,6 +64,15 @@ def test_words_have_particles_and_endings_and_nouns_stand_alone(words):
     assert with_n == ["사람은"]
 
 
+def test_frequent_verbs_are_drawn_more_often(words):
+    def count(stem: str) -> float:
+        endings = ("고", "지만", "습니다", "았습니다")
+        return sum(words.get(stem + ending, 0.0) for ending in endings)
+
+    assert count("않") > 3 * count("앓")
+    assert any(word.startswith("앓") for word in words)
+
+
 def test_every_syllable_is_in_several_words_and_frequent_ones_in_far_more(words):
     having = Counter()
     for word in words:

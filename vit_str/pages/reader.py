@@ -32,7 +32,7 @@ from vit_str.pages.find.detection import (
 from vit_str.pages.find.geometry import Quadrilateral, rectangle, side_lengths
 from vit_str.pages.find.rules import find_rules
 from vit_str.pages.page import Page
-from vit_str.pages.read.check_boxes import CheckBox
+from vit_str.pages.read.check_boxes import CheckBox, erased
 from vit_str.pages.read.doubtful_words import with_doubtful_words_again
 from vit_str.pages.read.line_corrections import (
     with_true_spaces,
@@ -134,9 +134,11 @@ class PageReader:
         boxes: bool,
     ) -> Page:
         """The words of a picture whose lines are found."""
-        lines, direction = self._read_lines(image, found)
+        scripts = ScriptReaders(self.readers, self.others, self.reader.language)
+        lines, direction = _read_lines(scripts, image, found)
         lines, check_boxes = self._corrected(lines, image)
         lines = with_doubtful_words_again(lines, boxes, self.reader.is_constrained)
+        lines = self._with_lines_of_others(scripts, lines, image, check_boxes, boxes)
         lines, unread = self._without_doubt(lines)
         rules = find_rules(image)
         blocks = in_reading_order(lines, direction, rules, image, check_boxes)
@@ -148,20 +150,6 @@ class PageReader:
         shapes = shapes_on(page, image, check_boxes, direction)
         return arrange_page(self.arranger(), page, shapes)
 
-    def _read_lines(
-        self, image: Image.Image, found: Sequence[Quadrilateral]
-    ) -> tuple[list[Line], int]:
-        """All lines, and the quarter turns to the right of the text on the page."""
-        readers = ScriptReaders(self.readers, self.others, self.reader.language)
-        is_flat = image.height < _CROP_HEIGHT and image.width > _FLAT * image.height
-        speck = _SPECK * image.height
-        if is_flat and all(max(side_lengths(line)) < speck for line in found):
-            # A crop of one upright line, of which no more than specks were found.
-            crop = [rectangle(0, 0, *image.size)]
-            lines, _ = readers.read_first(image, crop, 0)
-            return lines, 0
-        return read_turned_lines(readers, image, found)
-
     def _corrected(
         self, lines: Sequence[Line], image: Image.Image
     ) -> tuple[list[Line], list[CheckBox]]:
@@ -172,6 +160,25 @@ class PageReader:
         without = map(without_strikes, lines)
         return list(map(with_true_spaces, without)), check_boxes
 
+    def _with_lines_of_others(
+        self,
+        scripts: ScriptReaders,
+        lines: Sequence[Line],
+        image: Image.Image,
+        check_boxes: Sequence[CheckBox],
+        boxes: bool,
+    ) -> list[Line]:
+        """Lines, of which those of other scripts are read as a page of these is."""
+        if self.reader.is_constrained or not scripts.others:
+            return list(lines)
+        seen = erased(image, check_boxes)
+        lines, places = scripts.with_lines_of_others(lines, seen)
+        for place in places:
+            lines[place] = with_true_spaces(without_strikes(lines[place]))
+        if not places:
+            return lines
+        return with_doubtful_words_again(lines, boxes, False, places)
+
     def _without_doubt(self, lines: Sequence[Line]) -> tuple[list[Line], int]:
         """Lines with the words that are text, and how many are in scripts that nobody reads."""
         readings = chain.from_iterable(line.readings for line in lines)
@@ -181,6 +188,20 @@ class PageReader:
         if is_unreadable(lines, self.minimum_confidence):
             return [], unread + sum(len(line.words) for line in lines)
         return with_sure_words(lines, self.minimum_confidence), unread
+
+
+def _read_lines(
+    scripts: ScriptReaders, image: Image.Image, found: Sequence[Quadrilateral]
+) -> tuple[list[Line], int]:
+    """All lines, and the quarter turns to the right of the text on the page."""
+    is_flat = image.height < _CROP_HEIGHT and image.width > _FLAT * image.height
+    speck = _SPECK * image.height
+    if is_flat and all(max(side_lengths(line)) < speck for line in found):
+        # A crop of one upright line, of which no more than specks were found.
+        crop = [rectangle(0, 0, *image.size)]
+        lines, _ = scripts.read_first(image, crop, 0)
+        return lines, 0
+    return read_turned_lines(scripts, image, found)
 
 
 def _first_picture(source: Any) -> Image.Image:

@@ -5,8 +5,11 @@ The limits are those of `vit_str.scripts.thresholds`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from vit_str.characters.alphabets import (
     HANGUL,
@@ -34,6 +37,9 @@ from vit_str.scripts.thresholds import (
 
 if TYPE_CHECKING:
     from vit_str.characters.charset import Charset
+
+_LEAST = 1e-4  # probability of a script that is told, as no detector is surer
+_ROUNDS = 10  # in which lines vouch for each other
 
 
 def is_doubtful(reading: Reading) -> bool:
@@ -134,6 +140,46 @@ def sees_other_script(
         return False
     is_more = _weight(telling) > len(_accented(own))
     return is_more or _sureness(other) > _sureness(own)
+
+
+def log_odds_of_others(readings: Sequence[Reading]) -> tuple[float, ...]:
+    """For each other reader, how images of words of one line speak for its scripts.
+
+    Args:
+        readings: of the first reader, whose detector has seen the images.
+
+    Returns:
+        Sums over the words of the logarithm of the probability of these scripts over that of the
+        first reader's; nothing if no detector has seen one.
+    """
+    told = [reading for reading in readings if reading.of_others]
+    if not told:
+        return ()
+    of_others = np.log([np.maximum(each.of_others, _LEAST) for each in told])
+    own = [max(_LEAST, 1 - (each.other_script or 0.0)) for each in told]
+    return tuple((of_others - np.log(own)[:, None]).sum(0).tolist())
+
+
+def probably_of_other(log_odds: Sequence[float], others: int) -> list[int]:
+    """The places of lines of a page that are probably of another script than it was read in.
+
+    Lines vouch for each other: how likely another script is before a line is seen is how many of
+    the lines of the page are of it, as far as they tell (expectation maximization), beside one of
+    it for every `LIKELIER` of the first script that any page is taken to have.
+
+    Args:
+        log_odds: of each line of which a part is in doubt, what that speaks for the other script.
+        others: how many lines of the first script leave no doubt.
+    """
+    evidence = np.array(log_odds)
+    of_other = 0.0
+    places: list[int] = []
+    for _ in range(_ROUNDS):
+        own = LIKELIER + others + len(evidence) - of_other
+        posterior = evidence + math.log((1 + of_other) / own)
+        of_other = float(np.exp(-np.logaddexp(0, -posterior)).sum())
+        places = np.flatnonzero(posterior > 0).tolist()
+    return places
 
 
 def is_unread(reading: Reading, words: WordPrior | None) -> bool:

@@ -33,7 +33,11 @@ _INFLECTED = 0.22
 _NAMES = 0.03
 _PLACES = 0.04
 _COMPOUNDS = 0.05
-_FLATNESS = 0.6  # power of the frequency of a noun
+_FLATNESS = 0.6  # power of the frequency of a noun, or of a stem
+# Shares of running text between which frequencies of stems are taken: short ones are particles too,
+# and wordfreq has 생각하 in two pieces
+_FEWEST_OF_STEM = 5e-5
+_MOST_OF_STEM = 2.5e-3  # that of 않
 _LONGEST_NOUN = 8  # syllables
 _SHORT_SHARE = 0.05  # of the nouns, of one syllable
 _TWO_PARTICLES = 0.06  # of the nouns with particles
@@ -130,24 +134,35 @@ def _draw_with_particles(rng: random.Random, count: int) -> list[str]:
 
 
 def _draw_inflected(rng: random.Random, count: int) -> list[str]:
-    """Verbs, adjectives, and nouns that 하다 and 되다 make verbs of, all as likely."""
+    """Verbs, adjectives, and nouns that 하다 and 되다 make verbs of, each kind as likely."""
     of_verbs = _endings("stem", "verb", "open", "eu")
     of_adjectives = _endings("stem", "adjective", "open", "eu")
-    verbs = _stems("verbs")
-    adjectives = _stems("adjectives")
+    verbs = _draw_stems(rng, "verbs", count)
+    adjectives = _draw_stems(rng, "adjectives", count)
     deeds = entries_of(_data()["deeds"])
     words = []
-    for _ in range(count):
+    for verb, adjective in zip(verbs, adjectives, strict=True):
         kind = rng.randrange(4)
         if kind == 0:
-            (stem, change), endings = rng.choice(adjectives), of_adjectives
+            (stem, change), endings = adjective, of_adjectives
         elif kind == 1:
-            (stem, change), endings = rng.choice(verbs), of_verbs
+            (stem, change), endings = verb, of_verbs
         else:
             stem = rng.choice(deeds) + ("하" if kind == 2 else "되")
             change, endings = "", of_verbs
         words.append(inflected(stem, change, *rng.choice(endings)))
     return words
+
+
+def _draw_stems(rng: random.Random, name: str, count: int) -> list[tuple[str, str]]:
+    """Stems of a list and what is irregular of each, frequent ones more often."""
+    stems = _stems(name)
+    frequencies = (_frequencies().get(stem, 0.0) for stem, _ in stems)
+    shares = [
+        min(max(each, _FEWEST_OF_STEM), _MOST_OF_STEM) ** _FLATNESS
+        for each in frequencies
+    ]
+    return rng.choices(stems, shares, k=count)
 
 
 def _endings(*names: str) -> list[tuple[str, str]]:

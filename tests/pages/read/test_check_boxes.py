@@ -145,10 +145,14 @@ def test_dark_boxes_with_a_light_tick_are_ticked(font):
     assert states(image, lines) == list(STATES)
 
 
-def test_solid_squares_are_no_boxes(font):
+@pytest.mark.parametrize("noise", [0.0, 6.0])
+def test_solid_squares_are_no_boxes(font, noise):
     image, lines = draw_form(font)
     pen = ImageDraw.Draw(image)
     for row in range(len(STATES)):
         top = 24 + 48 * row
-        pen.rectangle((24, top + 4, 24 + 19, top + 24), "black")
-    assert states(image, lines) == []
+        pen.rectangle((24, top + 4, 24 + 19, top + 24), "#333333")
+    random = np.random.default_rng(0)
+    pixels = np.asarray(image) + random.normal(0, noise, (*image.size[::-1], 1))
+    scan = Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
+    assert states(scan, lines) == []

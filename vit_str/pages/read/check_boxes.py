@@ -201,10 +201,11 @@ def _is_ticked(gray: UInt8[np.ndarray, "row column"]) -> bool | None:
     light = float(np.percentile(values, _LIGHT))
     sides = [_side(np.rot90(values, turns), light) for turns in range(4)]
     inset = max(depth for _, depth in sides)
-    if 2 * inset < min(values.shape):
-        dark = float(np.mean([shade for shade, _ in sides]))
+    dark = float(np.mean([shade for shade, _ in sides]))
+    # Of a solid square in a scan, noise is no lighter inside
+    if 2 * inset < min(values.shape) and light - dark >= _DARKER:
         inside = values[inset:-inset, inset:-inset]
-        return light - dark >= _DARKER and _share(inside, dark, light) > _TICK
+        return _share(inside, dark, light) > _TICK
     # Dark, as of screens, with a light tick
     inset = round(_SOLID * min(values.shape))
     inside = values[inset:-inset, inset:-inset]

@@ -1,6 +1,6 @@
 """Doubtful words of lines, which a reader of words reads again."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -9,6 +9,7 @@ from vit_str.pages.read.lines import Line, is_old_print, is_print
 from vit_str.pages.read.pieces import Piece, joined
 from vit_str.pages.read.settling import MarkStyle, settled, with_apostrophes
 from vit_str.pages.read.underscores import LOW_LINE, is_same_without_low_lines
+from vit_str.scripts.evidence import log_odds_of_others
 from vit_str.scripts.thresholds import SURE
 from vit_str.words.reader import Reader
 
@@ -18,7 +19,10 @@ _HEADSTART = 1.1
 
 
 def with_doubtful_words_again(
-    lines: Sequence[Line], boxes: bool, is_constrained: bool
+    lines: Sequence[Line],
+    boxes: bool,
+    is_constrained: bool,
+    places: Collection[int] | None = None,
 ) -> list[Line]:
     """Lines whose doubtful words are as the surer of both of its readers reads them.
 
@@ -26,6 +30,7 @@ def with_doubtful_words_again(
         lines: of a page.
         boxes: say where every character of them is.
         is_constrained: only some texts are allowed, and only readers of words know which.
+        places: of the lines whose words are read again; None for all.
     """
     renewed = list(lines)
     if is_old_print(lines) and not is_constrained:
@@ -40,7 +45,11 @@ def with_doubtful_words_again(
             continue
         if are_of_print and reader.effort != "careful":
             reader = reader.without_augmentation()
-        own = {n: line for n, line in enumerate(lines) if line.readers is readers}
+        own = {
+            place: line
+            for place, line in enumerate(lines)
+            if line.readers is readers and (places is None or place in places)
+        }
         again = _read_again(reader, list(own.values()), style, boxes)
         for place, line in zip(own, again, strict=True):
             renewed[place] = line
@@ -56,11 +65,14 @@ def _read_again(
     renewed = []
     for line in lines:
         surest = []
+        seen = []
         for piece, reading in line.words:
             if _is_doubtful(reader, reading):
-                reading = _surer(reader, reading, next(again), style)
+                seen.append(next(again))
+                reading = _surer(reader, reading, seen[-1], style)
             surest.append((piece, with_apostrophes(reading, style)))
-        renewed.append(replace(line, words=tuple(surest)))
+        of_others = log_odds_of_others(seen)
+        renewed.append(replace(line, words=tuple(surest), of_others=of_others))
     return renewed
 
 

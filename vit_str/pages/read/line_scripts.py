@@ -12,6 +12,7 @@ from vit_str.pages.read.lines import Line, PageReaders, read_lines
 from vit_str.scripts.evidence import (
     are_mostly_unknown,
     is_surer,
+    probably_of_other,
     sees_other_script,
     surest,
 )
@@ -61,6 +62,41 @@ class ScriptReaders:
             return (self.own,)
         return readers
 
+    def with_lines_of_others(
+        self, lines: Sequence[Line], image: Image.Image
+    ) -> tuple[list[Line], list[int]]:
+        """Lines, of which those whose doubtful words show another script go to the surest reader.
+
+        The longest lines do not tell of a Korean address on an English page, nor of Korean text
+        around lines of code.
+
+        Args:
+            lines: of a page, their doubtful words read again.
+            image: the page.
+
+        Returns:
+            The lines, and the places of those that have gone to other readers.
+        """
+        renewed = list(lines)
+        if self.language is not None:
+            return renewed, []
+        asked = {n: line for n, line in enumerate(lines) if line.of_others}
+        unasked = sum(line.readers is self.own for line in lines) - len(asked)
+        moved = set()
+        for number, open_readers in enumerate(self.others):
+            log_odds = [line.of_others[number] for line in asked.values()]
+            probable = probably_of_other(log_odds, unasked)
+            places = [list(asked)[place] for place in probable]
+            if not places:
+                continue
+            again = _read_as_turned(open_readers(), image, [lines[n] for n in places])
+            believed = _surest([renewed[n] for n in places], [again])
+            for place, line in zip(places, believed, strict=True):
+                if line is not renewed[place]:
+                    renewed[place] = line
+                    moved.add(place)
+        return renewed, sorted(moved)
+
     def _may_be_of_other_script(self, lines: Sequence[Line]) -> bool:
         """Whether to read lines by other readers too: asked for, doubtful, or no words."""
         if self.language is not None or _confidence(lines) < DOUBTFUL:
@@ -80,6 +116,19 @@ def read_by_surest(
     lines = read_lines(first, image, found, quarters)
     again = [read_lines(each, image, found, quarters) for each in others]
     return _surest(lines, again)
+
+
+def _read_as_turned(
+    readers: PageReaders, image: Image.Image, lines: Sequence[Line]
+) -> list[Line]:
+    """Lines as other readers read them in the same directions."""
+    again: dict[int, Line] = {}
+    for quarters in {line.quarters for line in lines}:
+        places = [n for n, line in enumerate(lines) if line.quarters == quarters]
+        around = [lines[place].quadrilateral for place in places]
+        read = read_lines(readers, image, around, quarters)
+        again |= dict(zip(places, read, strict=True))
+    return [again[place] for place in range(len(lines))]
 
 
 def _surest(own: Sequence[Line], others: Sequence[Sequence[Line]]) -> list[Line]:

@@ -35,6 +35,8 @@ class Line:
             read at first one with an empty text, if nothing was read.
         readers: that have read it.
         whole: the reading of all of it, as it was cut into words.
+        of_others: for each reader of other scripts, what its doubtful words speak for these, see
+            `vit_str.scripts.evidence.log_odds_of_others`; empty if they were not asked.
     """
 
     quadrilateral: Quadrilateral
@@ -42,6 +44,7 @@ class Line:
     words: tuple[Read, ...]
     readers: PageReaders
     whole: Reading
+    of_others: tuple[float, ...] = ()
 
     @property
     def readings(self) -> list[Reading]:
