@@ -30,6 +30,7 @@ from vit_str.pages.find.detection import (
     open_detector,
 )
 from vit_str.pages.find.geometry import Quadrilateral, rectangle, side_lengths
+from vit_str.pages.find.low_lines import with_low_lines_beside
 from vit_str.pages.find.rules import find_rules
 from vit_str.pages.page import Page
 from vit_str.pages.read.check_boxes import CheckBox
@@ -134,6 +135,8 @@ class PageReader:
         boxes: bool,
     ) -> Page:
         """The words of a picture whose lines are found."""
+        if not self.reader.is_constrained:  # to texts without low lines
+            found = with_low_lines_beside(image, found)
         lines, direction = self._read_lines(image, found)
         lines, check_boxes = self._corrected(lines, image)
         lines = with_doubtful_words_again(lines, boxes, self.reader.is_constrained)
