@@ -42,6 +42,7 @@ from vit_str.pages.read.line_corrections import (
 )
 from vit_str.pages.read.line_scripts import ScriptReaders, in_one_script
 from vit_str.pages.read.lines import Line, PageReaders
+from vit_str.pages.read.lone_digits import with_lone_digits
 from vit_str.pages.read.reading_order import in_reading_order, with_quotes_and_elisions
 from vit_str.pages.read.shapes import shapes_on
 from vit_str.pages.read.sure_words import (
@@ -180,6 +181,7 @@ class PageReader:
         readings = chain.from_iterable(line.readings for line in lines)
         unread = sum(reading.is_left_out for reading in readings)
         if not self.reader.is_constrained:
+            lines = with_lone_digits(lines)
             lines = in_one_script(lines, self.reader.language)
         if is_unreadable(lines, self.minimum_confidence):
             return [], unread + sum(len(line.words) for line in lines)
