@@ -30,12 +30,12 @@ from vit_str.pages.find.detection import (
     open_detector,
 )
 from vit_str.pages.find.geometry import Quadrilateral, rectangle, side_lengths
-from vit_str.pages.find.low_lines import with_low_lines_beside
 from vit_str.pages.find.rules import find_rules
 from vit_str.pages.page import Page
 from vit_str.pages.read.check_boxes import CheckBox
 from vit_str.pages.read.doubtful_words import with_doubtful_words_again
 from vit_str.pages.read.line_corrections import (
+    with_blanks,
     with_true_spaces,
     without_check_boxes,
     without_strikes,
@@ -136,8 +136,6 @@ class PageReader:
         boxes: bool,
     ) -> Page:
         """The words of a picture whose lines are found."""
-        if not self.reader.is_constrained:  # to texts without low lines
-            found = with_low_lines_beside(image, found)
         lines, direction = self._read_lines(image, found)
         lines, check_boxes = self._corrected(lines, image)
         lines = with_doubtful_words_again(lines, boxes, self.reader.is_constrained)
@@ -174,7 +172,7 @@ class PageReader:
             return list(map(without_strikes, lines)), []
         lines, check_boxes = without_check_boxes(lines, image)
         without = map(without_strikes, lines)
-        return list(map(with_true_spaces, without)), check_boxes
+        return with_blanks(list(map(with_true_spaces, without)), image), check_boxes
 
     def _without_doubt(self, lines: Sequence[Line]) -> tuple[list[Line], int]:
         """Lines with the words that are text, and how many are in scripts that nobody reads."""

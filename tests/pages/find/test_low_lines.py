@@ -11,6 +11,11 @@ SIZE = 24
 TOP = 40
 
 
+def lines_of(image, found):
+    """Lines that reach over low lines."""
+    return [each.quadrilateral for each in with_low_lines_beside(image, found)]
+
+
 class Page:
     """A page with one row of text, and the lines that a detector finds in it."""
 
@@ -30,7 +35,7 @@ class Page:
 
     def sides(self, *parts):
         """The left and right sides of the lines, from the left."""
-        lines = with_low_lines_beside(self.image, [self.line(part) for part in parts])
+        lines = lines_of(self.image, [self.line(part) for part in parts])
         return sorted((line[:, 0].min(), line[:, 0].max()) for line in lines)
 
     def end(self, part):
@@ -53,6 +58,12 @@ def test_lines_on_both_sides_of_a_blank_become_one(matplotlib_fonts):
     assert (left, right) == pytest.approx((47, page.end("agree.") + 3))
 
 
+def test_a_line_with_a_space_before_it_stays_a_line(matplotlib_fonts):
+    page = Page(matplotlib_fonts, "Amount ________  only")
+    (_, right), (left, _) = page.sides("Amount", "only")
+    assert page.end("Amount ________") - 1 <= right <= left
+
+
 def test_a_line_behind_a_blank_that_is_far_stays_a_line(matplotlib_fonts):
     page = Page(matplotlib_fonts, "Name ________          Date ________")
     (_, right), (left, end) = page.sides("Name", "Date")
@@ -71,7 +82,7 @@ def test_low_lines_of_a_name_are_in_its_line(matplotlib_fonts):
 def test_a_long_blank_beside_a_tilted_line_stays_in_its_box(matplotlib_fonts):
     page = Page(matplotlib_fonts, "Name: ____________________")
     tilted = page.line("Name:") + np.array([[0, -1], [0, 1], [0, 1], [0, -1]])
-    [line] = with_low_lines_beside(page.image, [tilted])
+    [line] = lines_of(page.image, [tilted])
     assert np.ptp(line[:2, 1]) < 1
 
 
@@ -79,7 +90,7 @@ def test_a_long_blank_beside_a_tilted_line_stays_in_its_box(matplotlib_fonts):
 def test_other_lines_stay(text, matplotlib_fonts):
     page = Page(matplotlib_fonts, text)
     line = page.line(text)
-    assert with_low_lines_beside(page.image, [line])[0] is line
+    assert lines_of(page.image, [line])[0] is line
 
 
 @pytest.mark.parametrize(
@@ -97,18 +108,43 @@ def test_rules_and_frames_are_no_low_lines(strokes, matplotlib_fonts):
     for stroke in strokes:
         page.pen.line(stroke, "black", 2)
     line = page.line("Name:")
-    assert with_low_lines_beside(page.image, [line])[0] is line
+    assert lines_of(page.image, [line])[0] is line
+
+
+def test_a_line_of_a_form_that_a_scan_breaks_is_no_blank(matplotlib_fonts):
+    page = Page(matplotlib_fonts, "Name:")
+    for left in range(140, 500, 30):
+        page.pen.line((left, TOP + 28, left + 23, TOP + 28), "black", 2)
+    line = page.line("Name:")
+    assert lines_of(page.image, [line])[0] is line
+
+
+def test_a_stroke_that_goes_on_below_the_next_line_is_no_blank(matplotlib_fonts):
+    page = Page(matplotlib_fonts, "Name:        ")
+    page.pen.line((140, TOP + 28, 270, TOP + 28), "black", 2)
+    lines = [page.line("Name:"), rectangle(250, TOP, 400, TOP + 31)]
+    assert lines_of(page.image, lines) == lines
 
 
 def test_a_blank_that_is_written_on_is_none(matplotlib_fonts):
     page = Page(matplotlib_fonts, "Name:  ____________")
     page.pen.text((page.end("Name:  "), TOP - 1), "John Smith", "black", page.font)
     line = page.line("Name:")
-    assert with_low_lines_beside(page.image, [line])[0] is line
+    assert lines_of(page.image, [line])[0] is line
+
+
+def test_a_line_says_of_which_it_is_made(matplotlib_fonts):
+    page = Page(matplotlib_fonts, "I, ________, agree.   and")
+    found = [page.line(part) for part in ("and", ", agree.", "I,")]
+    first, second = with_low_lines_beside(page.image, found)
+    assert first.places == (0,)
+    assert not first.is_longer
+    assert second.places == (2, 1)
+    assert second.is_longer
 
 
 def test_upright_lines_and_pages_without_lines_stay(matplotlib_fonts):
     page = Page(matplotlib_fonts, "____")
     upright = rectangle(20, 10, 45, 150)
-    assert with_low_lines_beside(page.image, [upright]) == [upright]
-    assert with_low_lines_beside(page.image, []) == []
+    assert lines_of(page.image, [upright]) == [upright]
+    assert lines_of(page.image, []) == []

@@ -1,13 +1,14 @@
 """Low lines beside lines of text, which detectors leave out: ends of names, blanks of forms.
 
 A line reaches over a stroke that goes on at its foot where it ends, with nothing above; two lines
-become one where such a stroke goes from one to the other.
+become one where such a stroke goes from one into the other, as with a comma behind it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from PIL import Image
 from vit_str.pages.find.geometry import Quadrilateral, rectangle, side_lengths
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, UInt8
+    from jaxtyping import Bool, Float, Int, UInt8
 
 _SEEN_HEIGHT = 36  # pixels of lines to which large pictures are reduced
 _WINDOW = 31  # pixels around one that it is compared with
@@ -24,10 +25,14 @@ _DARKER = 12  # shades of 255 by which a stroke is darker than their mean, at le
 _STEEPEST = 0.1  # rise over run up to which a line is level
 # Of a stroke, over the height of lines
 _SHORTEST = 0.3
-_LONGEST = 30.0
+_LONGEST = 15.0  # longer ones are rules, as beside headings
 _THICKEST = 0.14
 _ABOVE = 0.5  # it, where nothing is
 _BELOW = 0.15
+_CLOSED = 0.12  # gap in it that a drawing leaves
+# Gap that a scan leaves in a longer one, and how much higher or lower the other part is
+_BROKEN = 0.5
+_STEP = 0.1
 _INK = 0.03  # share of that, up to which it is nothing
 # Height of ink above an end of it, and below, from which on it is of a frame
 _FRAME = (1.2, 0.4)
@@ -36,6 +41,7 @@ _FOOT = (0.6, 1.15)  # of its line, from the top, where its middle is
 _FARTHEST = 1.2
 _FARTHEST_BEFORE = 0.45
 _NEAR = 0.12  # the end of its line that it ends at, or beyond that
+_MOST_WITHIN = 0.3  # of the line behind it, that it reaches below
 _ROOM = 0.5  # behind it, for a mark
 _MARGIN = 0.15  # below it and in front of it
 
@@ -54,6 +60,20 @@ class _Stroke(NamedTuple):
     slope: float
 
 
+class Reaching(NamedTuple):
+    """A line that may reach over low lines.
+
+    Attributes:
+        quadrilateral: around it, upright.
+        places: of the lines that it is made of, from the left; one if it is as it was found.
+        is_longer: whether it reaches over a low line.
+    """
+
+    quadrilateral: Quadrilateral
+    places: tuple[int, ...]
+    is_longer: bool
+
+
 class _Place(NamedTuple):
     """Where a stroke is in the frame of a line, over its height."""
 
@@ -66,19 +86,20 @@ class _Place(NamedTuple):
 
 def with_low_lines_beside(
     image: Image.Image, found: Sequence[Quadrilateral]
-) -> list[Quadrilateral]:
+) -> list[Reaching]:
     """Lines that reach over the low lines at their ends; as they are without OpenCV.
 
     Args:
         image: in RGB.
         found: its lines, upright.
     """
-    level = [line for line in found if _is_level(line)]
+    lines = [Reaching(line, (place,), False) for place, line in enumerate(found)]
+    level = [line for line in lines if _is_level(line.quadrilateral)]
     if not level or find_spec("cv2") is None:
-        return list(found)
-    others = [line for line in found if not _is_level(line)]
-    height = float(np.median([side_lengths(line)[1] for line in level]))
-    for stroke in sorted(_strokes(image, height)):
+        return lines
+    heights = [side_lengths(line.quadrilateral)[1] for line in level]
+    others = [line for line in lines if not _is_level(line.quadrilateral)]
+    for stroke in sorted(_strokes(image, float(np.median(heights)))):
         level = _reaching_over(stroke, level)
     return [*level, *others]
 
@@ -88,11 +109,17 @@ def _is_level(line: Quadrilateral) -> bool:
     return bool(abs(y) <= _STEEPEST * x)
 
 
-def _reaching_over(stroke: _Stroke, lines: list[Quadrilateral]) -> list[Quadrilateral]:
+def _reaching_over(stroke: _Stroke, reaching: list[Reaching]) -> list[Reaching]:
     """Lines, of which the one or two that a stroke is beside reach over it."""
+    lines = [each.quadrilateral for each in reaching]
     first, last = _behind_which(stroke, lines), _before_which(stroke, lines)
     if first is None and last is None:
-        return lines
+        return reaching
+    if any(_is_written_on(stroke, line) for line in lines):
+        return reaching
+    if first is not None and last is not None:
+        is_in_both = _place(stroke, lines[last]).end >= 0
+        last = last if is_in_both else None
     beside = [place for place in (first, last) if place is not None]
     joined = [lines[place] for place in beside]
     kept = [line for place, line in enumerate(lines) if place not in beside]
@@ -107,7 +134,16 @@ def _reaching_over(stroke: _Stroke, lines: list[Quadrilateral]) -> list[Quadrila
         stroke.right + behind,
         stroke.bottom + _MARGIN * height,
     )
-    return [*kept, _around(np.concatenate([*joined, around]), along)]
+    line = _around(np.concatenate([*joined, around]), along)
+    places = chain.from_iterable(reaching[place].places for place in beside)
+    others = [each for n, each in enumerate(reaching) if n not in beside]
+    return [*others, Reaching(line, tuple(places), True)]
+
+
+def _is_written_on(stroke: _Stroke, line: Quadrilateral) -> bool:
+    """Whether a line begins above a stroke, as what is written on it."""
+    place = _place(stroke, line)
+    return place.is_at_foot and place.start < 0 and place.end > _MOST_WITHIN
 
 
 def _measured(
@@ -184,17 +220,33 @@ def _strokes(image: Image.Image, height: float) -> Iterator[_Stroke]:
     height *= scale
     run = np.ones((1, max(4, round(_SHORTEST * height))), np.uint8)
     level = cv2.morphologyEx(ink, cv2.MORPH_OPEN, run)
+    gap = np.ones((1, 1 + round(_CLOSED * height)), np.uint8)
+    level = cv2.morphologyEx(level, cv2.MORPH_CLOSE, gap)
     _, labels, boxes, _ = cv2.connectedComponentsWithStats(level)
-    for number, found in enumerate(boxes[1:].tolist(), 1):
+    thickest = max(3.0, _THICKEST * height)
+    for number, found in enumerate(boxes.tolist()):
         left, top, width, thickness, pixels = found
-        is_thin = pixels <= max(3.0, _THICKEST * height) * width
-        is_flat = thickness <= max(3.0, _THICKEST * height) + _STEEPEST * width
-        if not is_thin or not is_flat or width > _LONGEST * height:
+        is_thin = pixels <= thickest * width
+        is_flat = thickness <= thickest + _STEEPEST * width
+        if not number or not is_thin or not is_flat or width > _LONGEST * height:
             continue
         box = left, top, left + width, top + thickness
-        if _stands_free(ink > 0, box, height):
+        is_free = _stands_free(ink > 0, box, height)
+        if is_free and not _is_broken(number, boxes, height):
             inside = labels[top : top + thickness, left : left + width] == number
             yield _Stroke(*(side / scale for side in box), _slope(inside))
+
+
+def _is_broken(number: int, boxes: Int[np.ndarray, "run 5"], height: float) -> bool:
+    """Whether a run of ink goes on behind a gap, as a line of a form that is scanned."""
+    left, top, width, thickness, _ = boxes.T
+    right = left + width
+    gaps = np.maximum(left[number] - right, left - right[number])
+    middles = top + thickness / 2
+    is_level = np.abs(middles - middles[number]) <= max(1.0, _STEP * height)
+    is_near = (gaps > 0) & (gaps <= _BROKEN * height) & is_level
+    is_near[0] = False  # what is around all of them
+    return bool(is_near.any())
 
 
 def _slope(stroke: Bool[np.ndarray, "row column"]) -> float:
