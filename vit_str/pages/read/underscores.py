@@ -49,6 +49,7 @@ _UNDER_LETTERS = 0.6
 _BROKEN = 0.5  # share of such a line that a scan leaves
 # Of the height of a strip: below that an f does not lean over what follows
 _SMALL = 0.3
+_HIGH = 0.12  # above which is no bar of a T behind it
 _LOWEST = 0.92  # below which are other lines
 _GAP = 0.25  # between low lines that touch each other nearly, over the height of small letters
 _DASHES = frozenset("-–—")  # which a reader may take a low line for
@@ -197,6 +198,7 @@ def _strokes(dark: Bool[np.ndarray, "row column"], size: float) -> list[_Stroke]
     foot = dark[round(_FOOT * height) :]
     lowest = round(_LOWEST * height)
     inked = np.flatnonzero(dark[round(_SMALL * height) : lowest].any(0))
+    inked_behind = np.flatnonzero(dark[round(_HIGH * height) : lowest].any(0))
     found = []
     for start, end in runs(is_white):
         parts = [
@@ -210,7 +212,7 @@ def _strokes(dark: Bool[np.ndarray, "row column"], size: float) -> list[_Stroke]
             if left < 2 or right > width - 2:
                 continue  # cut by the end of the strip: a line to write on
             before = inked[inked < left]
-            behind = inked[inked >= right]
+            behind = inked_behind[inked_behind >= right]
             white_before = left - int(before[-1]) - 1 if len(before) else width
             white_behind = int(behind[0]) - right if len(behind) else width
             found.append(_Stroke(left, right, white_before, white_behind))
