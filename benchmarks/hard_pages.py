@@ -404,7 +404,7 @@ def signs(chance: random.Random) -> Drawn:
     while _length(sheet, longest, room, size + 1) < 0.8 * width and 8 * size < width:
         size += 1
     for row, text in enumerate(lines):
-        y = (row + 0.7) * width // 7
+        y = (row + 0.35) * width // 7
         _spaced(sheet, y, text, room, size, ink)
     sheet.image = sheet.image.rotate(
         chance.uniform(-5, 5), Image.Resampling.BICUBIC, fillcolor="gray"
