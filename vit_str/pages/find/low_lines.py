@@ -17,7 +17,7 @@ from PIL import Image
 from vit_str.pages.find.geometry import Quadrilateral, rectangle, side_lengths
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, Int, UInt8
+    from jaxtyping import Bool, Float, UInt8
 
 _SEEN_HEIGHT = 36  # pixels of lines to which large pictures are reduced
 _WINDOW = 31  # pixels around one that it is compared with
@@ -224,29 +224,26 @@ def _strokes(image: Image.Image, height: float) -> Iterator[_Stroke]:
     level = cv2.morphologyEx(level, cv2.MORPH_CLOSE, gap)
     _, labels, boxes, _ = cv2.connectedComponentsWithStats(level)
     thickest = max(3.0, _THICKEST * height)
-    for number, found in enumerate(boxes.tolist()):
-        left, top, width, thickness, pixels = found
+    free = []
+    for number, (left, top, width, thickness, pixels) in enumerate(boxes.tolist()):
         is_thin = pixels <= thickest * width
         is_flat = thickness <= thickest + _STEEPEST * width
         if not number or not is_thin or not is_flat or width > _LONGEST * height:
             continue
         box = left, top, left + width, top + thickness
-        is_free = _stands_free(ink > 0, box, height)
-        if is_free and not _is_broken(number, boxes, height):
+        if _stands_free(ink > 0, box, height):
             inside = labels[top : top + thickness, left : left + width] == number
-            yield _Stroke(*(side / scale for side in box), _slope(inside))
+            free.append(_Stroke(*(side / scale for side in box), _slope(inside)))
+    for stroke in free:
+        if not any(_is_broken(stroke, other, height / scale) for other in free):
+            yield stroke
 
 
-def _is_broken(number: int, boxes: Int[np.ndarray, "run 5"], height: float) -> bool:
-    """Whether a run of ink goes on behind a gap, as a line of a form that is scanned."""
-    left, top, width, thickness, _ = boxes.T
-    right = left + width
-    gaps = np.maximum(left[number] - right, left - right[number])
-    middles = top + thickness / 2
-    is_level = np.abs(middles - middles[number]) <= max(1.0, _STEP * height)
-    is_near = (gaps > 0) & (gaps <= _BROKEN * height) & is_level
-    is_near[0] = False  # what is around all of them
-    return bool(is_near.any())
+def _is_broken(stroke: _Stroke, other: _Stroke, height: float) -> bool:
+    """Whether a stroke goes on as another one, as lines of forms do that are scanned."""
+    gap = max(other.left - stroke.right, stroke.left - other.right)
+    apart = abs(other.top + other.bottom - stroke.top - stroke.bottom) / 2
+    return 0 < gap <= _BROKEN * height and apart <= _STEP * height
 
 
 def _slope(stroke: Bool[np.ndarray, "row column"]) -> float:

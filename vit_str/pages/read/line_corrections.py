@@ -66,7 +66,7 @@ def with_true_spaces(line: Line) -> Line:
 def with_blanks(lines: Sequence[Line], image: Image.Image) -> list[Line]:
     """Lines with the low lines beside them, which detectors leave out.
 
-    A line that reaches over them is believed if it has the same letters and digits as without: what
+    A line that reaches over them is believed if it has the same words as without: what
     stands in a form on its lines makes the lines of it unsure.
 
     Args:
@@ -83,7 +83,7 @@ def with_blanks(lines: Sequence[Line], image: Image.Image) -> list[Line]:
         own = [lines[n] for n in joined]
         [read] = read_lines(own[0].readers, image, [each.quadrilateral], 0)
         again = with_true_spaces(read)
-        if LOW_LINE in again.whole.text and _signs([again]) == _signs(own):
+        if LOW_LINE in again.whole.text and _words([again]) == _words(own):
             for n in joined:
                 renewed[n] = None
             renewed[joined[0]] = again
@@ -95,7 +95,8 @@ def _may_reach(line: Line) -> bool:
     return not line.quarters and not line.words[0][0].strip.strikes
 
 
-def _signs(lines: Sequence[Line]) -> list[str]:
-    """The letters and digits of lines."""
-    text = "".join(line.whole.text for line in lines)
-    return list(filter(str.isalnum, text))
+def _words(lines: Sequence[Line]) -> list[str]:
+    """The words of lines, without marks and low lines."""
+    text = " ".join(line.whole.text for line in lines)
+    words = ("".join(filter(str.isalnum, word)) for word in text.split())
+    return list(filter(None, words))
