@@ -36,7 +36,7 @@ _UNSEEN_SPACE = 0.8
 _SPACE_OF_BLANK = 0.3
 _SPACE_BEFORE_MARK = 0.8  # which there mostly is none before
 _MARKS = frozenset(".,;:")
-_BLANK = 2.5  # low lines from which on they are one
+_BLANK = 2.3  # low lines from which on they are one
 _WIDTH = 1.1  # of a low line
 # Low lines that a stroke may be wider or narrower than a reader sees; at the ends of a name, where
 # there often are two, less
