@@ -233,7 +233,8 @@ def _strokes(image: Image.Image, height: float) -> Iterator[_Stroke]:
         box = left, top, left + width, top + thickness
         if _stands_free(ink > 0, box, height):
             inside = labels[top : top + thickness, left : left + width] == number
-            free.append(_Stroke(*(side / scale for side in box), _slope(inside)))
+            sides = [side / scale for side in box]
+            free.append(_Stroke(sides[0], sides[1], sides[2], sides[3], _slope(inside)))
     for stroke in free:
         if not any(_is_broken(stroke, other, height / scale) for other in free):
             yield stroke
