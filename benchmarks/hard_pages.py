@@ -274,6 +274,194 @@ def low_lines(chance: random.Random) -> Drawn:
     return sheet.drawn()
 
 
+def low_ends(chance: random.Random) -> Drawn:
+    """Names with low lines before and behind them, one or two, in a face of source."""
+    sheet = Sheet(chance, 640, 420)
+    sheet.font = _font(sheet, "DejaVuSansMono.ttf", "DejaVuSans.ttf")
+
+    def name() -> str:
+        lines = chance.choice(("_ ", "__ ", "__ __", "_ _", " _")).split(" ")
+        return chance.choice(ITEMS.lower().split()).join(lines)
+
+    for row in range(8):
+        text = chance.choice(
+            (
+                f"{name()} and {name()}",
+                f"def {name()}(self):",
+                f"self.{name()} = {name()}",
+                f"from . import {name()}",
+                name(),
+            )
+        )
+        sheet.write(30, 30 + row * 46, text)
+    return sheet.drawn()
+
+
+def blanks(chance: random.Random) -> Drawn:
+    """A form: lines to write on behind labels, in brackets and before marks."""
+    sheet = Sheet(chance, 640, 460)
+    names = ("Name", "Date", "Address", "City", "Phone", "Title", "Company", "Total")
+
+    def blank(least: int = 3, most: int = 16) -> str:
+        return "_" * chance.randint(least, most)
+
+    forms = (
+        lambda: f"{chance.choice(names)}: {blank()}",
+        lambda: f"{chance.choice(names)} {blank()} {chance.choice(names)} {blank()}",
+        lambda: f"I, {blank()}, agree.",
+        lambda: f"{chance.choice(names)}: ( {blank(3, 4)} ) {blank(5, 9)}",
+        lambda: f"{chance.choice(names)} $ {blank()} only",
+        lambda: (
+            f"{chance.randint(1, 9)}. The {chance.choice(ITEMS.split())} is {blank()}."
+        ),
+        lambda: f"Yes {blank(2, 4)} No {blank(2, 4)}",
+    )
+    for row in range(8):
+        sheet.write(30, 30 + row * 50, chance.choice(forms)())
+    return sheet.drawn()
+
+
+def struck_words(chance: random.Random) -> Drawn:
+    """Words with a stroke through them, among others and beside words with a line below."""
+    sheet = Sheet(chance, 640, 440)
+    thickness = chance.choice((1, 2, 2))
+    for row in range(8):
+        words = chance.sample((ITEMS + " " + NAMES).split(), 3)
+        words += [f"{chance.uniform(1, 999):.2f}", f"{chance.randint(10, 999)}"]
+        chance.shuffle(words)
+        first = chance.randint(0, 3)
+        struck = range(first, first + chance.choice((1, 1, 2)))
+        is_struck = chance.random() < 0.7
+        _struck_line(sheet, 30 + row * 46, words, struck, is_struck, thickness)
+    return sheet.drawn()
+
+
+def _struck_line(
+    sheet: Sheet,
+    y: float,
+    words: list[str],
+    struck: range,
+    is_struck: bool,
+    thickness: int,
+) -> None:
+    """Words in a row with a stroke through some of them, or below them."""
+    x = 30.0
+    ends = []
+    for word in words:
+        sheet.pen.text((x, y), word, "black", sheet.font, "ls")
+        ends.append((x, x + sheet.font.getlength(word)))
+        x = ends[-1][1] + sheet.font.getlength(" ")
+    left, right = ends[struck.start][0], ends[min(struck.stop, len(ends)) - 1][1]
+    height = y - 0.27 * sheet.size if is_struck else y + 0.12 * sheet.size
+    sheet.pen.line((left, height, right, height), "black", thickness)
+    if is_struck:
+        words = list(words)
+        last = min(struck.stop, len(words)) - 1
+        words[struck.start] = f"~~{words[struck.start]}"
+        words[last] = f"{words[last]}~~"
+    sheet.words += words
+    sheet.texts.append(" ".join(words))
+
+
+def underlined(chance: random.Random) -> Drawn:
+    """Text with a line below it that runs through the feet of its letters."""
+    sheet = Sheet(chance, 640, 400)
+    words = ("gypsy", "quay", "page", "Typing", "jumpy", "copy", "apply", "pay", "joy")
+    thickness = chance.choice((1, 2))
+    below = chance.uniform(0.08, 0.16) * sheet.size
+    for row in range(7):
+        text = " ".join(
+            (
+                *chance.sample(words, 2),
+                str(chance.choice((99, 92, 66, 9, 26, 199, 2019, 62))),
+                *chance.sample(words, 1),
+                str(chance.choice((99, 92, 66, 9, 26, 199, 2019, 62))),
+            )
+        )
+        y = 40 + row * 48
+        sheet.write(30, y, text, "ls")
+        end = 30 + sheet.font.getlength(text)
+        sheet.pen.line((30, y + below, end, y + below), "black", thickness)
+    return sheet.drawn()
+
+
+def signs(chance: random.Random) -> Drawn:
+    """A plate with names that have hyphens, some with room around them, some at ends of lines."""
+    width = chance.randint(280, 620)
+    ground, ink = chance.choice(
+        (("black", "white"), ("#123a7a", "white"), ("#efe7c8", "#402010"))
+    )
+    sheet = Sheet(chance, width, width // 2)
+    sheet.pen.rectangle((8, 8, width - 8, width // 2 - 8), ground, "gray", 3)
+    lines = []
+    for _ in range(2):
+        first, second = chance.sample(NAMES.upper().split(), 2)
+        lines.append(chance.choice((f"{first}-{second}", f"{first}-", first.title())))
+    lines.append("{}-{}".format(*chance.sample(NAMES.upper().split(), 2)))
+    longest = max(lines, key=len)
+    room = chance.choice((0.0, 0.1, 0.18))
+    size = 12
+    while _length(sheet, longest, room, size + 1) < 0.8 * width and 8 * size < width:
+        size += 1
+    for row, text in enumerate(lines):
+        y = (row + 0.35) * width // 7
+        _spaced(sheet, y, text, room, size, ink)
+    sheet.image = sheet.image.rotate(
+        chance.uniform(-5, 5), Image.Resampling.BICUBIC, fillcolor="gray"
+    )
+    return sheet.drawn()
+
+
+def _spaced(
+    sheet: Sheet, y: float, text: str, room: float, size: int, ink: str
+) -> None:
+    """A text in the middle of a sheet with room around its hyphens, over the size of its face."""
+    font = sheet.font.font_variant(size=size)
+    x = (sheet.image.width - _length(sheet, text, room, size)) / 2
+    for letter in text:
+        beside = room * size if letter == "-" else 0.0
+        sheet.pen.text((x + beside, y), letter, ink, font)
+        x += font.getlength(letter) + 2 * beside
+    sheet.words += text.split()
+    sheet.texts.append(text)
+
+
+def _length(sheet: Sheet, text: str, room: float, size: int) -> float:
+    font = sheet.font.font_variant(size=size)
+    return sum(map(font.getlength, text)) + 2 * room * size * text.count("-")
+
+
+def programs(chance: random.Random) -> Drawn:
+    """Lines of source with calls, indices and brackets, and lines of text with brackets."""
+    sheet = Sheet(chance, 700, 460)
+    if chance.random() < 0.6:
+        sheet.font = _font(sheet, "DejaVuSansMono.ttf")
+
+    def name() -> str:
+        return chance.choice(ITEMS.lower().split())
+
+    forms = (
+        lambda: f"{name()}.clear()",
+        lambda: f"{name()} = len({name()})",
+        lambda: f"print({name()}[{chance.randint(0, 9)}], {name()}[1])",
+        lambda: f"if {name()}({name()}) > {chance.randint(0, 99)}:",
+        lambda: f"{name()} = {{'{name()}': [1, {chance.randint(0, 9)}]}}",
+        lambda: f"for {name()} in range({chance.randint(1, 19)}):",
+        lambda: f"{chance.choice(NAMES.split())} (see page {chance.randint(1, 99)})",
+        lambda: f"{chance.choice(ITEMS.split())} ({name()}) and {name()}",
+        lambda: f"return {name()}({name()}(), {name()}())",
+    )
+    for row in range(9):
+        sheet.write(30, 30 + row * 46, chance.choice(forms)())
+    return sheet.drawn()
+
+
+def _font(sheet: Sheet, *names: str) -> ImageFont.FreeTypeFont:
+    """One of some faces of matplotlib in the size of a sheet."""
+    folder = Path(str(sheet.font.path)).parent
+    return ImageFont.truetype(folder / sheet.chance.choice(names), sheet.size)
+
+
 def stamps(chance: random.Random) -> Drawn:
     """Lines of text with a line in the margin that runs upwards or downwards."""
     sheet = Sheet(chance, 760, 520)
@@ -330,6 +518,12 @@ KINDS: dict[str, Callable[[random.Random], Drawn]] = {
         look_alikes,
         identifiers,
         low_lines,
+        low_ends,
+        blanks,
+        struck_words,
+        underlined,
+        signs,
+        programs,
         stamps,
         gutters,
     )

@@ -35,12 +35,14 @@ from vit_str.pages.page import Page
 from vit_str.pages.read.check_boxes import CheckBox, erased
 from vit_str.pages.read.doubtful_words import with_doubtful_words_again
 from vit_str.pages.read.line_corrections import (
+    with_blanks,
     with_true_spaces,
     without_check_boxes,
     without_strikes,
 )
 from vit_str.pages.read.line_scripts import ScriptReaders, in_one_script
 from vit_str.pages.read.lines import Line, PageReaders
+from vit_str.pages.read.lone_digits import with_lone_digits
 from vit_str.pages.read.reading_order import in_reading_order, with_quotes_and_elisions
 from vit_str.pages.read.shapes import shapes_on
 from vit_str.pages.read.sure_words import (
@@ -158,7 +160,7 @@ class PageReader:
             return list(map(without_strikes, lines)), []
         lines, check_boxes = without_check_boxes(lines, image)
         without = map(without_strikes, lines)
-        return list(map(with_true_spaces, without)), check_boxes
+        return with_blanks(list(map(with_true_spaces, without)), image), check_boxes
 
     def _with_lines_of_others(
         self,
@@ -184,6 +186,7 @@ class PageReader:
         readings = chain.from_iterable(line.readings for line in lines)
         unread = sum(reading.is_left_out for reading in readings)
         if not self.reader.is_constrained:
+            lines = with_lone_digits(lines)
             lines = in_one_script(lines, self.reader.language)
         if is_unreadable(lines, self.minimum_confidence):
             return [], unread + sum(len(line.words) for line in lines)

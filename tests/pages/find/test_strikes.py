@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.pages.find.geometry import Strip, rectangle
 from vit_str.pages.find.ink import ink_of
-from vit_str.pages.find.strikes import find_strikes
+from vit_str.pages.find.strikes import Strike, find_strikes, without_strikes
 from vit_str.pages.reader import PageReader
 from vit_str.pages.write.json_rows import page_row
 from vit_str.pages.write.markdown import markdown
@@ -96,6 +97,21 @@ def test_struck_out_words_are_marked_and_read_without_the_stroke(
         word["text"] for word in page_row("a.png", page)["words"] if word["struck"]
     ]
     assert struck == ["12.99"]
+
+
+def test_a_tilted_stroke_leaves_nothing_beside_letters():
+    pixels = np.full((24, 200, 3), 255, np.uint8)
+    pixels[6:20, 60:63] = 0  # a stem, which it crosses
+    pixels[17:19, 190:192] = 0  # a period
+    for column in range(10, 195):
+        top = 11 - column // 80
+        pixels[top : top + 2, column] = 0
+    line = Image.fromarray(pixels)
+    cleaned = without_strikes(line, ink_of(line), [Strike(10, 195, 10, 12)])
+    left = np.argwhere(np.asarray(cleaned)[..., 0] < 128)
+    stem = (left[:, 1] >= 60) & (left[:, 1] < 63)
+    assert sorted({*left[stem, 0]}) == list(range(6, 20))
+    assert {*left[~stem, 0]} == {17, 18}
 
 
 def test_a_strip_without_strokes_is_itself(matplotlib_fonts):

@@ -70,6 +70,7 @@ def test_widths_are_told_over_the_distance_of_characters():
         ("f(a [0] )", "f(a[0])"),
         ("clear( )", "clear()"),
         ("BED- AND", "BED-AND"),
+        ("du PALAIS- ROYAL", "du PALAIS-ROYAL"),
     ],
 )
 def test_narrow_white_in_codes_and_brackets_is_no_space(read, right):
@@ -79,6 +80,30 @@ def test_narrow_white_in_codes_and_brackets_is_no_space(read, right):
 @pytest.mark.parametrize("text", ["d3 1f0a35", "len (name)", "A4 B5", "two words"])
 def test_wide_white_that_is_read_surely_is_a_space(text):
     assert kept(text, confidence=0.9999, white=22) == text
+
+
+@pytest.mark.parametrize(
+    ("read", "right"),
+    [
+        ("01 Aug2018 paid", "01Aug2018 paid"),
+        ("01Aug 2018 paid", "01Aug2018 paid"),
+    ],
+)
+def test_a_space_within_half_of_a_date_is_none(read, right):
+    assert kept(read, confidence=0.99, white=14) == right
+
+
+@pytest.mark.parametrize("text", ["PALAIS- ROYAL", "Saint -Denis", "half- way"])
+def test_a_hyphen_with_even_white_on_its_sides_has_no_space(text):
+    assert kept(text, confidence=0.99, white=8) == text.replace(" ", "")
+    assert kept(text, confidence=0.99, white=16) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["01 Aug 2018", "12 Bolts15 cm", "pre- and post", "NORTH - SOUTH", "ls -la"]
+)
+def test_spaces_of_dates_and_hyphens_stay(text):
+    assert kept(text, confidence=0.999, white=18) == text
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,9 @@ def test_a_reader_counts_low_lines_of_wide_faces(seen, width, found, matplotlib_
         ("on ____ only", "on      only"),
         ("name ____ of CL", "name      of CL"),
         ("max_workers", "max_workers"),
+        ("on ____, only", "on     , only"),
+        ("__init__ and", "- init   and"),
+        ("class _Tape", "class  Tape"),
     ],
 )
 def test_strokes_between_letters_are_low_lines(text, seen, matplotlib_fonts):

@@ -11,6 +11,8 @@ from PIL import Image
 from vit_str.pages.find.runs import runs
 
 if TYPE_CHECKING:
+    from jaxtyping import Bool
+
     from vit_str.pages.find.ink import Ink
 
 _INKED = 0.4 * 255  # ink from which on a pixel is part of a stroke
@@ -29,6 +31,7 @@ _WHITE = 0.1
 _FEWEST_GAPS = 2
 _EVEN = 0.75  # ink of the lightest columns of a stroke, over the usual; less where bars meet
 _LOWEST = 14  # pixels of a strip, below which letters meet
+_STEP = 1  # pixel by which a tilted stroke is thicker
 _COVERED = 0.6  # share of a word that is struck out
 
 
@@ -132,16 +135,27 @@ def without_strikes(
     """A strip with paper where strokes are, but for what is of the letters that they cross."""
     pixels = np.array(image)
     dark = ink > _INKED
+    right = dark.shape[1]
     paper = np.median(pixels.reshape(-1, pixels.shape[-1]), 0).astype(np.uint8)
-    for left, right, top, bottom in strikes:
-        # Their edges are gray
-        first = max(0, top - 1)
-        last = min(len(dark), bottom + 1)
-        above = dark[max(0, first - 1), left:right]
-        below = dark[min(len(dark) - 1, last), left:right]
-        columns = left + np.flatnonzero(~(above | below))
-        pixels[first:last, columns] = paper
-        ends = slice(max(0, left - 1), left), slice(right, right + 1)
-        for end in ends:
-            pixels[first:last, end] = paper
+    for strike in strikes:
+        for column in range(max(0, strike.left - 1), min(right, strike.right + 1)):
+            rows = _rows_of(strike, dark[:, column])
+            pixels[rows, column] = paper
     return Image.fromarray(pixels)
+
+
+def _rows_of(strike: Strike, dark: Bool[np.ndarray, " row"]) -> slice:
+    """The rows of a column that are of a stroke and of no letter; none if it crosses one.
+
+    A stroke that is tilted steps from row to row.
+    """
+    near = [
+        (start, end)
+        for start, end in runs(dark)
+        if start <= strike.bottom and end >= strike.top
+    ]
+    thickest = strike.bottom - strike.top + _STEP
+    if not near or any(end - start > thickest for start, end in near):
+        return slice(0)
+    # Their edges are gray
+    return slice(max(0, near[0][0] - 1), near[-1][1] + 1)

@@ -10,6 +10,7 @@ no code. Between plain words the reader is believed: scans fill white with noise
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -37,8 +38,13 @@ _BETWEEN_CODES = -3.5  # and again, if there is one on both sides
 _IN_BRACKETS = -2.6  # behind an opening one, before a closing one; before any in code
 _BESIDE_HYPHEN = -1.8
 _IN_CALL = -4.7  # nothing between the brackets of a name
+# Not fitted, as the lines hold none: dates that have one of two spaces, and hyphens with as much
+# white on the side on which no space was read, as on signs; none from twice as much on
+_IN_DATE = -6.0
+_EVEN = -4.0
 _LEAST_WIDTH = 0.35  # noise of scans may fill white
 _LEAST = 1e-4  # of probabilities
+_HALF_OF_DATE = re.compile(r"\d\d? [^\W\d_]{3,}\d+\W*|\d\d?[^\W\d_]{3,} \d+\W*")
 
 
 def without_odd_spaces(strip: Strip, reading: Reading) -> Reading:
@@ -50,10 +56,10 @@ def without_odd_spaces(strip: Strip, reading: Reading) -> Reading:
     """
     if any(script_of(letter) == HANGUL for letter in reading.text):
         return reading  # its letters are as wide as two of those that were drawn
-    odds = {
-        place: _odds(reading, place, width)
-        for place, width in widths_of(strip, reading).items()
-    }
+    if " " not in reading.text:
+        return reading
+    gaps = _Gaps(strip, reading)
+    odds = {place: _odds(reading, place, gaps) for place in widths_of(strip, reading)}
     odd = {place: value for place, value in odds.items() if value < 0}
     if not odd:
         return reading
@@ -79,47 +85,72 @@ def widths_of(strip: Strip, reading: Reading) -> dict[int, float]:
     Returns:
         By the places of the spaces; without those around which there are no boxes.
     """
-    characters = reading.characters
-    if not any(character.character == " " for character in characters):
-        return {}
-    middles = [_middle(character) for character in characters]
-    distances = [
-        after - before
-        for before, after in pairwise(middles)
-        if before is not None and after is not None
-    ]
-    if not distances:
-        return {}
-    usual = max(1.0, float(np.median(distances)))
-    height = len(strip.ink)
-    top, bottom = (round(share * height) for share in _BAND)
-    is_white = strip.ink[top:bottom].max(0, initial=0) <= _INKED
-    found = {}
-    for place, character in enumerate(characters):
-        if character.character != " " or not 0 < place < len(characters) - 1:
-            continue
-        left, right = middles[place - 1], middles[place + 1]
-        if left is not None and right is not None:
-            between = runs(is_white[round(left) : round(right) + 1])
-            white = max((end - start for start, end in between), default=0)
-            if white:  # else ink hides it, as that of a frame
-                found[place] = white / usual
-    return found
+    gaps = _Gaps(strip, reading)
+    places = range(1, len(reading.characters) - 1)
+    spaces = [place for place in places if reading.characters[place].character == " "]
+    widths = {place: gaps.width(place - 1, place + 1) for place in spaces}
+    return {place: width for place, width in widths.items() if width}
 
 
-def _odds(reading: Reading, place: int, width: float) -> float:
+class _Gaps:
+    """White between the characters of a line.
+
+    Args:
+        strip: of the line.
+        reading: of the line, with boxes in the strip.
+    """
+
+    def __init__(self, strip: Strip, reading: Reading) -> None:
+        self._middles = list(map(_middle, reading.characters))
+        distances = [
+            after - before
+            for before, after in pairwise(self._middles)
+            if before is not None and after is not None
+        ]
+        self._usual = max(1.0, float(np.median(distances))) if distances else 0.0
+        top, bottom = (round(share * len(strip.ink)) for share in _BAND)
+        self._is_white = strip.ink[top:bottom].max(0, initial=0) <= _INKED
+
+    def width(self, before: int, after: int) -> float:
+        """The widest white between two characters, over the usual distance of neighbors.
+
+        0 where ink hides it, as that of a frame, and where nothing tells.
+        """
+        left, right = self._middles[before], self._middles[after]
+        if left is None or right is None or not self._usual:
+            return 0.0
+        between = runs(self._is_white[round(left) : round(right) + 1])
+        return max((end - start for start, end in between), default=0) / self._usual
+
+
+def _odds(reading: Reading, place: int, gaps: _Gaps) -> float:
     """The logarithm of how much more probable a space is than none.
 
     Args:
         reading: of a line.
         place: of the space.
-        width: of its white, see `widths_of`.
+        gaps: of the line.
     """
+    width = gaps.width(place - 1, place + 1)
     read = min(max(reading.characters[place].confidence, _LEAST), 1 - _LEAST)
     odds = _ANY + _READ * math.log(read / (1 - read))
     odds += _WIDE * math.log(max(width, _LEAST_WIDTH))
-    beside = _of_neighbors(reading, place)
+    beside = _of_neighbors(reading, place) + _of_hyphen(reading.text, place, gaps)
     return odds + beside if beside else math.inf
+
+
+def _of_hyphen(text: str, place: int, gaps: _Gaps) -> float:
+    """Log-odds that the white on the other side of a hyphen gives a space; 0 beside none."""
+    if text[place - 1] == "-" and text[place - 2 : place - 1].strip():
+        other = gaps.width(place - 2, place - 1)
+    elif text[place + 1] == "-" and text[place + 2 : place + 3].strip():
+        other = gaps.width(place + 1, place + 2)
+    else:
+        return 0.0
+    width = gaps.width(place - 1, place + 1)
+    if not other:
+        return 0.0
+    return _EVEN * min(1.0, max(0.0, 1 - math.log2(width / other)))
 
 
 def _of_neighbors(reading: Reading, place: int) -> float:
@@ -137,6 +168,8 @@ def _of_neighbors(reading: Reading, place: int) -> float:
     odds += _BESIDE_CODE * min(codes, 1) + _BETWEEN_CODES * max(codes - 1, 0)
     if "-" in (last, first):
         odds += _BESIDE_HYPHEN
+    if _HALF_OF_DATE.fullmatch(f"{before} {after}"):
+        odds += _IN_DATE
     if last == "(" and first == ")":  # of a call, or a box to tick
         return odds + (_IN_CALL if before[-2:-1].isalnum() else 0.0)
     is_call = first in tuple("([{") and not _OF_CODE.isdisjoint(text)
