@@ -111,9 +111,11 @@ def _turned(
     turn = quarters * np.pi / 2
     found = []
     for text, corners, size, weight in words:
-        polygon = tuple(map(tuple, moved(corners, turn + tilt).tolist()))
+        polygon: Any = tuple(map(tuple, moved(corners, turn + tilt).tolist()))
         found.append(Word(text, 1.0, polygon, size=size, weight=weight))
-    rules = [moved(np.reshape(rule, (2, 2)), turn).ravel() for rule in shapes.rules]
+    rules = [
+        moved(np.reshape(rule, (2, 2)), turn).ravel().tolist() for rule in shapes.rules
+    ]
     grounds = []
     for *box, lightness in shapes.grounds:
         ends = moved(np.reshape(box, (2, 2)), turn)
