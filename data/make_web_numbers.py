@@ -7,6 +7,7 @@ after one has changed.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import import_module
@@ -52,17 +53,31 @@ NUMBERS = {
     ),
     "elisions": ("vit_str.pages.read.elisions", "LETTER"),
     "geometry": ("vit_str.pages.find.geometry", "MOST_PIXELS"),
-    "ink": ("vit_str.pages.find.ink", "FULL SHADES INKED MOST_TRIMMED"),
+    "ink": (
+        "vit_str.pages.find.ink",
+        "FULL SHADES INKED MOST_TRIMMED BAND FULLEST CAPITALS",
+    ),
     "layout": (
         "vit_str.pages.arrange.layout",
         "COLUMN_GAP ROW_GAP FIRST_GAP TEXT_WIDTH EDGE_GAP MOST_FIRST MOST_FIRST_ROWS "
         "MOST_IN_ROWS HEAD_GAP ADDRESS_GAP LINES_OF_ADDRESS MOST_ABOVE PITCH SAME_START "
         "ADDRESS_WIDTH SET_RIGHT GAP_BELOW_RIGHT UNEVEN LEAST_BESIDE SAME_ROW MOST_ACROSS",
     ),
-    "levelRules": (
-        "vit_str.pages.arrange.level_rules",
-        "FEWEST_RULES RULED_ROWS LINES_OF_ROW RUNNING_TEXT LINES_OF_TEXT",
+    "choice": ("vit_str.pages.arrange.choice", "FEWEST"),
+    "linePieces": ("vit_str.pages.arrange.pieces", "SAME_LINE OVERLAP LIKE"),
+    "leveling": ("vit_str.pages.arrange.leveling", "GAP GAP_OF_TURNED MOST_SHAPES"),
+    "features": (
+        "vit_str.pages.arrange.features",
+        "KINDS BUCKETS NGRAMS NO_RULE WAVES CHARACTERS FIRST LAST BULLETS MONEY NEAR WORDS LEAST",
     ),
+    "scores": ("vit_str.pages.arrange.scores", "CELLS NOTHING"),
+    "likelihood": ("vit_str.pages.arrange.likelihood", "ROLES_OF PAIRS_OF_PIECE"),
+    "decoding": (
+        "vit_str.pages.arrange.decoding",
+        "LEAST_OF_CELL FEWEST_CELLS ROUNDS DOUBTFUL MOST_TRIED LEAST_GAIN NEAR",
+    ),
+    "blocks": ("vit_str.pages.arrange.blocks", "TABLE SAME_LINE BEFORE"),
+    "items": ("vit_str.pages.arrange.tables", "MARK"),
     "doubts": ("vit_str.pages.read.doubtful_words", "DOUBTFUL HEADSTART"),
     "print": ("vit_str.pages.read.lines", "PRINT LONG_S"),
     "pages": ("vit_str.pages.reader", "FLAT CROP_HEIGHT SPECK"),
@@ -70,15 +85,14 @@ NUMBERS = {
     "sample": ("vit_str.pages.read.turned_lines", "SAMPLE"),
     "pieces": ("vit_str.pages.read.pieces", "MARGIN BESIDE ABOVE MOST_BESIDE"),
     "quotes": ("vit_str.pages.read.quotes", "MOST_WORDS DOUBLE SINGLE"),
-    "grids": ("vit_str.pages.arrange.grids", "NEAR FEWEST_CELLS RULED"),
+    "grounds": (
+        "vit_str.pages.find.grounds",
+        "LONGEST_SIDE WINDOW EVEN OTHER SMALLEST FULL SHADES SHEET MOST",
+    ),
     "rules": (
         "vit_str.pages.find.rules",
         "LONGEST_SIDE SHORTEST FEWEST_PIXELS RUN SHORTEST_RUN THICKEST THICKEST_PIXELS WINDOW "
         "DARKER STEEPEST TOUCHES",
-    ),
-    "tables": (
-        "vit_str.pages.arrange.tables",
-        "NARROWEST_GAP NARROW_GAP ALIGNED_GAP ALIGNED FEWEST_ALIGNED WHITE_IN_CELL ROOM TEXT",
     ),
 }
 """By the name in JavaScript: a module, and names there without the leading underscore."""
@@ -128,11 +142,15 @@ def _of_module(module: str, names: str) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: a range as its first and last number, a translation in letters."""
+    """A value as JSON has it: a range as its ends, a translation in letters."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, range):
         return [value[0], value[-1]]
+    if isinstance(value, re.Pattern):
+        return value.pattern
+    if isinstance(value, frozenset):
+        return sorted(value)
     if isinstance(value, Mapping) and all(isinstance(each, int) for each in value):
         is_translation = all(isinstance(each, int) for each in value.values())
         return {chr(k): chr(v) for k, v in value.items()} if is_translation else value

@@ -1,8 +1,9 @@
-"""A headless Chromium, and servers for the page to come from."""
+"""Node and a headless Chromium, and servers for the page to come from."""
 
 import functools
 import json
 import shutil
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,12 +19,40 @@ import pytest
 
 from vit_str.export.web import PAGE
 
+_CASES = Path(__file__).with_name("cases.mjs")
 _BUSY = 120_000  # milliseconds that a busy machine may take for one step
 _FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --use-fake-device-for-media-stream "
     "--use-fake-ui-for-media-stream"
 )
+
+
+Case = tuple[Any, ...]
+InJavaScript = Callable[[list[Case]], list[Any]]
+
+
+@pytest.fixture
+def in_javascript(tmp_path) -> InJavaScript:
+    """Runs functions of the page in Node: the name and arguments of each case, what comes out."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no Node")
+    shutil.copytree(PAGE, tmp_path / "web", ignore=shutil.ignore_patterns("samples"))
+    shutil.copy(_CASES, tmp_path)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+
+    def run(cases: list[Case]) -> list[Any]:
+        done = subprocess.run(
+            [node, str(tmp_path / _CASES.name)],
+            input=json.dumps(cases).encode(),
+            capture_output=True,
+            check=False,
+        )
+        assert not done.returncode, done.stderr.decode()
+        return json.loads(done.stdout)
+
+    return run
 
 
 @pytest.fixture(scope="module")

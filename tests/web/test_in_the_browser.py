@@ -216,6 +216,7 @@ def ruled_page(tmp_path, matplotlib_fonts) -> Path:
     for text, column, row in cells:
         top = rows[int(row)] + 12 + 90 * (row - int(row))
         pen.text((columns[column] + 14, top), text, "black", font)
+    pen.text((60, 450), "All prices include taxes.", "black", font)
     for row in rows:
         pen.line((columns[0], row, columns[-1], row), "black", 2)
     for number, column in enumerate(columns):
@@ -294,6 +295,9 @@ def test_tables_between_rules(browser, tiny, serve_files, ruled_page):
         record = compare_page(page, address, "tiny", ruled_page)
         assert "Coat with a warm lining 49.90 12\n" in record["text"]
         assert "Boots of brown leather 89.00 7\n" in record["text"]
+        table = page.locator(".card table")
+        assert table.locator("th").all_inner_texts() == ["Article", "Price", "Pieces"]
+        assert table.locator("tr").count() == 4
         page.close()
 
 

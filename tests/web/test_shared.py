@@ -1,10 +1,7 @@
 """What the page and Python share is the same, and functions that both have give the same."""
 
-import json
 import random
 import runpy
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,47 +14,20 @@ from vit_str.characters.alphabets import ALPHABETS
 from vit_str.characters.charset import Charset
 from vit_str.decoding.ctc import best_alignments
 from vit_str.decoding.look_alikes import LookAlikes
-from vit_str.export.web import PAGE
-from vit_str.pages.arrange.grids import grids
 from vit_str.pages.arrange.layout import reading_order
-from vit_str.pages.page import Rule, Word
+from vit_str.pages.page import Word
 from vit_str.pages.read.directions import Directions
 from vit_str.pages.read.elisions import with_elisions
 from vit_str.pages.read.quotes import with_low_quotes
 from vit_str.scripts.one_script import one_script
 
 SCRIPT = Path(__file__).parents[2] / "data" / "make_web_numbers.py"
-CASES = Path(__file__).with_name("cases.mjs")
-Case = tuple[Any, ...]
 
 
 def test_numbers_and_alphabets_of_the_page_are_those_of_python():
     names = runpy.run_path(str(SCRIPT))
     hint = "run python data/make_web_numbers.py"
     assert names["FILE"].read_text(encoding="utf-8") == names["source"](), hint
-
-
-@pytest.fixture
-def in_javascript(tmp_path) -> Callable[[list[Case]], list[Any]]:
-    """Runs functions of the page in Node: the name and arguments of each case, what comes out."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no Node")
-    shutil.copytree(PAGE, tmp_path / "web", ignore=shutil.ignore_patterns("samples"))
-    shutil.copy(CASES, tmp_path)
-    (tmp_path / "package.json").write_text('{"type": "module"}')
-
-    def run(cases: list[Case]) -> list[Any]:
-        done = subprocess.run(
-            [node, str(tmp_path / CASES.name)],
-            input=json.dumps(cases).encode(),
-            capture_output=True,
-            check=False,
-        )
-        assert not done.returncode, done.stderr.decode()
-        return json.loads(done.stdout)
-
-    return run
 
 
 def _mixed_lines() -> Iterator[str]:
@@ -137,38 +107,6 @@ def test_lines_are_put_in_the_same_order(in_javascript):
     pages = [_page_of_lines(rng) for _ in range(60)]
     expected = [reading_order([np.array(box) for box in page]) for page in pages]
     assert in_javascript([("reading_order", page) for page in pages]) == expected
-
-
-def _rules_of_a_table(rng: random.Random) -> list[Rule]:
-    """Rules of a table, some of them missing or broken."""
-    xs = [60 + 200 * column + rng.uniform(-20, 20) for column in range(4)]
-    ys = [90 + 50 * row + rng.uniform(-5, 5) for row in range(6)]
-    level = [((xs[0], y), (xs[-1], y)) for y in ys]
-    upright = [((x, ys[0]), (x, ys[-1])) for x in xs]
-    kept = [rule for rule in upright if rng.random() < 0.8]
-    return level + kept
-
-
-def test_tables_have_the_same_cells(in_javascript):
-    rng = random.Random(8)
-    pages = [_rules_of_a_table(rng) for _ in range(40)]
-    words = [
-        (80 + 200 * column, 100 + 50 * row, 80 + 200 * column + 90, 118 + 50 * row)
-        for row in range(5)
-        for column in range(3)
-    ]
-    expected = []
-    for rules in pages:
-        found = grids(rules, 1000, words)
-        expected.append([(grid.box, grid.columns, grid.rows) for grid in found])
-    told = in_javascript([("grids", rules, 1000, words) for rules in pages])
-    assert sum(map(len, expected)) > 30
-    for one, other in zip(told, expected, strict=True):
-        assert len(one) == len(other)
-        for grid, (box, columns, rows) in zip(one, other, strict=True):
-            assert grid["box"] == pytest.approx(box)
-            assert grid["columns"] == pytest.approx(columns)
-            assert grid["rows"] == pytest.approx(rows)
 
 
 def _lines_of_a_page(rng: np.random.Generator) -> list[Any]:

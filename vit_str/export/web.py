@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import shutil
 import subprocess
 import tarfile
@@ -14,6 +15,8 @@ from vit_str.decoding.prior import TABLE
 from vit_str.engines.weights_contents import resolve
 from vit_str.export.folder import write_exported
 from vit_str.files import folder_to_fill
+from vit_str.pages.arrange.network import BUNDLED, ArrangerNetwork
+from vit_str.pages.arrange.scores import RELATIONS
 from vit_str.pages.find.detection import detector_file
 from vit_str.scripts.registry import choose_weights, languages_of, lines_of
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
@@ -97,10 +100,15 @@ def _add_pages(
     int8: bool,
     detector: Sequence[Path],
 ) -> None:
-    """A detector of lines, and a reader of them if the model of the page is none."""
+    """What finds and arranges lines, and a reader of them if the model of the page is none."""
     (out / "detector").mkdir()
     for file in detector:
         shutil.copy(file, out / "detector")
+    (out / "arranger").mkdir()
+    shutil.copy(BUNDLED, out / "arranger")
+    # onnxruntime-web does not say what metadata a graph has
+    about = {"roles": ArrangerNetwork(BUNDLED, threads=1).roles, "relations": RELATIONS}
+    (out / "arranger" / "arranger.json").write_text(json.dumps(about))
     if not weights.preprocessing.width_step:
         write_exported(load_weights(resolve("line")), out / "lines", int8)
 

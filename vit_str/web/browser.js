@@ -1,6 +1,7 @@
 // Reads words inside the browser with onnxruntime-web: no server, no network.
 
 import * as ort from "../runtime/ort.wasm.bundle.min.mjs";
+import { ArrangerNetwork } from "./arrange/network.js";
 import { decode } from "./images.js";
 import { Reader } from "./reader.js";
 
@@ -37,6 +38,12 @@ export async function openModel(folder, report = () => {}) {
 export async function openGraph(path) {
   const buffer = await (await load(path)).arrayBuffer();
   return ort.InferenceSession.create(buffer, { executionProviders: ["wasm"] });
+}
+
+/** The network that arranges pages. */
+export async function openArranger() {
+  const about = await (await load("arranger/arranger.json")).json();
+  return new ArrangerNetwork(await openGraph("arranger/arranger.onnx"), about);
 }
 
 async function load(path) {

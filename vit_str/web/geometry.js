@@ -2,7 +2,7 @@
 // Their corners go round from where the text begins: the first side runs along it.
 
 import { roundHalfEven } from "./images.js";
-import { inkedColumns } from "./ink.js";
+import { inkedColumns, inkOf } from "./ink.js";
 import { geometry } from "./shared.js";
 
 const { MOST_PIXELS } = geometry;
@@ -65,9 +65,14 @@ export class Strip {
     this.picture = this.pull(picture);
   }
 
+  /** How much ink each pixel holds. */
+  get ink() {
+    return (this.ofPixels ??= inkOf(this.picture));
+  }
+
   /** Which columns have ink. */
   get columns() {
-    return (this.inked ??= inkedColumns(this.picture));
+    return (this.inked ??= inkedColumns(this.ink));
   }
 
   /** Where a box of the strip lies in the picture. */

@@ -51,7 +51,7 @@ export function grayed({ width, height, pixels }) {
   const gray = new Uint8Array(pixels.length);
   for (let i = 0; i < pixels.length; i += 3) {
     const light = 19595 * pixels[i] + 38470 * pixels[i + 1] + 7471 * pixels[i + 2];
-    gray.fill((light + 32768) >> 16, i, i + 3);
+    gray[i] = gray[i + 1] = gray[i + 2] = (light + 32768) >> 16;
   }
   return { width, height, pixels: gray };
 }

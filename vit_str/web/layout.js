@@ -1,6 +1,6 @@
 // Reading order, by recursive X-Y cut: `vit_str/pages/arrange/layout.py`.
 
-import { boxAround } from "./geometry.js";
+import { boxAround, leveling, turnCorners, upright } from "./geometry.js";
 import { median } from "./numbers.js";
 import { layout } from "./shared.js";
 
@@ -11,55 +11,18 @@ const {
 } = layout;
 // Over the height of a line.
 
-/**
- * Blocks of rows of words in reading order; a table between rules is a block of its rows.
- *
- * Lines have the box of all of them on the level page and words with their places there.
- */
-export function arranged(lines, grids) {
-  const inGrids = grids.map(() => []);
-  const outside = []; // words of lines
-  const boxes = [];
-  for (const { box, words } of lines) {
-    const left = words.filter((word) => {
-      const number = grids.findIndex((grid) => grid.holds(word.place));
-      inGrids[number]?.push(word);
-      return number < 0;
-    });
-    if (!left.length) continue;
-    outside.push(left);
-    const [start, top, end, bottom] = around(left.map(({ place }) => place));
-    boxes.push(left.length === words.length ? [start, box[1], end, box[3]] : [start, top, end, bottom]);
-  }
-  const filled = [...grids.keys()].filter((number) => inGrids[number].length);
-  boxes.push(...filled.map((number) => grids[number].box));
-  const partsOf = (block) => withoutTables(block, outside.length);
-  return readingOrder(boxes).flatMap(partsOf).map((part) => {
-    const number = filled[part[0][0] - outside.length];
-    if (number !== undefined) return rowsOfTable(inGrids[number], grids[number]);
-    return part.map((row) => row.flatMap((line) => outside[line]));
+/** Blocks of rows of words in reading order, of lines with corners and words on the page. */
+export function arrangedByRules(lines, direction) {
+  const turned = (corners) => turnCorners(corners, -direction);
+  const uprightLines = lines.map(({ corners }) => upright(turned(corners)));
+  const level = leveling(uprightLines);
+  const boxes = lines.map(({ words }, i) => {
+    const [, top, , bottom] = boxAround(level(uprightLines[i]));
+    const corners = words.flatMap(({ polygon }) => level(turned(polygon)));
+    const [left, , right] = boxAround(corners);
+    return [left, top, right, bottom];
   });
-}
-
-const around = (boxes) =>
-  boxAround(boxes.flatMap(([left, top, right, bottom]) => [[left, top], [right, bottom]]));
-
-/** Parts of a block; each table, whose numbers begin with `tables`, is one of its own. */
-function withoutTables(block, tables) {
-  const parts = [[]];
-  for (const row of block) {
-    const text = row.filter((index) => index < tables);
-    const found = row.filter((index) => index >= tables);
-    if (text.length) parts.at(-1).push(text);
-    for (const index of found) parts.push([[index]]);
-    if (found.length) parts.push([]);
-  }
-  return parts.filter((part) => part.length);
-}
-
-function rowsOfTable(words, grid) {
-  const rows = grid.cells(words.map(({ place }) => place)).map((row) => row.flat());
-  return rows.filter((row) => row.length).map((row) => row.map((index) => words[index]));
+  return readingOrder(boxes).map((block) => block.map((row) => row.flatMap((line) => lines[line].words)));
 }
 
 /** Blocks of rows of places, of lines with left, top, right and bottom on the upright page. */

@@ -11,6 +11,3 @@ export function median(values) {
   const half = sorted.length / 2;
   return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
 }
-
-/** Pairs of neighbors. */
-export const pairwise = (values) => values.slice(1).map((value, i) => [values[i], value]);

@@ -1,29 +1,31 @@
 // Finds and reads the words of whole pictures inside the browser: `vit_str/pages/reader.py`.
 
-import { BrowserReader, openGraph, openModel, openReader as openWords, rounded } from "./browser.js";
+import { arrangeWords } from "./arrange/blocks.js";
+import { structureOf } from "./arrange/structure.js";
+import {
+  BrowserReader,
+  openArranger,
+  openGraph,
+  openModel,
+  openReader as openWords,
+  rounded,
+} from "./browser.js";
 import { Detector } from "./detection.js";
 import { Directions } from "./directions.js";
 import { withElisions } from "./elisions.js";
-import {
-  boxAround,
-  cornersFrom,
-  leveling,
-  sideLengths,
-  Strip,
-  turnCorners,
-  upright,
-} from "./geometry.js";
-import { gridsOf } from "./grids.js";
-import { decode } from "./images.js";
-import { arranged as inOrder } from "./layout.js";
+import { cornersFrom, sideLengths, Strip } from "./geometry.js";
+import { findGrounds } from "./grounds.js";
+import { decode, grayed } from "./images.js";
+import { arrangedByRules } from "./layout.js";
 import { scriptOfLines } from "./one_script.js";
-import { inStrip, onPage, pictureOf, wordsOf } from "./pieces.js";
+import { inStrip, pictureOf, wordsOf, wordsOnPage } from "./pieces.js";
 import { withLowQuotes } from "./quotes.js";
 import { Reader } from "./reader.js";
 import { findRules } from "./rules.js";
-import { confidences, doubts, pages, print, sample } from "./shared.js";
+import { choice, confidences, doubts, pages, print, sample } from "./shared.js";
 
 const { FLAT, CROP_HEIGHT, SPECK } = pages;
+const { FEWEST } = choice; // words of the pages that the network has learned from
 const { SAMPLE } = sample;
 const { PRINT, LONG_S } = print;
 const { DOUBTFUL, HEADSTART } = doubts;
@@ -56,7 +58,7 @@ class PageReader extends BrowserReader {
     if (!words.readsLines) await this.lookAgain(words, lines, language, report);
     const script = scriptOfLines(lines.map(textOf));
     for (const line of lines) writeInOneScript(line, strips, language, script);
-    return pageRecord(name, picture, arranged(sureWords(lines), direction, picture));
+    return pageRecord(name, picture, await this.arrange(sureWords(lines), direction, picture));
   }
 
   /** Load what only whole pictures need, once there is one. */
@@ -64,6 +66,7 @@ class PageReader extends BrowserReader {
     this.detector = new Detector(await openGraph("detector/PP-OCRv6_det_small.onnx"));
     const lines = this.reader.readsLines ? this.reader : new Reader(await openModel("lines"));
     this.lines = lines.summingLookAlikes();
+    this.arranger = await openArranger();
   }
 
   /** What reads the lines of another script beside a reader of its words, fetched once. */
@@ -141,7 +144,27 @@ class PageReader extends BrowserReader {
       if (isSurer) word.reading = reading;
     }
   }
+
+  /** Words of lines in blocks, in reading order: as the network says, or by rules if they are few. */
+  async arrange(lines, direction, picture) {
+    const full = lines.filter(({ words }) => words.length);
+    const placed = full.map((line) => ({ ...line, words: wordsOnPage(line.words) }));
+    const words = placed.flatMap((line) => line.words);
+    const blocks =
+      words.length < FEWEST
+        ? arrangedByRules(placed, direction).map(asParagraph)
+        : await this.arrangeWords(words, direction, picture);
+    return blocks.map((block) => ({ ...block, lines: withMarks(block.lines) }));
+  }
+
+  arrangeWords(words, quarters, picture) {
+    const gray = grayed(picture);
+    const [rules, grounds] = [findRules(gray), findGrounds(gray)];
+    return arrangeWords(this.arranger, words, { rules, grounds, quarters });
+  }
 }
+
+const asParagraph = (lines) => ({ role: "paragraph", level: 0, lines });
 
 /** Give the words of a line the letters of one script each. */
 function writeInOneScript(line, reader, language, page) {
@@ -207,25 +230,6 @@ function sureWords(lines) {
 /** Whether a word has no letters or digits: between two sure words it is text, such as a dash. */
 const isMark = ({ reading: { text } }) => text && !/[\p{L}\p{N}]/u.test(text);
 
-/** Blocks of rows of words on the page, in reading order. */
-function arranged(lines, direction, picture) {
-  const full = lines.filter(({ words }) => words.length);
-  const turned = (corners) => turnCorners(corners, -direction);
-  const uprightLines = full.map(({ corners }) => upright(turned(corners)));
-  const level = leveling(uprightLines);
-  const placed = full.map(({ words }, i) => ({
-    box: boxAround(level(uprightLines[i])),
-    words: words.map((word) => {
-      const found = onPage(word);
-      return { ...found, place: boxAround(level(turned(found.polygon))) };
-    }),
-  }));
-  const rules = findRules(picture).map((rule) => level(turned(rule)));
-  const places = placed.flatMap(({ words }) => words.map(({ place }) => place));
-  const side = Math.max(picture.width, picture.height);
-  return inOrder(placed, gridsOf(rules, side, places)).map(withMarks);
-}
-
 /** Rows of words with quotation marks that readers have no signs for, and articles. */
 function withMarks(rows) {
   const words = withElisions(withLowQuotes(rows.flat()));
@@ -233,12 +237,13 @@ function withMarks(rows) {
 }
 
 function pageRecord(name, { width, height }, blocks) {
-  const words = blocks.flatMap((rows, block) =>
-    rows.flatMap((row, line) => row.map((word) => wordRecord(word, block, line))),
+  const words = blocks.flatMap(({ lines }, block) =>
+    lines.flatMap((row, line) => row.map((word) => wordRecord(word, block, line))),
   );
   const textOfRow = (row) => row.map(({ reading }) => reading.text).join(" ");
-  const text = blocks.map((rows) => rows.map(textOfRow).join("\n")).join("\n\n");
-  return { path: name, width, height, text, words, error: null, page: 1 };
+  const text = blocks.map(({ lines }) => lines.map(textOfRow).join("\n")).join("\n\n");
+  const structure = structureOf(blocks);
+  return { path: name, width, height, text, words, error: null, structure, page: 1 };
 }
 
 function wordRecord({ reading, polygon }, block, line) {

@@ -2,7 +2,7 @@
 
 import { boxAround } from "./geometry.js";
 import { resize, roundHalfEven } from "./images.js";
-import { trimmed } from "./ink.js";
+import { trimmed, typeOf } from "./ink.js";
 import { crop } from "./margins.js";
 import { pieces } from "./shared.js";
 
@@ -58,10 +58,17 @@ export function inStrip({ box: [left, top, right, bottom] }, { text, confidence,
   return { text, confidence, characters: placed };
 }
 
+/** The words of a line with their type, and their corners on the page; see `onPage`. */
+export function wordsOnPage(words) {
+  const spans = words.map(spanOf);
+  const texts = words.map(({ reading }) => reading.text);
+  const inLine = spans.map(([left, right], i) => ({ text: texts[i], left, right }));
+  const type = typeOf(words[0].strip.ink, inLine);
+  return words.map((word, i) => ({ ...onPage(word, spans[i]), text: texts[i], ...type }));
+}
+
 /** A word with its corners on the page, without what detectors give around the letters. */
-export function onPage(word) {
-  const { strip, box, reading } = word;
-  const [left, right] = inkOf(word);
+function onPage({ strip, box, reading }, [left, right]) {
   const above = ABOVE * (box[3] - box[1]);
   const within = (x) => Math.min(Math.max(x, left), right);
   const characters = reading.characters.map((each) => {
@@ -75,7 +82,7 @@ export function onPage(word) {
 }
 
 /** Where the letters of a word begin and end in its strip. */
-function inkOf({ strip, box: [left, top, right, bottom] }) {
+function spanOf({ strip, box: [left, top, right, bottom] }) {
   const beside = Math.min(BESIDE * (bottom - top), MOST_BESIDE * (right - left));
   return trimmed(strip.columns, strip.height, left + beside, right - beside, beside);
 }

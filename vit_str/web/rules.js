@@ -1,6 +1,6 @@
 // Ruled lines of a picture: `vit_str/pages/find/rules.py`, and what OpenCV makes of its pixels.
 
-import { grayed, resize, roundHalfEven } from "./images.js";
+import { resize, roundHalfEven } from "./images.js";
 import { least, most, sum } from "./numbers.js";
 import { rules } from "./shared.js";
 
@@ -9,16 +9,16 @@ const {
   DARKER, STEEPEST, TOUCHES,
 } = rules;
 const END = 2; // pixels around the end of a rule that say how high it is there
-const MEAN = { reach: 0.5, weight: (x) => Number(-0.5 < x && x <= 0.5) };
+export const MEAN = { reach: 0.5, weight: (x) => Number(-0.5 < x && x <= 0.5) };
 
-/** Ends of straight lines along the sides of a picture, darker than what is around them. */
-export function findRules(picture) {
-  const scale = Math.min(1, LONGEST_SIDE / Math.max(picture.width, picture.height));
-  const sides = [picture.width, picture.height];
+/** Ends of straight lines along the sides of a gray picture, darker than what is around them. */
+export function findRules(gray) {
+  const scale = Math.min(1, LONGEST_SIDE / Math.max(gray.width, gray.height));
+  const sides = [gray.width, gray.height];
   const [width, height] = sides.map((side) => Math.max(1, roundHalfEven(side * scale)));
   if (Math.min(width, height) < WINDOW) return [];
-  const gray = resize(grayed(picture), width, height, MEAN);
-  const ink = { width, height, pixels: darkPixels(gray, width, height) };
+  const pixels = darkPixels(resize(gray, width, height, MEAN), width, height);
+  const ink = { width, height, pixels };
   const side = Math.max(width, height);
   const level = levelRules(ink, side);
   const upright = levelRules(transposed(ink), side);

@@ -88,7 +88,10 @@ export const ink = {
   "FULL": 255,
   "SHADES": [2, 50, 98],
   "INKED": 102.0,
-  "MOST_TRIMMED": 0.6
+  "MOST_TRIMMED": 0.6,
+  "BAND": [0.3, 0.6],
+  "FULLEST": 90,
+  "CAPITALS": 0.7
 };
 
 export const layout = {
@@ -115,12 +118,66 @@ export const layout = {
   "MOST_ACROSS": 0.25
 };
 
-export const levelRules = {
-  "FEWEST_RULES": 3,
-  "RULED_ROWS": 4,
-  "LINES_OF_ROW": 2,
-  "RUNNING_TEXT": 4,
-  "LINES_OF_TEXT": 5
+export const choice = {
+  "FEWEST": 25
+};
+
+export const linePieces = {
+  "SAME_LINE": 0.5,
+  "OVERLAP": 0.4,
+  "LIKE": 1.7
+};
+
+export const leveling = {
+  "GAP": 0.6,
+  "GAP_OF_TURNED": 3.0,
+  "MOST_SHAPES": 90
+};
+
+export const features = {
+  "KINDS": ["piece", "level rule", "upright rule", "ground", "picture", "check"],
+  "BUCKETS": 4096,
+  "NGRAMS": 24,
+  "NO_RULE": 10000.0,
+  "WAVES": [2.0, 4.0, 9.0, 20.0, 45.0, 100.0],
+  "CHARACTERS": 8,
+  "FIRST": 4,
+  "LAST": 2,
+  "BULLETS": ["*", "+", "-", "·", "–", "—", "•", "→", "■", "□", "▪", "▶", "○", "●", "◦", "☐", "☑", "☒", "✓"],
+  "MONEY": ["$", "%", "£", "€"],
+  "NEAR": 0.4,
+  "WORDS": 2,
+  "LEAST": 0.001
+};
+
+export const scores = {
+  "CELLS": ["cell", "head cell"],
+  "NOTHING": "nothing"
+};
+
+export const likelihood = {
+  "ROLES_OF": {"heading": ["heading"], "item": ["item"], "cell": ["cell", "head cell"], "running": ["head", "foot", "margin", "nothing"]},
+  "PAIRS_OF_PIECE": 4
+};
+
+export const decoding = {
+  "LEAST_OF_CELL": [0.3, 0.02],
+  "FEWEST_CELLS": 4,
+  "ROUNDS": 10,
+  "DOUBTFUL": 8.0,
+  "MOST_TRIED": 12,
+  "LEAST_GAIN": 5.0,
+  "NEAR": 5.0
+};
+
+export const blocks = {
+  "TABLE": "table",
+  "SAME_LINE": 0.5,
+  "BEFORE": 5.0
+};
+
+export const items = {
+  "MARK": "[-–—•·°*+▪■●○□☐☑☒→✓]|\\[x\\]|\\(?(?:\\d{1,3}|[a-z])[.)]|\\(?[A-Z]\\)"
 };
 
 export const doubts = {
@@ -161,10 +218,16 @@ export const quotes = {
   "SINGLE": "‚‘"
 };
 
-export const grids = {
-  "NEAR": 0.008333333333333333,
-  "FEWEST_CELLS": 4,
-  "RULED": 0.5
+export const grounds = {
+  "LONGEST_SIDE": 800,
+  "WINDOW": 9,
+  "EVEN": 5,
+  "OTHER": 4,
+  "SMALLEST": [7, 20],
+  "FULL": 0.6,
+  "SHADES": 32,
+  "SHEET": 0.7,
+  "MOST": 60
 };
 
 export const rules = {
@@ -179,17 +242,6 @@ export const rules = {
   "DARKER": 12,
   "STEEPEST": 0.1,
   "TOUCHES": 0.004
-};
-
-export const tables = {
-  "NARROWEST_GAP": {"2": 1.2, "3": 0.8},
-  "NARROW_GAP": 0.6,
-  "ALIGNED_GAP": 0.4,
-  "ALIGNED": 0.25,
-  "FEWEST_ALIGNED": 3,
-  "WHITE_IN_CELL": 1.2,
-  "ROOM": 0.3,
-  "TEXT": 3
 };
 
 export const scripts = {
