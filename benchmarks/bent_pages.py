@@ -28,6 +28,7 @@ from printed_languages import (
     accuracy,
     installed_systems,
     printed,
+    stories,
 )
 
 from vit_str.pages.find.geometry import homography, project
@@ -65,10 +66,10 @@ def main() -> None:
     os.environ.setdefault("OMP_THREAD_LIMIT", "1")
     options.folder.mkdir(parents=True, exist_ok=True)
     sheets = []
+    texts = {text.name: text for text in stories(TEXTS)}
     for language in options.only:
-        text = (TEXTS / f"{language}.txt").read_text("utf-8")
-        pages = printed(options.folder, language, text)
-        sheets += [(page, language, " ".join(text.split())) for page in pages]
+        pages = printed(options.folder, texts[language])
+        sheets += [(page, language, texts[language].wanted) for page in pages]
     pictures = [*bent(sheets, options.folder), *open_books(sheets, options.folder)]
     systems = with_rapidocr(installed_systems())
     results: dict[str, dict[str, list[float]]] = {}

@@ -11,14 +11,16 @@ from PIL import Image
 pytest.importorskip("cv2")
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from printed_languages import STYLES, printed
+from printed_languages import STYLES, printed, stories
 
 
 def test_both_pages_of_a_text_have_its_ink(tmp_path):
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         pytest.skip("needs Chromium")
-    text = "A title\n\nSome words in one paragraph.\n\nMore words in another one."
-    pages = printed(tmp_path, "en", text)
+    source = "A title\n\nSome words in one paragraph.\n\nMore words in another one."
+    (tmp_path / "en.txt").write_text(source, "utf-8")
+    (text,) = stories(tmp_path)
+    pages = printed(tmp_path, text)
     assert [page.name for page in pages] == [f"en-{s.dpi}.png" for s in STYLES]
     for page in pages:
         shades = np.asarray(Image.open(page).convert("L"))

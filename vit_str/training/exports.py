@@ -2,7 +2,6 @@
 
 import csv
 import math
-import sys
 import time
 from itertools import chain
 from pathlib import Path
@@ -24,6 +23,7 @@ from vit_str.torch_runtime.ranges import measure_ranges
 from vit_str.torch_runtime.weights_file import save_weights
 from vit_str.training.callbacks import StepCallback
 from vit_str.training.module import RecognizerTraining
+from vit_str.training.origin import train_command
 
 _SHEET_COLUMNS = 6  # of a sheet of predictions
 _SECONDS_BETWEEN_SAVES = 5.0  # of the log, which is written as a whole
@@ -174,7 +174,7 @@ def provenance(trainer: Trainer, module: RecognizerTraining) -> dict[str, Any]:
     if started_from:
         said["started_from"] = started_from
     return said | {
-        "command": " ".join(["vit-str", "train", *sys.argv[2:]]),
+        "command": train_command(),
         "data": getattr(datamodule, "provenance", "not said"),
         "language": getattr(datamodule, "language", started_from.get("language")),
         "step": trainer.global_step,

@@ -1,6 +1,5 @@
 """Shared parts of the trainings of networks that read no words: steps, counts, data, files."""
 
-import sys
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from vit_str.torch_runtime.network_files import NetworkFormat
 from vit_str.training.module import MovingAverage
+from vit_str.training.origin import train_command
 from vit_str.training.schedule import WarmupStableDecay, progress
 
 _BETAS = (0.9, 0.98)  # of AdamW
@@ -194,7 +194,7 @@ class NetworkData(LightningDataModule, ABC):
     @property
     def provenance(self) -> str:
         """The training data, for the weights file."""
-        return ", ".join(map(str, self.folders))
+        return ", ".join(folder.name for folder in self.folders)
 
     @property
     def examples_seen(self) -> int:
@@ -277,7 +277,7 @@ class NetworkExport(Callback):
         assert isinstance(data, NetworkData)
         scores = trainer.callback_metrics.items()
         provenance = {
-            "command": " ".join(["vit-str", "train", *sys.argv[2:]]),
+            "command": train_command(),
             "data": data.provenance,
             "step": trainer.global_step,
             training.examples: training.examples_seen,
