@@ -9,12 +9,14 @@ from vit_str.synthesis.pages.browser import Browser
 from vit_str.synthesis.pages.choices import Choices
 from vit_str.synthesis.pages.design import Design
 from vit_str.synthesis.pages.families import FAMILIES, HELD_OUT
+from vit_str.synthesis.pages.families.slips import SLIPS
 from vit_str.synthesis.pages.style import Style
 from vit_str.synthesis.pages.texts import Texts
 from vit_str.synthesis.pages.truth import Truth, truth_of
 
 _MIXTURES = ("mixture", "mixture with a sidebar")
 _TIMES = 4  # as often as any other family, mixtures are drawn
+_SLIP_TIMES = 10  # likewise slips of a till, to find lines on them
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,11 @@ def trained_families() -> list[str]:
     """Families to train on, the mixtures of parts several times."""
     names = [name for name in FAMILIES if name not in HELD_OUT]
     return names + [*_MIXTURES] * (_TIMES - 1)
+
+
+def families_to_find() -> list[str]:
+    """Families that the network that finds is trained on: slips, which are hard, many times."""
+    return trained_families() + [*SLIPS] * (_SLIP_TIMES - 1)
 
 
 def design_page(

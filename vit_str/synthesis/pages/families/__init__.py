@@ -26,6 +26,7 @@ from vit_str.synthesis.pages.families import (
     school,
     science,
     screens,
+    slips,
     trade,
     treatises,
     web,
@@ -59,6 +60,7 @@ FAMILIES: Mapping[str, Family] = {
     **matrices.FAMILIES,
     **outlines.FAMILIES,
     **mixed.FAMILIES,
+    **slips.FAMILIES,
 }
 """All families by their names."""
 
