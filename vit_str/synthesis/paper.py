@@ -178,7 +178,7 @@ def _stained(random: np.random.Generator, picture: Picture) -> Picture:
         turn = start + int(random.integers(200, 361))
         strength = random.uniform(0.05, 0.35)
         cv2.ellipse(cover, middle, axes, 0, start, turn, strength, thick, cv2.LINE_AA)
-    cover = cv2.GaussianBlur(cover, (0, 0), random.uniform(0.6, 4))
+    cover[:] = cv2.GaussianBlur(cover, (0, 0), random.uniform(0.6, 4))
     for _ in range(int(random.choice([0, 0, 20, 80]))):
         middle = (random.random(2) * (width, height)).astype(int).tolist()
         cv2.circle(cover, middle, int(random.integers(0, 3)), 0.5, -1, cv2.LINE_AA)

@@ -120,10 +120,9 @@ def _stripes(random: np.random.Generator, tile: Tile) -> None:
         bands[(np.arange(wide) + start) % _SIDE] = _other(random, tile)
     repeats = int(random.choice([1, 1, 2, 4, 8]))
     bands = bands[np.arange(_SIDE) * repeats % _SIDE]
-    woven = np.repeat(bands[None], _SIDE, 0)
+    tile[:] = bands[None]
     if random.random() < 0.5:
-        woven = (woven + bands[:, None]) / 2
-    tile[:] = woven
+        tile[:] = (bands[None] + bands[:, None]) / 2
     if random.random() < 0.5:
         tile[:] = tile.transpose(1, 0, 2)
 

@@ -161,7 +161,14 @@ def test_slips_are_aged_and_laid_down_more_often_than_other_pages():
         assert np.array_equal(found[0], expected)
 
 
-STILL = Noise(scales=(1.0, 1.001), strong_share=0.0, turned_share=0.0)
+STILL = Noise(
+    scales=(1.0, 1.001),
+    strong_share=0.0,
+    turned_share=0.0,
+    aged_share=0.0,
+    printed_share=0.0,
+    laid_share=0.0,
+)
 
 
 def examples() -> Examples:

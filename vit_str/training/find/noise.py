@@ -47,7 +47,7 @@ class Noise:
     aged_share: float = 0.25
     printed_share: float = 0.12
     laid_share: float = 0.12
-    slip_times: float = 4.0
+    slip_times: float = 2.5
     perspective: float = 0.04
     bend: float = 0.015
     inverted_share: float = 0.15
