@@ -16,7 +16,7 @@ from vit_str.synthesis.pages.truth import Truth, truth_of
 
 _MIXTURES = ("mixture", "mixture with a sidebar")
 _TIMES = 4  # as often as any other family, mixtures are drawn
-_SLIP_TIMES = 10  # likewise slips of a till, to find lines on them
+_SLIPS = 0.1  # slips of a till to find lines on, for each other page
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ def trained_families() -> list[str]:
 
 def families_to_find() -> list[str]:
     """Families that the network that finds is trained on: slips, which are hard, many times."""
-    return trained_families() + [*SLIPS] * (_SLIP_TIMES - 1)
+    names = trained_families()
+    return names + [*SLIPS] * round(len(names) * _SLIPS / len(SLIPS))
 
 
 def design_page(
