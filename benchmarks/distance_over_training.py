@@ -38,7 +38,7 @@ from vit_str.models.auxiliary import TokenClassifier
 from vit_str.reports.panels import legend, panels
 from vit_str.reports.style import COLORS, ready_to_draw, styled
 from vit_str.reports.tables import write_frame
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 from vit_str.torch_runtime.engine import generate
@@ -100,7 +100,7 @@ def _options() -> argparse.Namespace:
 
 
 def _renderer(fonts: list[Path] | None) -> Renderer:
-    atlas = GlyphAtlas.load_or_build(_CHARSET, fonts)
+    atlas = load_or_draw_glyphs(_CHARSET, fonts)
     return Renderer(atlas, Lexicon(_CHARSET), (32, 128), (2, 32))
 
 

@@ -36,6 +36,7 @@ from vit_str.evaluation.statistics import wilson_interval
 from vit_str.evaluation.words.reading import read_words
 from vit_str.reports.sheets import Captioned, sheet
 from vit_str.synthesis.fonts import find_fonts
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
@@ -251,7 +252,7 @@ def compare(options: argparse.Namespace) -> None:
 @lru_cache
 def open_atlas(charset: str, fonts: tuple[Path, ...] | None) -> GlyphAtlas:
     """The fonts that draw a charset, opened once."""
-    return GlyphAtlas.load_or_build(Charset(CHARSETS[charset]), fonts)
+    return load_or_draw_glyphs(Charset(CHARSETS[charset]), fonts)
 
 
 def _parser() -> argparse.ArgumentParser:

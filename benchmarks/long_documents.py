@@ -34,7 +34,7 @@ def main() -> None:
         return
     options.folder.mkdir(parents=True, exist_ok=True)
     rows = []
-    print("pages", *(f"{way}: MB, MB at the first page" for way in _WAYS), sep="\t")
+    print("pages", *(f"{way}: MiB, MiB at the first page" for way in _WAYS), sep="\t")
     for count in options.pages:
         path = options.folder / f"{count}.tiff"
         write_document(path, count)
@@ -67,7 +67,7 @@ def write_document(path: Path, count: int) -> None:
 
 
 def peak(way: str, path: str) -> tuple[float, float]:
-    """The most memory of this process, in MB, and that when the first page was read."""
+    """The most memory of this process, in MiB, and that when the first page was read."""
     import vit_str
 
     reader = vit_str.load_page(device="cpu")
@@ -82,7 +82,7 @@ def peak(way: str, path: str) -> tuple[float, float]:
 
 
 def used() -> float:
-    """The most memory that this process had in RAM, in MB."""
+    """The most memory that this process had in RAM, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -14,7 +14,7 @@ was made with, or ``benchmarks/documents-more``, with tables that are hard to co
 ``benchmarks/documents-fresh``, of other looks. HTML that begins with ``<!DOCTYPE html>`` has looks
 and a size of its own and is printed once: half of ``benchmarks/documents-new``, 40 pages as 40
 people would make them, is as printed, a quarter scanned and a quarter photographed in software, and
-so are 40 others, of ``benchmarks/documents-strangers``.
+so are 40 others of ``benchmarks/documents-strangers`` and 40 of ``benchmarks/documents-elsewhere``.
 ``--set-by libreoffice`` has Writer and Calc set twelve other documents, those of
 ``benchmarks/documents-office``, or the HTML that ``--documents`` names.
 """
@@ -69,8 +69,8 @@ class Printed(NamedTuple):
     html: str
     style: tuple[str, str, float] | None  # see `STYLES`; None if the page has its own
     pdf: Path
-    state: str
-    seed: int
+    state: str = "digital"
+    seed: int = 0
 
 
 class Document(NamedTuple):

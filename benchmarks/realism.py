@@ -38,7 +38,7 @@ from vit_str.images.preprocessing import TALL, Preprocessing
 from vit_str.images.refusals import UnreadableImage
 from vit_str.rendering.command import strengths
 from vit_str.rendering.dataset import BATCH
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.pictures import load_pictures
@@ -386,7 +386,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     charset = charset_of("ascii")
     renderer = Renderer(
-        GlyphAtlas.load_or_build(charset, options.fonts),
+        load_or_draw_glyphs(charset, options.fonts),
         Lexicon(charset),
         ingredients=Ingredients(**options.ingredients).at(1.0),
         pictures=load_pictures(options.pictures) if options.pictures else None,

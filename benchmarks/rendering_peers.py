@@ -36,6 +36,7 @@ from rendering_sheet import sheet
 from vit_str.characters.charset import Charset
 from vit_str.console import positive
 from vit_str.synthesis.fonts import find_fonts
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.pictures import load_pictures
@@ -93,7 +94,7 @@ def _renderers(
     pictures = options.pictures or (trdg[1] / "images" if trdg else None)
     charset = Charset()
     lexicon = Lexicon(charset)
-    atlas = GlyphAtlas.load_or_build(charset)
+    atlas = load_or_draw_glyphs(charset)
     renderer = Renderer(
         atlas,
         lexicon,

@@ -31,7 +31,7 @@ from measuring import (
 from vit_str.characters.charset import Charset
 from vit_str.console import positive
 from vit_str.synthesis import renderer as rendering
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.layout import Typesetter
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
@@ -102,7 +102,7 @@ def main() -> None:
     print_machine()
     charset = Charset()
     lexicon = Lexicon(charset)
-    atlas = GlyphAtlas.load_or_build(charset)
+    atlas = load_or_draw_glyphs(charset)
     batches = {
         device: Batches(Renderer(atlas.to(device), lexicon), options.batch_size)
         for device in options.device

@@ -27,7 +27,7 @@ from vit_str.console import Progress, positive, probability
 from vit_str.decoding.readings import Reading
 from vit_str.evaluation.metrics import right_words
 from vit_str.evaluation.statistics import paired_difference, wilson_interval
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
 from vit_str.words.reader import Reader, load
@@ -175,7 +175,7 @@ def _choice(reader: Reader, beams: int, limits: Limits) -> Choice:
 
 def _renderer(reader: Reader, fonts: list[Path] | None) -> Renderer:
     """What draws words of the characters and the size of a reader."""
-    atlas = GlyphAtlas.load_or_build(reader.charset, fonts)
+    atlas = load_or_draw_glyphs(reader.charset, fonts)
     return Renderer(atlas, Lexicon(reader.charset), reader.image_size)
 
 

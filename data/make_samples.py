@@ -5,7 +5,7 @@ from pathlib import Path
 from PIL import Image
 
 from vit_str.characters.charset import Charset
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
 
@@ -30,7 +30,7 @@ SEED, DIFFICULTY = 29, 0.5
 def main() -> None:
     """Write the images, as files of several formats, and their labels."""
     charset = Charset()
-    atlas = GlyphAtlas.load_or_build(charset).held_out()
+    atlas = load_or_draw_glyphs(charset).held_out()
     batch = Renderer(atlas, Lexicon(charset), (64, 256)).render(
         LABELS, SEED, DIFFICULTY
     )

@@ -29,7 +29,8 @@ from vit_str.characters.charset import CHARSETS, PRINTABLE_ASCII, Charset
 from vit_str.engines.weights_contents import BUNDLED, resolve, stored_checksum
 from vit_str.scripts.registry import OTHER_PAIRS
 from vit_str.scripts.script_detector import BUNDLED_DETECTOR, FIRST, OTHERS, UNREAD
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
+from vit_str.synthesis.glyph_drawing import draw_glyphs
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
 from vit_str.words.reader import Reader, load
@@ -140,7 +141,7 @@ def renderer_of(charset: str, language: str, options: argparse.Namespace) -> Ren
     fonts = tuple(options.fonts) if options.fonts else None
     if charset == "korean" and options.hangul:
         fonts = (options.hangul,)
-    atlas = GlyphAtlas.load_or_build(Charset(CHARSETS[charset]), fonts).training()
+    atlas = load_or_draw_glyphs(Charset(CHARSETS[charset]), fonts).training()
     return Renderer(atlas, Lexicon(atlas.charset, language))
 
 
@@ -183,7 +184,7 @@ def unread_pictures(options: argparse.Namespace) -> Iterator[np.ndarray]:
         faces = faces_of(options.noto, name)
         letters = "".join(chr(code) for codes in ranges for code in codes)
         charset = Charset("".join(filter(is_letter, letters)))
-        atlas, _ = GlyphAtlas.build(faces, charset)
+        atlas, _ = draw_glyphs(faces, charset)
         if not len(atlas):
             raise ValueError(
                 f"no Noto face of {name} in {options.noto}: install Debian's "

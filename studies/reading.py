@@ -22,6 +22,7 @@ from vit_str.models import (
     VisionTransformer,
 )
 from vit_str.models.auxiliary import TokenClassifier
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
@@ -83,7 +84,7 @@ def word_renderer(
 @cache
 def _atlas(charset: Charset) -> GlyphAtlas:
     fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
-    return GlyphAtlas.load_or_build(charset, [fonts])
+    return load_or_draw_glyphs(charset, [fonts])
 
 
 def select(words: RenderedBatch, index: slice | list[int]) -> RenderedBatch:

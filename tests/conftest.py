@@ -20,12 +20,15 @@ from tests.changed import (  # noqa: F401 - which pytest finds here
     pytest_ignore_collect,
     pytest_sessionstart,
 )
+from tests.slow_files import pytest_terminal_summary  # noqa: F401 - the same
+from tests.traced_graphs import graphs_traced_once  # noqa: F401 - the same
 from vit_str.characters.charset import Charset, charset_of
 from vit_str.cli import main
 from vit_str.images.preprocessing import Preprocessing
 from vit_str.machine import THREADS, cpu_count, use_threads
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.scripts import registry
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
 from vit_str.words.reader import Reader
@@ -97,29 +100,30 @@ def font_folder(matplotlib_fonts, shared_folder) -> Path:
         if not folder.is_dir():
             folder.mkdir()
             shutil.copy2(matplotlib_fonts / "DejaVuSans.ttf", folder / "Sans.ttf")
-            GlyphAtlas.load_or_build(Charset(), [folder], shared_folder / "glyphs")
+            load_or_draw_glyphs(Charset(), [folder], shared_folder / "glyphs")
     return folder
 
 
 @pytest.fixture(scope="session")
 def two_fonts(matplotlib_fonts, shared_folder) -> Path:
-    """A folder with two fonts to train and to validate with, drawn once into its parent."""
-    folder = shared_folder / "two-fonts" / "fonts"
+    """A folder with two fonts to train and to validate with, drawn once into its parent.
+
+    Which is the folder ``glyphs`` of `font_folder` too, so that word lists are gathered once.
+    """
+    folder = shared_folder / "glyphs" / "two-fonts"
     with FileLock(shared_folder / "two-fonts.lock"):
         if not folder.is_dir():
             folder.mkdir(parents=True)
             for name in ("DejaVuSans.ttf", "DejaVuSerif.ttf"):
                 shutil.copy2(matplotlib_fonts / name, folder / name)
-            GlyphAtlas.load_or_build(Charset(), [folder], folder.parent)
+            load_or_draw_glyphs(Charset(), [folder], folder.parent)
     return folder
 
 
 @pytest.fixture(scope="session")
 def one_font(font_folder) -> GlyphAtlas:
     """The characters of ``font_folder``."""
-    return GlyphAtlas.load_or_build(
-        Charset(), [font_folder], font_folder.parent / "glyphs"
-    )
+    return load_or_draw_glyphs(Charset(), [font_folder], font_folder.parent / "glyphs")
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ NAMED_FILE = re.compile(r"`((?:\w+/)+\w+\.(?:py|m?js|yaml|md))`")
 FILE = r"`(?P<file>[\w/]+\.(?:py|js))`"
 NAME = r"`(?P<name>[A-Za-z_]\w*(?:\.\w+)*)`"
 # `name` in `file`, `name` (`file`), `name`, `other` (`file`) and `name` of the ... (`file`).
+FILES = [*PACKAGE.rglob("*.*")]
 NAMED = re.compile(rf"{NAME}(?:,? (?:in|of) |\s*\()\s*{FILE}")
 
 
@@ -27,11 +28,7 @@ def test_the_page_names_many():
 
 @pytest.mark.parametrize(("name", "file"), named())
 def test_every_name_is_in_its_file(name, file):
-    inside = [
-        path
-        for path in PACKAGE.rglob(Path(file).name)
-        if str(path).endswith("/" + file)
-    ]
+    inside = [path for path in FILES if str(path).endswith("/" + file)]
     path = PACKAGE / file if (PACKAGE / file).is_file() else inside[0]
     code = path.read_text(encoding="utf-8")
     for part in name.split("."):

@@ -55,7 +55,7 @@ def test_every_layer_is_measured_on_its_own_rows(finer_at_first):
     analysis.update(images)
     coarse = TokenGrid(2, 8, (16, 8))
     grids = [TokenGrid(4, 8, (8, 8)), coarse, coarse]
-    assert [analysis.statistics.grid_of(name) for name in analysis.maps] == grids
+    assert [analysis.statistics.tokens.grid_of(name) for name in analysis.maps] == grids
     uniform = analysis.statistics.chance()["uniform"]["distance"]
     assert uniform == pytest.approx([grid.uniform_distance() for grid in grids])
     values = analysis.values("distance")

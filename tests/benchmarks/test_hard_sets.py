@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from vit_str.characters.charset import PRINTABLE_ASCII, Charset
+from vit_str.synthesis.glyph_drawing import draw_glyphs
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.machine_text import is_count, share_of_machines
 
@@ -26,7 +27,7 @@ def atlas(matplotlib_fonts) -> GlyphAtlas:
         "STIXGeneral.ttf",
     )
     paths = [matplotlib_fonts / name for name in names]
-    return GlyphAtlas.build(paths, CHARSET)[0].held_out()
+    return draw_glyphs(paths, CHARSET)[0].held_out()
 
 
 def labels(name: str, atlas: GlyphAtlas) -> list[str]:

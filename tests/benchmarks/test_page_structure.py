@@ -38,7 +38,9 @@ def test_a_whole_document_is_printed_once_and_others_in_every_style(tmp_path):
     assert [page.style for page in pages] == [*page_structure.STYLES, None]
 
 
-@pytest.mark.parametrize("name", ["documents-new", "documents-strangers"])
+@pytest.mark.parametrize(
+    "name", ["documents-new", "documents-strangers", "documents-elsewhere"]
+)
 def test_half_of_the_pages_with_own_looks_are_as_printed(name):
     folder = Path(page_structure.__file__).with_name(name)
     states = [each.state for each in page_structure.printed_pages(Path(), folder)]

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+import realism
 from realism import (
     differences,
     distinguish,
@@ -16,8 +17,6 @@ from realism import (
     picture_statistics,
 )
 from scipy.ndimage import gaussian_filter
-
-from vit_str.synthesis.glyphs import GlyphAtlas
 
 
 def colored(gray: np.ndarray) -> np.ndarray:
@@ -142,7 +141,7 @@ def test_rendered_words_beside_a_folder(
     labeled_folder, one_font, tmp_path, monkeypatch, capsys
 ):
     """Six labels, one of a damaged image."""
-    monkeypatch.setattr(GlyphAtlas, "load_or_build", lambda *_: one_font)
+    monkeypatch.setattr(realism, "load_or_draw_glyphs", lambda *_: one_font)
     main([str(labeled_folder), "--count", "70", "--out", str(tmp_path / "out")])
     printed = capsys.readouterr().out
     assert "70 rendered words against 5 of labeled" in printed

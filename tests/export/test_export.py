@@ -40,7 +40,7 @@ from vit_str.models import (
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 from vit_str.words.reader import Reader
 
-pytestmark = pytest.mark.usefixtures("without_shape_checks")
+pytestmark = pytest.mark.usefixtures("without_shape_checks", "graphs_traced_once")
 MODELS: dict[str, Callable[[], Decoder]] = {
     "transformer": lambda: TransformerDecoder(
         94, dim=32, depth=2, heads=2, maximum_length=6
@@ -140,7 +140,7 @@ OFTEN = ("transformer", "ctc", "parallel")
         pytest.param(n, marks=[] if n in OFTEN else pytest.mark.slow) for n in MODELS
     ],
 )
-def exported(request, tmp_path_factory) -> tuple[WeightsFile, Path]:
+def exported(request, tmp_path_factory, graphs_traced_once) -> tuple[WeightsFile, Path]:
     torch.manual_seed(0)
     weights = weights_of(MODELS[request.param]())
     folder = tmp_path_factory.mktemp("exported") / request.param
@@ -335,6 +335,7 @@ def test_the_processor_or_the_environment_decides_for_8_bits(monkeypatch, tmp_pa
         found = machine.has_fast_int8(), machine.has_static_int8()
         assert (*found, machine.largest_int8_weight()) == expected
     folder = tmp_path / "exported"
+    torch.manual_seed(0)
     write_exported(weights_of(MODELS["parallel"]()), folder)
     with pytest.raises(ValueError, match="vit-str export --int8 decides"):
         vit_str.load(folder, "cpu", backend="onnx-int8")

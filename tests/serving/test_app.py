@@ -25,7 +25,7 @@ from vit_str.characters.charset import charset_of
 from vit_str.decoding.search import Search
 from vit_str.machine import install_hint
 from vit_str.serving import app as app_module
-from vit_str.serving import page_readers, page_turns, pages, uploads
+from vit_str.serving import page_readers, page_turns, pages, reading_requests, uploads
 from vit_str.words.reader import Reader, load
 
 Site = Any  # of conftest.py
@@ -499,13 +499,13 @@ def form(parts: list[bytes], charset: str) -> dict[str, Any]:
 
 
 def test_forms_are_taken_apart_beside_everything_else(site, word, monkeypatch):
-    here, wait, read_form = site(), threading.Event(), app_module.read_form
+    here, wait, read_form = site(), threading.Event(), reading_requests.read_form
 
     def slow(*arguments):
         assert wait.wait(20)
         return read_form(*arguments)
 
-    monkeypatch.setattr(app_module, "read_form", slow)
+    monkeypatch.setattr(reading_requests, "read_form", slow)
 
     async def ask(client):
         files = {"files": ("a.png", word("a"))}

@@ -4,6 +4,7 @@ import pytest
 from filelock import FileLock
 
 from vit_str.characters.charset import Charset
+from vit_str.synthesis.glyph_drawing import draw_glyphs
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
@@ -23,7 +24,7 @@ def atlas(matplotlib_fonts, shared_folder) -> GlyphAtlas:
     with FileLock(path.with_suffix(".lock")):
         if not path.is_file():
             paths = [matplotlib_fonts / name for name in FONTS]
-            GlyphAtlas.build(paths, Charset())[0].save(path)
+            draw_glyphs(paths, Charset())[0].save(path)
     return GlyphAtlas.load(path)
 
 

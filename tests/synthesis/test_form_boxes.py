@@ -5,6 +5,7 @@ import torch
 
 from vit_str.characters.charset import PRINTABLE_ASCII, Charset
 from vit_str.synthesis.form_boxes import CROSSED, EMPTY, TICKED, with_form_boxes
+from vit_str.synthesis.glyph_drawing import draw_glyphs
 from vit_str.synthesis.glyphs import GlyphAtlas
 
 BOXES = EMPTY + TICKED + CROSSED
@@ -14,7 +15,7 @@ BOXES = EMPTY + TICKED + CROSSED
 def plain(matplotlib_fonts) -> GlyphAtlas:
     """Two fonts, of which the second has no boxes."""
     fonts = [matplotlib_fonts / name for name in ("DejaVuSans.ttf", "cmr10.ttf")]
-    return GlyphAtlas.build(fonts, Charset(PRINTABLE_ASCII + BOXES))[0]
+    return draw_glyphs(fonts, Charset(PRINTABLE_ASCII + BOXES))[0]
 
 
 def test_fonts_without_boxes_get_them_and_others_keep_theirs(plain):

@@ -14,7 +14,9 @@ from safetensors import SafetensorError
 
 from vit_str.characters.charset import Charset
 from vit_str.files import default_cache, exclusive
-from vit_str.synthesis import glyphs, rasterize, rasterize_parallel
+from vit_str.synthesis import glyph_cache, glyphs, rasterize, rasterize_parallel
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
+from vit_str.synthesis.glyph_drawing import draw_glyphs
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.machine_faces import is_machine
 
@@ -83,7 +85,7 @@ def test_letters_share_a_baseline_and_fill_the_line(atlas):
 
 
 def test_symbols_in_the_place_of_letters_are_not_correct_ids(folder):
-    atlas, _ = GlyphAtlas.build([folder / "cmsy10.ttf"], Charset())
+    atlas, _ = draw_glyphs([folder / "cmsy10.ttf"], Charset())
     assert shown(atlas, 0, '!"+') == []
     assert shown(atlas, 0, "ABC") == ["A", "B", "C"]
 
@@ -94,7 +96,7 @@ def shown(atlas: GlyphAtlas, font: int, characters: str) -> Sequence[str]:
 
 def test_missing_characters_are_not_correct_ids(folder):
     charset = Charset("abcdefgh\uac00 ")
-    atlas, _ = GlyphAtlas.build([folder / "DejaVuSans.ttf"], charset)
+    atlas, _ = draw_glyphs([folder / "DejaVuSans.ttf"], charset)
     assert shown(atlas, 0, charset.characters) == list("abcdefgh ")
     # The space is honestly empty
     assert atlas.advances[0, -1] > 0 and atlas.widths[0, -1] == 0
@@ -102,7 +104,7 @@ def test_missing_characters_are_not_correct_ids(folder):
 
 def test_small_letters_alone_do_not_fill_the_line(atlas, folder):
     """A charset of digits and small letters is drawn at the size of all of ASCII."""
-    small, _ = GlyphAtlas.build([folder / FONTS[0]], Charset("0123456789abcxdg"))
+    small, _ = draw_glyphs([folder / FONTS[0]], Charset("0123456789abcxdg"))
     for character in "d4g":
         assert ink_rows(small, 0, character) == ink_rows(atlas, 0, character)
 
@@ -131,12 +133,12 @@ def test_cache_is_used_until_the_fonts_change(folder, tmp_path, monkeypatch):
     shutil.copy(folder / "DejaVuSans.ttf", fonts)
     monkeypatch.setenv("VIT_STR_CACHE", str(tmp_path / "cache"))
     assert default_cache() == tmp_path / "cache"
-    first = GlyphAtlas.load_or_build(Charset(), [fonts])
+    first = load_or_draw_glyphs(Charset(), [fonts])
     with monkeypatch.context() as patched:
-        patched.setattr(GlyphAtlas, "build", None)
-        assert_equal(GlyphAtlas.load_or_build(Charset(), [fonts]), first)
+        patched.setattr(glyph_cache, "draw_glyphs", None)
+        assert_equal(load_or_draw_glyphs(Charset(), [fonts]), first)
     shutil.copy(folder / "DejaVuSerif.ttf", fonts)
-    assert len(GlyphAtlas.load_or_build(Charset(), [fonts])) == 2
+    assert len(load_or_draw_glyphs(Charset(), [fonts])) == 2
 
 
 def test_fonts_that_cannot_be_kept_are_used(folder, tmp_path, monkeypatch, capsys):
@@ -148,7 +150,7 @@ def test_fonts_that_cannot_be_kept_are_used(folder, tmp_path, monkeypatch, capsy
     shutil.copy(folder / "DejaVuSans.ttf", tmp_path)
     monkeypatch.setattr(glyphs, "save_file", full)
     cache = tmp_path / "cache"
-    assert GlyphAtlas.load_or_build(Charset(), [tmp_path], cache).names
+    assert load_or_draw_glyphs(Charset(), [tmp_path], cache).names
     assert "fonts are not kept in" in (said := capsys.readouterr().err)
     assert "No space left on device" in said and said.count("\n") == 1
     assert not list(cache.glob("*.safetensors"))
@@ -160,7 +162,7 @@ def test_nothing_is_written_through_links_in_the_cache(folder, tmp_path):
     fonts.mkdir()
     shutil.copy(folder / "DejaVuSans.ttf", fonts)
     cache = tmp_path / "cache"
-    GlyphAtlas.load_or_build(Charset("abc"), [fonts], cache)
+    load_or_draw_glyphs(Charset("abc"), [fonts], cache)
     precious = tmp_path / "precious.txt"
     precious.write_text("mine")
     kept = [path for path in cache.iterdir() if path.is_file()]
@@ -168,7 +170,7 @@ def test_nothing_is_written_through_links_in_the_cache(folder, tmp_path):
     for path in kept:
         path.unlink()
         path.symlink_to(precious)
-    GlyphAtlas.load_or_build(Charset("abc"), [fonts], cache)
+    load_or_draw_glyphs(Charset("abc"), [fonts], cache)
     assert precious.read_text() == "mine"
     assert not any(path.is_symlink() for path in cache.iterdir())
 
@@ -178,7 +180,7 @@ def test_drawing_that_was_stopped_goes_on(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(rasterize_parallel, "_BATCH", 1)
     monkeypatch.setattr(rasterize_parallel, "_WORKERS", 1)
     charset = Charset("abc")
-    whole = GlyphAtlas.load_or_build(charset, [folder], tmp_path / "whole")
+    whole = load_or_draw_glyphs(charset, [folder], tmp_path / "whole")
     draw = rasterize_parallel._Drawing.draw
     asked = []
     most = 2
@@ -192,11 +194,11 @@ def test_drawing_that_was_stopped_goes_on(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(rasterize_parallel._Drawing, "draw", counted)
     cache = tmp_path / "cache"
     with pytest.raises(KeyboardInterrupt):
-        GlyphAtlas.load_or_build(charset, [folder], cache)
+        load_or_draw_glyphs(charset, [folder], cache)
     first, second = sorted(cache.glob("*.drawn/*"))
     second.write_bytes(first.read_bytes()[:-100])
     asked.clear()
-    assert_equal(GlyphAtlas.load_or_build(charset, [folder], cache), whole)
+    assert_equal(load_or_draw_glyphs(charset, [folder], cache), whole)
     drawn = [Path(path).name for (path,) in asked]
     assert drawn == ["DejaVuSerif.ttf", "cmsy10.ttf"]
     assert not list(cache.glob("*.drawn"))
@@ -211,7 +213,7 @@ def test_what_was_drawn_of_other_fonts_is_removed_after_an_hour(folder, tmp_path
     for each in (old, new):
         each.mkdir()
     os.utime(old, (0, 0))
-    GlyphAtlas.load_or_build(Charset("abc"), [fonts], tmp_path)
+    load_or_draw_glyphs(Charset("abc"), [fonts], tmp_path)
     assert list(tmp_path.glob("*.drawn")) == [new]
 
 
@@ -222,12 +224,12 @@ def test_two_processes_draw_fonts_once(folder, tmp_path, monkeypatch):
     fonts.mkdir()
     second.mkdir()
     shutil.copy(folder / "DejaVuSans.ttf", fonts)
-    atlas = GlyphAtlas.load_or_build(Charset(), [fonts], first)
+    atlas = load_or_draw_glyphs(Charset(), [fonts], first)
     (drawn,) = first.glob("*.safetensors")
-    monkeypatch.setattr(GlyphAtlas, "build", None)
+    monkeypatch.setattr(glyph_cache, "draw_glyphs", None)
     with ThreadPoolExecutor() as pool:
         with exclusive(second / drawn.with_suffix(".lock").name):
-            waiting = pool.submit(GlyphAtlas.load_or_build, Charset(), [fonts], second)
+            waiting = pool.submit(load_or_draw_glyphs, Charset(), [fonts], second)
             time.sleep(0.2)
             shutil.copy(drawn, second)
         assert_equal(waiting.result(), atlas)
@@ -235,10 +237,10 @@ def test_two_processes_draw_fonts_once(folder, tmp_path, monkeypatch):
 
 def test_without_fonts_the_user_is_told_what_to_do(tmp_path):
     with pytest.raises(ValueError, match=r"train.*fonts-debian\.txt.*--fonts"):
-        GlyphAtlas.load_or_build(Charset(), [tmp_path])
+        load_or_draw_glyphs(Charset(), [tmp_path])
     (tmp_path / "broken.ttf").write_bytes(b"no font")
     with pytest.raises(ValueError, match=r"none of the 1 fonts.*cannot be read"):
-        GlyphAtlas.load_or_build(Charset(), [tmp_path], tmp_path)
+        load_or_draw_glyphs(Charset(), [tmp_path], tmp_path)
 
 
 def test_training_and_held_out_fonts_are_all_fonts(atlas):

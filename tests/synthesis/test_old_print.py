@@ -8,6 +8,7 @@ import torch
 
 from vit_str.characters.charset import charset_of
 from vit_str.synthesis import old_print
+from vit_str.synthesis.glyph_drawing import draw_glyphs
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_texts import LineTexts, book_style, label
@@ -27,7 +28,7 @@ def atlas(matplotlib_fonts, tmp_path_factory) -> GlyphAtlas:
     }
     for source, name in names.items():
         shutil.copy(matplotlib_fonts / f"{source}.ttf", folder / f"{name}.ttf")
-    return GlyphAtlas.build(sorted(folder.glob("*.ttf")), CHARSET)[0]
+    return draw_glyphs(sorted(folder.glob("*.ttf")), CHARSET)[0]
 
 
 @pytest.fixture(scope="module")

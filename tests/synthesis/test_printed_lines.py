@@ -5,7 +5,7 @@ import torch
 from fontTools import subset
 
 from vit_str.characters.charset import PADDING, charset_of
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.glyph_drawing import draw_glyphs
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_texts import GAP, LineTexts
 from vit_str.synthesis.printed_lines import TextLineRenderer
@@ -18,7 +18,7 @@ def lines(matplotlib_fonts) -> TextLineRenderer:
     fonts = [
         matplotlib_fonts / name for name in ("DejaVuSans.ttf", "DejaVuSansMono.ttf")
     ]
-    atlas = GlyphAtlas.build(fonts, CHARSET)[0]
+    atlas = draw_glyphs(fonts, CHARSET)[0]
     return TextLineRenderer(atlas, LineTexts(CHARSET, Lexicon(CHARSET)), widest=640)
 
 
@@ -78,7 +78,7 @@ def test_a_font_without_the_letters_is_no_typewriter(matplotlib_fonts, tmp_path)
     accents = tmp_path / "Accents.ttf"
     source = matplotlib_fonts / "DejaVuSans.ttf"
     subset.main([str(source), "--unicodes=00C0-017F", f"--output-file={accents}"])
-    atlas = GlyphAtlas.build([source, accents], CHARSET)[0]
+    atlas = draw_glyphs([source, accents], CHARSET)[0]
     assert len(atlas) == 2
     lines = TextLineRenderer(atlas, LineTexts(CHARSET, Lexicon(CHARSET)), widest=320)
     for seed in range(8):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vit_str.characters.charset import Charset
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.grounds import add_look_alikes, ground
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.line_masks import LineDrawer
@@ -27,9 +27,7 @@ class Words:
 def renderer(font_folder) -> Renderer:
     """One that knows the space."""
     charset = Charset(Charset().characters + " ")
-    atlas = GlyphAtlas.load_or_build(
-        charset, [font_folder], font_folder.parent / "spaced"
-    )
+    atlas = load_or_draw_glyphs(charset, [font_folder], font_folder.parent / "spaced")
     return Renderer(atlas, Words())
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from vit_str.characters.charset import PRINTABLE_ASCII, Charset
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.glyph_drawing import draw_glyphs
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.machine_faces import DOTS, SEVEN, WHEELS, kind_of_face
@@ -21,7 +21,7 @@ CHARSET = Charset(PRINTABLE_ASCII + " °")
 @pytest.fixture(scope="module")
 def spaced(matplotlib_fonts) -> Renderer:
     names = ("DejaVuSans.ttf", "DejaVuSerif-Bold.ttf", "STIXGeneral.ttf")
-    atlas = GlyphAtlas.build([matplotlib_fonts / name for name in names], CHARSET)[0]
+    atlas = draw_glyphs([matplotlib_fonts / name for name in names], CHARSET)[0]
     return Renderer(atlas, Lexicon(CHARSET))
 
 

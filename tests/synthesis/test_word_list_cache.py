@@ -9,7 +9,7 @@ import pytest
 from vit_str.characters.charset import Charset, charset_of
 from vit_str.files import exclusive
 from vit_str.synthesis import word_list_cache
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_texts import LineTexts
 from vit_str.synthesis.renderer import Renderer
@@ -88,7 +88,7 @@ def test_words_and_their_shares_are_those_of_wordfreq(
     )
     monkeypatch.setenv("VIT_STR_CACHE", str(cache))
     first = Lexicon(charset, language, maximum_length=longest)
-    monkeypatch.setattr("vit_str.synthesis.lexicon.language_words", never)
+    monkeypatch.setattr("vit_str.synthesis.writable_words.language_words", never)
     second = Lexicon(charset, language, maximum_length=longest)
     for lexicon in (first, second):
         assert lexicon._words == fresh._words
@@ -97,11 +97,9 @@ def test_words_and_their_shares_are_those_of_wordfreq(
 
 
 def test_rendered_batches_are_the_same(font_folder, cache, monkeypatch):
-    atlas = GlyphAtlas.load_or_build(
-        Charset(), [font_folder], font_folder.parent / "glyphs"
-    )
+    atlas = load_or_draw_glyphs(Charset(), [font_folder], font_folder.parent / "glyphs")
     first = Renderer(atlas, Lexicon(atlas.charset)).batch(8, 1, 0)
-    monkeypatch.setattr("vit_str.synthesis.lexicon.language_words", never)
+    monkeypatch.setattr("vit_str.synthesis.writable_words.language_words", never)
     second = Renderer(atlas, Lexicon(atlas.charset)).batch(8, 1, 0)
     assert first.images.equal(second.images)
     assert first.labels.equal(second.labels)

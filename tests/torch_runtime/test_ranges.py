@@ -18,7 +18,7 @@ from vit_str.engines.ranges import PIXELS
 from vit_str.engines.weights_contents import is_intact, load_header, resolve
 from vit_str.images.preprocessing import Preprocessing
 from vit_str.machine import CPU_DTYPE
-from vit_str.synthesis import glyphs
+from vit_str.synthesis import glyph_cache
 from vit_str.torch_runtime.ranges import measure_ranges, rendered_words
 from vit_str.torch_runtime.weights_file import load_weights, renew_weights, save_weights
 
@@ -105,7 +105,7 @@ def static_path(tmp_path_factory, font_folder):
     """The weights of the package, with ranges, of words in one font."""
     path = tmp_path_factory.mktemp("weights") / "static.safetensors"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(glyphs, "find_fonts", lambda _: [font_folder / "Sans.ttf"])
+        patch.setattr(glyph_cache, "find_fonts", lambda _: [font_folder / "Sans.ttf"])
         assert main(["calibrate", "tiny", "--ranges", "--out", str(path)]) == 0
     return path
 

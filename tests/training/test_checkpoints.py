@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from vit_str.files import exclusive, write_atomically
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis import materials
 from vit_str.training.checkpoints import (
     LAST,
     PREVIOUS,
@@ -200,7 +200,7 @@ def test_what_does_not_fit_is_refused_before_fonts_are_drawn(run, capsys, monkey
     def draw(*_):
         raise AssertionError("fonts are drawn")
 
-    monkeypatch.setattr(GlyphAtlas, "load_or_build", draw)
+    monkeypatch.setattr(materials, "load_or_draw_glyphs", draw)
     assert main([*config, "--charset", "digits"]) == 2
     assert "expected the charset of the checkpoint" in capsys.readouterr().err
     with exclusive(folder / ".lock"):

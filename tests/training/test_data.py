@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from vit_str.characters.charset import Charset
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.own_texts import OwnTexts
@@ -27,7 +27,7 @@ SIZE = 6
 
 @pytest.fixture
 def renderer(two_fonts) -> Renderer:
-    atlas = GlyphAtlas.load_or_build(Charset(), [two_fonts], two_fonts.parent)
+    atlas = load_or_draw_glyphs(Charset(), [two_fonts], two_fonts.parent)
     return Renderer(atlas, Lexicon(atlas.charset), chunk=8)
 
 

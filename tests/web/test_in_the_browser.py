@@ -23,7 +23,7 @@ from vit_str.pages.reader import load_page
 from vit_str.pages.write.json_rows import page_row
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
-pytestmark = pytest.mark.usefixtures("without_shape_checks")
+pytestmark = pytest.mark.usefixtures("without_shape_checks", "graphs_traced_once")
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
 TEXT = """Notes on the weather
 
@@ -37,7 +37,7 @@ children under 12 years."""
 
 
 @pytest.fixture(scope="module")
-def tiny(shared_folder, without_shape_checks) -> Path:
+def tiny(shared_folder, without_shape_checks, graphs_traced_once) -> Path:
     """The page of the bundled model, without those of other scripts, made once in a test run.
 
     npm loads 33 MB for it, and graphs are traced.

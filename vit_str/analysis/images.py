@@ -118,11 +118,11 @@ def load_images(
             raise ValueError(
                 f"{subject.name} needs images of your own: give --data FOLDER"
             )
-        from vit_str.synthesis.glyphs import GlyphAtlas
+        from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
         from vit_str.synthesis.lexicon import Lexicon
         from vit_str.synthesis.renderer import Renderer
 
-        atlas = GlyphAtlas.load_or_build(charset, fonts).held_out()
+        atlas = load_or_draw_glyphs(charset, fonts).held_out()
         size = preprocessing.height, preprocessing.width
         renderer = Renderer(atlas, Lexicon(charset), size)
         description = f"{count:,} rendered words in held-out fonts (seed {seed})"

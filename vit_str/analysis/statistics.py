@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Float64
 from scipy.special import stdtrit
 from torch import Tensor
 
+from vit_str.analysis.attended_tokens import AttendedTokens
 from vit_str.analysis.geometry import (
     TokenGrid,
     Windows,
@@ -23,6 +24,7 @@ from vit_str.analysis.geometry import (
     uniform_attention,
 )
 from vit_str.analysis.row_sums import Geometry, RowSums
+from vit_str.analysis.special_queries import SpecialQueries
 from vit_str.models.attention import attention_weights
 
 UNITS = {
@@ -61,9 +63,6 @@ NORMS = ("renormalized", "raw")
 _CHUNK = 1 << 17  # numbers of a map at a time: they stay in the second cache of a CPU
 _CHUNK_GPU = 1 << 22  # numbers that are worked on at once on a GPU
 _CHUNK_OF_MAPS = 1 << 22  # of maps that are there already
-
-_BLOCKED = -1e4  # masks that are added to scores have this or less, biases never
-_SPECIAL_METRICS = ("entropy", "sink_mass", "special_mass")
 
 Chance = dict[str, dict[str, list[float]]]
 """Name of a chance line, such as ``uniform`` -> metric -> its value in every layer."""
@@ -106,17 +105,14 @@ class AttentionStatistics:
         if norm not in NORMS:
             raise ValueError(f"norm must be one of {', '.join(NORMS)}, found {norm!r}")
         self.grid = grid
+        self.tokens = AttendedTokens(grid, windows)
         self.metrics = tuple(metrics)
         self.norm = norm
         self.chunk = chunk
-        self.windows = dict(windows or {})
         self._measures: dict[str, list[dict[str, Tensor]]] = {}
-        self._special: dict[str, list[Tensor]] = {}
+        self._special = SpecialQueries()
         self._received: dict[str, Tensor] = {}  # by the last batch
-        self._allowed: dict[str, Tensor] = {}
         self._geometry: dict[tuple[TokenGrid, TokenGrid, torch.device], Geometry] = {}
-        self._queries: Tensor | None = None
-        self._chosen: dict[str, list[Tensor]] = {}  # which tokens counted as queries
         self._chance: Chance = {}
 
     @property
@@ -130,26 +126,12 @@ class AttentionStatistics:
         Raises:
             ValueError: for models with windows or pooled keys, and other numbers of tokens.
         """
-        if queries is None:
-            self._queries = None
-            return
-        if self.windows:
-            raise ValueError(
-                "queries are chosen in models whose tokens all attend to each other: this "
-                "one has windows, pooled keys or fewer tokens from layer to layer"
-            )
-        if queries.shape[1] != len(self.grid):
-            raise ValueError(
-                f"queries are chosen among the {len(self.grid)} tokens of the grid, "
-                f"found {queries.shape[1]}"
-            )
-        self._queries = queries
+        self.tokens.choose(queries)
 
     @property
     def share_of_queries(self) -> float:
         """Share of the tokens of the grid that counted as queries, over all images."""
-        chosen = self._chosen.get(self.layers[0]) if self.layers else None
-        return float(torch.cat(chosen).double().mean()) if chosen else 1.0
+        return self.tokens.share_of_queries(self.layers[0]) if self.layers else 1.0
 
     @torch.no_grad()
     def update(
@@ -160,7 +142,7 @@ class AttentionStatistics:
         mask: Tensor | None = None,
     ) -> None:
         """Add a batch of images, from what goes into the softmax, see `probe`."""
-        grid = self._checked_grid(layer, queries.shape[-2], keys.shape[-2])
+        grid = self.tokens.checked_grid(layer, queries.shape[-2], keys.shape[-2])
         special = grid.special_tokens
         queries = _at_least_single(queries)
         keys = _at_least_single(keys)
@@ -168,11 +150,12 @@ class AttentionStatistics:
             mask = mask.expand(*queries.shape[:-1], keys.shape[-2])
         of_special = None if mask is None else mask[..., :special, :]
         maps = _maps(queries[..., :special, :], keys, of_special)
-        self._add_special(layer, maps)
+        self._special.add(layer, maps)
         queries = queries[..., special:, :]
         if mask is not None:
             mask = mask[..., special:, :]
-            self._note_mask(layer, mask, special)
+            if layer not in self._measures:  # the first batch
+                self.tokens.note_mask(layer, mask, special)
 
         def rows(images: slice, chosen: slice) -> Tensor:
             part = None if mask is None else mask[images, :, chosen]
@@ -186,8 +169,8 @@ class AttentionStatistics:
         self, layer: str, maps: Float[Tensor, "batch head query key"]
     ) -> None:
         """Add a batch of images whose maps are there already."""
-        special = self._checked_grid(layer, *maps.shape[-2:]).special_tokens
-        self._add_special(layer, _at_least_single(maps[..., :special, :]))
+        special = self.tokens.checked_grid(layer, *maps.shape[-2:]).special_tokens
+        self._special.add(layer, _at_least_single(maps[..., :special, :]))
         maps = maps[..., special:, :]
 
         def rows(images: slice, chosen: slice) -> Tensor:
@@ -201,9 +184,9 @@ class AttentionStatistics:
         for layer, measures in self._measures.items():
             batches = [measure[metric].cpu().double() for measure in measures]
             values = torch.cat(batches)
-            if layer in self.windows:
+            if layer in self.tokens.windows:
                 power = 2 if metric == "rms" else 1
-                count = len(self.windows[layer].allowed)
+                count = len(self.tokens.windows[layer].allowed)
                 means = reduce(values**power, "(b w) head -> b head", "mean", w=count)
                 values = means ** (1 / power)
             layers.append(values)
@@ -218,16 +201,8 @@ class AttentionStatistics:
         return self._received.get(layer)
 
     def special_queries(self) -> dict[str, list[Float64[Tensor, "image head token"]]]:
-        """Attention of the special tokens, layer by layer.
-
-        Metric -> values: ``entropy`` over the tokens of the grid, what the most attended one of
-        them gets (both of the grid's share scaled to 1), and the share of special tokens.
-        """
-        layers = [torch.cat(parts, 1) for parts in self._special.values()]
-        by_metric = {}
-        for number, metric in enumerate(_SPECIAL_METRICS):
-            by_metric[metric] = [values[number] for values in layers]
-        return by_metric
+        """Attention of the special tokens, layer by layer, see `SpecialQueries`."""
+        return self._special.values()
 
     def chance(self) -> Chance:
         """Every metric of heads that attend evenly to all they may, or to the 3 x 3 around.
@@ -246,88 +221,21 @@ class AttentionStatistics:
         }
         known: dict[tuple[int, bytes, str], dict[str, float]] = {}
         for layer in self.layers:
-            grid, keys, allowed = self._attended(layer)
-            queries = self._queries_of(layer)
+            attended = self.tokens.allowed(layer)
+            queries = self.tokens.queries_of(layer)
             of_queries = b"" if queries is None else queries.numpy().tobytes()
-            attended = self.windows.get(layer, self._allowed.get(layer, self.grid))
             for name, line in lines.items():
-                key = (id(attended), of_queries, name)
+                key = (id(self.tokens.source(layer)), of_queries, name)
                 if key not in known:
-                    even_over = allowed
+                    cases = attended
                     if name != "uniform":
-                        even_over = allowed & neighborhood(grid, keys)
-                    cases = Windows(grid, even_over, keys)
+                        around = neighborhood(attended.grid, attended.keys)
+                        cases = replace(attended, allowed=attended.allowed & around)
                     known[key] = _even_attention(cases, queries)
                 for metric, values in line.items():
                     values.append(known[key][metric])
         self._chance = lines
         return lines
-
-    def grid_of(self, layer: str) -> TokenGrid:
-        """The queries of a layer: the tokens of a window, or all."""
-        return self.windows[layer].grid if layer in self.windows else self.grid
-
-    def keys_of(self, layer: str) -> TokenGrid:
-        """The keys of a layer: the same tokens as its queries, or pooled ones."""
-        return self.windows[layer].keys if layer in self.windows else self.grid
-
-    def _attended(
-        self, layer: str
-    ) -> tuple[TokenGrid, TokenGrid, Bool[Tensor, "case query key"]]:
-        """Queries of a layer, the keys that they could attend to, and which of them they may."""
-        if layer in self.windows:
-            windows = self.windows[layer]
-            return windows.grid, windows.keys, windows.allowed
-        tokens = len(self.grid)
-        every = torch.ones(1, tokens, tokens, dtype=torch.bool)
-        return self.grid, self.grid, self._allowed.get(layer, every)
-
-    def _queries_of(self, layer: str) -> Bool[Tensor, "image token"] | None:
-        """Which tokens counted as queries in the images with any; None if always all did."""
-        if layer not in self._chosen:
-            return None
-        chosen = torch.cat(self._chosen[layer])
-        if chosen.all():
-            return None
-        if not chosen.any():
-            raise ValueError("no token of any image was chosen as a query")
-        return chosen[chosen.any(1)]
-
-    def _note_mask(self, layer: str, mask: Tensor, special: int) -> None:
-        """Keep which tokens of the grid the first batch may attend to, if not to all."""
-        if layer in self._measures or layer in self.windows:
-            return
-        may_attend = mask if mask.dtype == torch.bool else mask > _BLOCKED
-        allowed = may_attend[..., special:].cpu()
-        if not allowed.all():
-            cases = allowed.flatten(0, 1)
-            are_alike = bool((cases == cases[:1]).all())
-            self._allowed[layer] = cases[:1] if are_alike else cases
-
-    def _add_special(
-        self, layer: str, maps: Float[Tensor, "batch head special key"]
-    ) -> None:
-        special = maps.shape[-2]
-        if not special:
-            return
-        of_grid = maps[..., special:].cpu().double()
-        mass = of_grid.sum(-1)
-        whole = of_grid / mass.clamp(min=torch.finfo(torch.float64).tiny)[..., None]
-        entropy = torch.special.entr(whole).sum(-1)
-        measures = torch.stack([entropy, whole.amax(-1), 1 - mass])
-        self._special.setdefault(layer, []).append(measures)
-
-    def _checked_grid(self, layer: str, *tokens: int) -> TokenGrid:
-        grid = self.grid_of(layer)
-        keys = self.keys_of(layer)
-        special = grid.special_tokens
-        if tokens != (len(grid) + special, len(keys) + special):
-            pooled = f", and {keys.rows} x {keys.columns} keys" if keys != grid else ""
-            raise ValueError(
-                f"attention between {' and '.join(map(str, tokens))} tokens, but the "
-                f"grid has {grid.rows} x {grid.columns} and {special} special{pooled}"
-            )
-        return grid
 
     def _add(self, layer: str, like: Tensor, rows: _Rows, chunk: int) -> None:
         """Measure a batch, as many rows at a time as the numbers of a chunk allow.
@@ -341,11 +249,12 @@ class AttentionStatistics:
         device = like.device
         geometry = self._geometry_of(layer, device)
         counted: Tensor | None = None
-        if self._queries is not None:
-            counted = self._queries.to(device, torch.float32)
+        if self.tokens.queries is not None:
+            counted = self.tokens.queries.to(device, torch.float32)
         batch, heads, tokens = like.shape[:3]
         limit = self.chunk or chunk
-        keys = len(self.keys_of(layer)) + self.grid_of(layer).special_tokens
+        special = self.tokens.grid_of(layer).special_tokens
+        keys = len(self.tokens.keys_of(layer)) + special
         per_row = heads * keys
         images = max(1, limit // (per_row * tokens))
         queries = max(1, min(tokens, limit // per_row))
@@ -367,22 +276,15 @@ class AttentionStatistics:
             if "sink_mass" in self.metrics:
                 self._received[layer] = torch.cat(of_chunks)
             self._measures.setdefault(layer, []).append(whole)
-            self._note_queries(layer, batch)
+            self._chance = {}
+            self.tokens.note_queries(layer, batch)
 
     def _geometry_of(self, layer: str, device: torch.device) -> Geometry:
         """Distances between the tokens of a layer, worked out once for each device."""
-        place = self.grid_of(layer), self.keys_of(layer), device
+        place = self.tokens.grid_of(layer), self.tokens.keys_of(layer), device
         if place not in self._geometry:
             self._geometry[place] = Geometry(*place)
         return self._geometry[place]
-
-    def _note_queries(self, layer: str, batch: int) -> None:
-        self._chance = {}
-        if layer in self.windows:  # where all tokens are queries
-            return
-        every = torch.ones(1, len(self.grid), dtype=torch.bool).expand(batch, -1)
-        queries = every if self._queries is None else self._queries.cpu()
-        self._chosen.setdefault(layer, []).append(queries)
 
 
 def _even_attention(

@@ -68,7 +68,7 @@ class ValueStatistics:
         layers = []
         for layer, batches in self._cosines.items():
             values = torch.cat(batches)
-            windows = self.weighted.windows.get(layer)
+            windows = self.weighted.tokens.windows.get(layer)
             if windows is not None:
                 count = len(windows.allowed)
                 values = reduce(values, "(b w) head -> b head", "mean", w=count)
@@ -94,7 +94,7 @@ class ValueStatistics:
         self._cosines.setdefault(layer, []).append(
             self._cosine(layer, queries, keys, mask, precise)
         )
-        tokens = len(self.weighted.keys_of(layer))
+        tokens = len(self.weighted.tokens.keys_of(layer))
         norms = norms.cpu().double()
         of_grid = norms[..., -tokens:].mean(-1, keepdim=True)
         tiny = torch.finfo(torch.float64).tiny
@@ -108,8 +108,8 @@ class ValueStatistics:
         mask: Tensor | None,
         values: Float[Tensor, "batch head key value_dim"],
     ) -> Float64[Tensor, "batch head"]:
-        grid = self.weighted.grid_of(layer)
-        of_keys = self.weighted.keys_of(layer)
+        grid = self.weighted.tokens.grid_of(layer)
+        of_keys = self.weighted.tokens.keys_of(layer)
         if mask is not None and mask.dtype != torch.bool:
             mask = mask.to(values.dtype)
         mixed = F.scaled_dot_product_attention(

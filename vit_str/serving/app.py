@@ -2,63 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
-from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Any
 
-from fastapi import FastAPI, HTTPException, Query, Request, Response, Security
+from fastapi import FastAPI, HTTPException, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.openapi.docs import get_swagger_ui_html
-from fastapi.responses import (
-    FileResponse,
-    HTMLResponse,
-    JSONResponse,
-    StreamingResponse,
-)
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 from fastapi.security import APIKeyHeader
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from swagger_ui_bundle import swagger_ui_path
 
 import vit_str
-from vit_str.decoding.readings import json_line
-from vit_str.decoding.search import Search
-from vit_str.pages.pictures import PageOptions
-from vit_str.pages.write.document_pages import unread_page
-from vit_str.serving.documents import FORMATS, DocumentFormat
-from vit_str.serving.forms import read_check, read_form
 from vit_str.serving.guard import Guard
-from vit_str.serving.limits import (
-    Bodies,
-    ClientDisconnected,
-    Refusal,
-    client_of,
-    refused,
-)
+from vit_str.serving.limits import ClientDisconnected, Refusal
 from vit_str.serving.page_readers import reads_pages
-from vit_str.serving.page_records import PageOfUpload
-from vit_str.serving.schemas import (
-    CHECKED,
-    DOCUMENTS,
-    ERRORS,
-    PICTURES,
-    CheckQuery,
-    CheckRecord,
-    DocumentQuery,
-    PageQuery,
-    PageRecord,
-    ReadQuery,
-    SearchQuery,
-    WordReadings,
-)
+from vit_str.serving.reading_requests import add_reading
 from vit_str.serving.service import ReadingService
-from vit_str.serving.uploads import Upload
-from vit_str.serving.words import ReadOptions
 
 WEB = Path(vit_str.__file__).parent / "web"
 # Nothing of the page may come from elsewhere, or go there.
@@ -69,8 +32,6 @@ _PAGE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
 }
-
-Result = TypeVar("Result")
 
 
 def create_app(
@@ -100,7 +61,7 @@ def create_app(
         dependencies=asks_for_key if key else [],
     )
     app.openapi_version = "3.0.3"  # what the pages of /docs understand
-    _add_reading(app, service)
+    add_reading(app, service)
     _add_state(app, service, model)
     _add_pages(app)
     for error in (
@@ -133,242 +94,6 @@ def create_app(
             allow_headers=["authorization", "x-api-key"],
         )
     return app
-
-
-def _add_reading(app: FastAPI, service: ReadingService) -> None:
-    bodies = Bodies(service.limits)
-
-    @app.post(
-        "/v1/read",
-        operation_id="read_words",
-        summary="Read pictures of one word or short line each",
-        openapi_extra=PICTURES,
-        responses={200: {"model": WordReadings}, **ERRORS},
-    )
-    async def read(request: Request, query: Annotated[ReadQuery, Query()]) -> Response:
-        async def work(body: bytearray) -> Response:
-            uploads, lexicon = await _uploads(service, request, body)
-            boxes = query.boxes or query.attention
-            options = ReadOptions(_search(query, lexicon), boxes, query.attention)
-            records = await service.words.read(
-                uploads, options, client_of(request.scope)
-            )
-            lines = ", ".join(map(json_line, records))
-            return Response(f'{{"readings": [{lines}]}}', media_type="application/json")
-
-        return await answer(request, work)
-
-    @app.post(
-        "/v1/page",
-        operation_id="read_page",
-        summary="Find and read the words of a whole picture, or of a page of a PDF or TIFF file",
-        openapi_extra=PICTURES,
-        responses={200: {"model": PageRecord}, **ERRORS},
-    )
-    async def page(request: Request, query: Annotated[PageQuery, Query()]) -> Response:
-        async def work(body: bytearray) -> Response:
-            upload, lexicon = await _only_upload(service, request, body)
-            search = _search(query, lexicon)
-            client = client_of(request.scope)
-            options = PageOfUpload(
-                number=query.page,
-                search=search,
-                picture=query.picture,
-                structure=query.structure,
-                tables=query.tables,
-            )
-            record = await service.pages.read(upload, options, client)
-            content = json.dumps(record, ensure_ascii=False)
-            return Response(content, media_type="application/json")
-
-        return await answer(request, work)
-
-    @app.post(
-        "/v1/document",
-        operation_id="read_document",
-        summary="Read all pages of a PDF or TIFF file, or a picture, as a document",
-        openapi_extra=PICTURES,
-        responses={200: DOCUMENTS, **ERRORS},
-    )
-    async def document(
-        request: Request, query: Annotated[DocumentQuery, Query()]
-    ) -> Response:
-        async with AsyncExitStack() as stack:
-            seconds = service.limits.deadline
-            end = asyncio.get_running_loop().time() + seconds
-            body = await stack.enter_async_context(bodies.received(request))
-            asked = _asked(request, query, body)
-            job = await _while_wanted(request, asked, end, seconds)
-            pages = await stack.enter_async_context(aclosing(job.texts))
-            first = await _while_wanted(request, _next(pages), end, seconds)
-            # What is in progress ends with the last page, not with this function
-            chunks = _chunks(job, first, seconds, stack.pop_all())
-        return StreamingResponse(chunks, media_type=job.format.media_type)
-
-    async def _asked(
-        request: Request, query: DocumentQuery, body: bytearray
-    ) -> _Document:
-        upload, lexicon = await _only_upload(service, request, body)
-        format_ = FORMATS[query.format]
-        with refused():
-            numbers = PageOptions.of(query.pages).numbers
-        texts = service.pages.stream_document(
-            upload,
-            numbers,
-            _search(query, lexicon),
-            client_of(request.scope),
-            format_.write,
-        )
-        return _Document(upload.name, format_, texts)
-
-    async def answer(request: Request, work: Any) -> Response:
-        """Receive the body and do the work, while there is time and somebody waits."""
-        end = asyncio.get_running_loop().time() + service.limits.deadline
-        async with bodies.received(request) as body:
-            return await _while_wanted(
-                request, work(body), end, service.limits.deadline
-            )
-
-    _add_checking(app, service, answer)
-
-
-def _add_checking(
-    app: FastAPI,
-    service: ReadingService,
-    answer: Callable[[Request, Any], Coroutine[Any, Any, Response]],
-) -> None:
-    @app.post(
-        "/v1/check",
-        operation_id="check_text",
-        summary="Check a text that something else wrote against a picture, word by word",
-        openapi_extra=CHECKED,
-        responses={200: {"model": CheckRecord}, **ERRORS},
-    )
-    async def check(
-        request: Request, query: Annotated[CheckQuery, Query()]
-    ) -> Response:
-        async def work(body: bytearray) -> Response:
-            client = client_of(request.scope)
-            kind = request.headers.get("content-type", "")
-            if not kind.lower().startswith("multipart/"):
-                raise Refusal(422, "send a form: a picture in 'files', words in 'text'")
-            form = read_check, kind, bytes(body), query.format or None
-            upload, given = await service.forms.do(client, *form)
-            with refused():
-                search = Search(language=query.language or None)
-            options = PageOfUpload(query.page, search, query.picture)
-            record = await service.pages.check(
-                upload, options, given, client, query.html
-            )
-            return Response(json_line(record), media_type="application/json")
-
-        return await answer(request, work)
-
-
-class _Document(NamedTuple):
-    """A document that is being read."""
-
-    name: str
-    format: DocumentFormat
-    texts: AsyncGenerator[str, None]  # of its pages
-
-
-async def _next(texts: AsyncGenerator[str, None]) -> str:
-    """The text of the first page."""
-    return await anext(texts)
-
-
-async def _chunks(
-    job: _Document, first: str, seconds: float, stack: AsyncExitStack
-) -> AsyncIterator[str]:
-    """A document as it is read; what goes wrong behind its first page is told in its place."""
-    async with stack:
-        yield job.format.head(job.name)
-        text: str | None = first
-        number = 1
-        is_first = True
-        while text is not None:
-            if text:
-                yield text if is_first else job.format.between + text
-                is_first = False
-            number += 1
-            try:
-                async with asyncio.timeout(seconds):
-                    text = await anext(job.texts, None)
-            except (Refusal, TimeoutError) as error:
-                slow = f"not read within {seconds:g} seconds"
-                reason = error.reason if isinstance(error, Refusal) else slow
-                page = unread_page(job.name, number, reason)
-                yield job.format.between + job.format.write(page)
-                break
-        yield job.format.end
-
-
-def _search(query: SearchQuery, lexicon: tuple[str, ...]) -> Search:
-    with refused():
-        return Search(
-            n_best=query.n_best,
-            beams=query.beams or None,
-            lexicon=lexicon or None,
-            alphabet=query.alphabet or None,
-            language=query.language or None,
-        )
-
-
-async def _while_wanted(
-    request: Request, work: Coroutine[Any, Any, Result], end: float, seconds: float
-) -> Result:
-    """The result of some work; cancelled when the client leaves or the deadline is over."""
-    loop = asyncio.get_running_loop()
-    task = loop.create_task(work)
-    leaving = loop.create_task(_left(request))
-    try:
-        left = max(0.0, end - loop.time())
-        await asyncio.wait(
-            (task, leaving),
-            timeout=left,
-            return_when=asyncio.FIRST_COMPLETED,
-        )
-        if task.done():
-            return task.result()
-        if leaving.done():
-            raise ClientDisconnected
-        raise Refusal(
-            504, f"not read within {seconds:g} seconds; send less, or try again later"
-        )
-    finally:
-        task.cancel()
-        leaving.cancel()
-
-
-async def _left(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _uploads(
-    service: ReadingService, request: Request, body: bytearray
-) -> tuple[list[Upload], tuple[str, ...]]:
-    """The pictures of a request, and the words that may be read."""
-    kind = request.headers.get("content-type", "")
-    if kind.lower().startswith("multipart/"):
-        client = client_of(request.scope)
-        return await service.forms.do(client, read_form, kind, bytes(body))
-    if not body:
-        raise Refusal(
-            422, "no picture: send one as the body, or files in the field 'files'"
-        )
-    return [Upload("image", bytes(body))], ()
-
-
-async def _only_upload(
-    service: ReadingService, request: Request, body: bytearray
-) -> tuple[Upload, tuple[str, ...]]:
-    """The one picture or file of a request, and the words that may be read."""
-    uploads, lexicon = await _uploads(service, request, body)
-    if len(uploads) > 1:
-        raise Refusal(422, "a request reads one whole picture; send several requests")
-    return uploads[0], lexicon
 
 
 def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:

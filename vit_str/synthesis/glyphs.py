@@ -1,13 +1,9 @@
-"""Every character of a charset in every font, drawn once, as tensors to compose text from."""
+"""Every character of a charset in every font, as tensors to compose text from."""
 
-import hashlib
 import json
-import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -17,47 +13,22 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from vit_str import console
 from vit_str.characters.charset import Charset
-from vit_str.files import (
-    default_cache,
-    exclusive,
-    remove_links,
-    remove_partial,
-    write_atomically,
-)
-from vit_str.synthesis.fonts import (
-    NO_FONTS,
-    Rejection,
-    find_fonts,
-    limit_families,
-    split_fonts,
-)
-from vit_str.synthesis.glyph_quality import flaw, judge
-from vit_str.synthesis.ink_levels import in_levels
+from vit_str.files import write_atomically
+from vit_str.synthesis.fonts import limit_families, split_fonts
 from vit_str.synthesis.machine_faces import (
     DIGITS,
     Face,
     drawn_faces,
-    faces_of_fonts,
     is_drawn_by_code,
     is_machine,
     is_only_to_test,
     wheel_faces,
 )
-from vit_str.synthesis.rasterize import HEIGHT, is_blackletter
-from vit_str.synthesis.rasterize_parallel import rasterize_parallel
-
-Drawing = Mapping[str, np.ndarray]
-"""Arrays of `rasterize_many` for some fonts."""
+from vit_str.synthesis.rasterize import HEIGHT
 
 _FORMAT = "vit-str glyphs"
-_VERSION = "5"  # of the cached file
-_ABANDONED = 3600.0
-"""Seconds without a change after which a temporary file is that of a killed run."""
-_REJECTED = ".rejected.txt"
-_DRAWN = ".drawn"
-"""Ends the name of the folder that holds what is drawn, until all is."""
+VERSION = "5"  # of the cached file
 _TENSORS = ("columns", "starts", "widths", "bearings", "advances", "is_correct")
 
 
@@ -84,103 +55,11 @@ class GlyphAtlas:
     def __len__(self) -> int:
         return len(self.names)
 
-    @classmethod
-    def build(
-        cls,
-        paths: Sequence[Path],
-        charset: Charset,
-        resume: Path | None = None,
-    ) -> tuple["GlyphAtlas", list[Rejection]]:
-        """Draw the first face of all fonts, and sort out those that cannot be used.
-
-        Args:
-            paths: of the fonts.
-            charset: the characters to draw.
-            resume: see `rasterize_parallel`.
-        """
-        accepted: list[str] = []
-        rejections: list[Rejection] = []
-        drawings: list[Drawing] = []
-        for batch, drawing in rasterize_parallel(paths, charset.characters, resume):
-            accepted += [batch[place] for place in drawing["used"]]
-            for path, reason in zip(batch, drawing["reasons"], strict=True):
-                if reason:
-                    rejections.append(Rejection(path, str(reason)))
-            if drawing["used"].size:
-                drawings.append(drawing)
-        if not accepted:
-            return cls._empty(charset), rejections
-        everything, flaws = cls._judged(drawings, accepted, charset)
-        kept = []
-        for place, (path, why) in enumerate(zip(accepted, flaws, strict=True)):
-            if why:
-                rejections.append(Rejection(path, why))
-            else:
-                kept.append(place)
-        rejections.sort(key=lambda rejection: rejection.path)
-        return everything.select(kept).compact(), rejections
-
-    @classmethod
-    def _judged(
-        cls, drawings: Sequence[Drawing], paths: Sequence[str], charset: Charset
-    ) -> tuple["GlyphAtlas", list[str]]:
-        """All fonts that are drawn, with why each of them should not be used, empty if it can."""
-        families = _joined(drawings, "families")
-        variants = _joined(drawings, "variants")
-        names = [
-            _name(str(family), path, str(variant))
-            for family, path, variant in zip(families, paths, variants, strict=True)
-        ]
-        blackletter = torch.tensor([is_blackletter(name) for name in names])
-        quality = judge(
-            torch.from_numpy(_joined(drawings, "shapes")),
-            torch.from_numpy(_joined(drawings, "drawn")),
-            charset.characters,
-            blackletter,
-        )
-        widths = torch.from_numpy(_joined(drawings, "widths"))
-        ends = widths.flatten().cumsum(0)
-        atlas = cls(
-            columns=torch.from_numpy(in_levels(_joined(drawings, "columns"))),
-            starts=(ends - widths.flatten()).view_as(widths),
-            widths=widths,
-            bearings=torch.from_numpy(_joined(drawings, "bearings")),
-            advances=torch.from_numpy(_joined(drawings, "advances")),
-            is_correct=quality.is_correct,
-            names=names,
-            charset=charset,
-        )
-        judged = zip(
-            quality.is_correct,
-            quality.recognized.tolist(),
-            blackletter.tolist(),
-            strict=True,
-        )
-        flaws = [
-            flaw(is_correct, recognized, charset.characters, is_old)
-            for is_correct, recognized, is_old in judged
-        ]
-        return atlas, flaws
-
-    @classmethod
-    def _empty(cls, charset: Charset) -> "GlyphAtlas":
-        none = torch.zeros(0, len(charset))
-        return cls(
-            columns=torch.zeros(0, HEIGHT, dtype=torch.uint8),
-            starts=none.long(),
-            widths=none.long(),
-            bearings=none,
-            advances=none,
-            is_correct=none.bool(),
-            names=[],
-            charset=charset,
-        )
-
     def save(self, path: Path) -> None:
         """Write everything to one safetensors file, atomically."""
         metadata = {
             "format": _FORMAT,
-            "version": _VERSION,
+            "version": VERSION,
             "names": json.dumps(self.names),
             "charset": self.charset.characters,
         }
@@ -199,9 +78,9 @@ class GlyphAtlas:
             with safe_open(path, framework="pt") as file:
                 metadata = file.metadata() or {}
                 kind = (metadata.get("format"), metadata.get("version"))
-                if kind != (_FORMAT, _VERSION):
+                if kind != (_FORMAT, VERSION):
                     raise ValueError(
-                        f"expected version {_VERSION} of an atlas of glyphs"
+                        f"expected version {VERSION} of an atlas of glyphs"
                     )
                 tensors = {name: file.get_tensor(name) for name in _TENSORS}
         except (OSError, SafetensorError, ValueError) as error:
@@ -213,82 +92,6 @@ class GlyphAtlas:
             names=json.loads(metadata["names"]),
             charset=Charset(metadata["charset"]),
         )
-
-    @classmethod
-    def load_or_build(
-        cls,
-        charset: Charset,
-        folders: Sequence[Path] | None = None,
-        cache: Path | None = None,
-    ) -> "GlyphAtlas":
-        """The atlas of all fonts in ``folders``, or of the system, built only if they changed.
-
-        Rejected fonts and the reasons are listed in a text file beside the cached atlas.
-
-        Args:
-            charset: the characters to draw.
-            folders: where to look for fonts instead of the system's folders.
-            cache: folder to keep atlases in. By default ``VIT_STR_CACHE`` in the environment, or
-                ``vit-str`` in the user's cache folder.
-
-        Raises:
-            ValueError: where there are no fonts, or none that has the characters.
-        """
-        where = "on this system"
-        if folders is not None:
-            where = f"in {', '.join(map(str, folders))}"
-        paths = find_fonts(folders)
-        if not paths:
-            raise ValueError(f"expected fonts, found none {where}; {NO_FONTS}")
-        cache = cache or default_cache()
-        file = cache / f"glyphs-{_key(paths, charset)}.safetensors"
-        lock = file.with_suffix(".lock")
-        with suppress(OSError):  # of a disk that is read-only
-            remove_links(
-                file, lock, file.with_suffix(_DRAWN), file.with_suffix(_REJECTED)
-            )
-        atlas = cls._cached(file)
-        if not atlas:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with exclusive(lock, wait=True):
-                atlas = cls._cached(file)
-                atlas = atlas or cls._build_cached(charset, paths, where, file)
-        return atlas.with_faces(faces_of_fonts(paths, charset))
-
-    @classmethod
-    def _cached(cls, file: Path) -> "GlyphAtlas | None":
-        """The contents of the cache; nothing if it is damaged, which is no reason to stop."""
-        if not file.is_file():
-            return None
-        try:
-            return cls.load(file)
-        except ValueError:
-            return None
-
-    @classmethod
-    def _build_cached(
-        cls, charset: Charset, paths: Sequence[Path], where: str, file: Path
-    ) -> "GlyphAtlas":
-        drawn = file.with_suffix(_DRAWN)
-        _remove_abandoned(file.parent, drawn)
-        atlas, rejections = cls.build(paths, charset, drawn)
-        if not atlas.names:
-            raise ValueError(
-                f"none of the {len(paths)} fonts {where} can be used, the first "
-                f"because it {rejections[0].reason}; {NO_FONTS}"
-            )
-        lines = [f"{rejection.path}: {rejection.reason}\n" for rejection in rejections]
-        try:
-            atlas.save(file)
-            with write_atomically(file.with_suffix(_REJECTED)) as rejected:
-                rejected.write_text("".join(lines), encoding="utf-8")
-        # Drawing took minutes: go on with it
-        except (OSError, SafetensorError) as error:
-            console.warn(
-                f"fonts are not kept in {file.parent}: {console.reason_of(error)}"
-            )
-        rmtree(drawn, ignore_errors=True)
-        return atlas
 
     def to(self, device: torch.device | str) -> "GlyphAtlas":
         """The same atlas on another device."""
@@ -376,31 +179,8 @@ class GlyphAtlas:
         known = {name: face for name, face in known.items() if face.keys() - {" "}}
         if not known:
             return self
-        shape = len(known), len(self.charset)
-        widths = torch.zeros(shape, dtype=torch.int64)
-        bearings = torch.zeros(shape)
-        advances = torch.zeros(shape)
-        is_correct = torch.zeros(shape, dtype=torch.bool)
-        pieces = [np.zeros((0, self.height), np.uint8)]
-        for row, face in enumerate(known.values()):
-            characters = "".join(face)
-            numbered = zip(self.charset.encode(characters), characters, strict=True)
-            for id_, character in sorted(numbered):
-                glyph = face[character]
-                widths[row, id_] = len(glyph.columns)
-                bearings[row, id_] = glyph.bearing
-                advances[row, id_] = glyph.advance
-                is_correct[row, id_] = True
-                pieces.append(glyph.columns)
-        ends = widths.flatten().cumsum(0) + len(self.columns)
-        more = {
-            "columns": torch.from_numpy(np.concatenate(pieces)),
-            "starts": (ends - widths.flatten()).view_as(widths),
-            "widths": widths,
-            "bearings": bearings,
-            "advances": advances,
-            "is_correct": is_correct,
-        }
+        more = _of_faces(known.values(), self.charset, self.height)
+        more["starts"] += len(self.columns)
         device = self.columns.device
         joined: dict[str, Any] = {
             name: torch.cat([getattr(self, name), more[name].to(device)])
@@ -419,32 +199,39 @@ class GlyphAtlas:
         return replace(self, columns=columns, starts=self.starts + shift[:, None])
 
 
-def _remove_abandoned(cache: Path, own: Path) -> None:
-    """Remove what runs that were killed or stopped have left, but for those of the same fonts."""
-    remove_partial(cache, least_age=_ABANDONED)
-    for drawn in cache.glob(f"glyphs-*{_DRAWN}"):
-        with suppress(OSError):
-            is_old = time.time() - drawn.stat().st_mtime >= _ABANDONED
-            if is_old and drawn != own:
-                rmtree(drawn)
+def _of_faces(
+    faces: Collection[Face], charset: Charset, height: int
+) -> dict[str, Tensor]:
+    """Faces as an atlas of them alone has them."""
+    shape = len(faces), len(charset)
+    widths = torch.zeros(shape, dtype=torch.int64)
+    bearings = torch.zeros(shape)
+    advances = torch.zeros(shape)
+    is_correct = torch.zeros(shape, dtype=torch.bool)
+    pieces = [np.zeros((0, height), np.uint8)]
+    for row, face in enumerate(faces):
+        characters = "".join(face)
+        numbered = zip(charset.encode(characters), characters, strict=True)
+        for id_, character in sorted(numbered):
+            glyph = face[character]
+            widths[row, id_] = len(glyph.columns)
+            bearings[row, id_] = glyph.bearing
+            advances[row, id_] = glyph.advance
+            is_correct[row, id_] = True
+            pieces.append(glyph.columns)
+    return {
+        "columns": torch.from_numpy(np.concatenate(pieces)),
+        "starts": starts_of(widths),
+        "widths": widths,
+        "bearings": bearings,
+        "advances": advances,
+        "is_correct": is_correct,
+    }
 
 
-def _joined(drawings: Sequence[Drawing], key: str) -> np.ndarray:
-    """One array of all drawings, font after font."""
-    return np.concatenate([drawing[key] for drawing in drawings])
-
-
-def _name(family: str, path: str, variant: str) -> str:
-    """Family, file and variant of a font, as `fonts.family_of` takes them apart."""
-    name = f"{family.replace('/', ' ')}/{Path(path).stem}"
-    return f"{name} ({variant})" if variant else name
-
-
-def _key(paths: Sequence[Path], charset: Charset) -> str:
-    """Changes whenever the fonts, the charset or this program's way to draw them do."""
-    files = []
-    for path in paths:
-        status = path.stat()
-        files.append((str(path), status.st_size, status.st_mtime_ns))
-    parts = json.dumps([_VERSION, charset.characters, files])
-    return hashlib.blake2b(parts.encode(), digest_size=8).hexdigest()
+def starts_of(
+    widths: Int64[Tensor, "font character"],
+) -> Int64[Tensor, "font character"]:
+    """The first column of each glyph, where they stand one after the other."""
+    ends = widths.flatten().cumsum(0)
+    return (ends - widths.flatten()).view_as(widths)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from vit_str.characters.charset import Charset
 from vit_str.synthesis.fonts import NO_FONTS, find_fonts
+from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.pictures import decoded, picture_tiles
 from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
@@ -83,7 +84,7 @@ class InstalledMaterials:
 
     def atlas(self, charset: Charset) -> GlyphAtlas:
         """The glyphs of the fonts, drawn if the cache does not have them."""
-        atlas = GlyphAtlas.load_or_build(charset, self.fonts)
+        atlas = load_or_draw_glyphs(charset, self.fonts)
         self.given_atlases[charset] = atlas
         return atlas
 

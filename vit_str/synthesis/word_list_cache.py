@@ -33,6 +33,7 @@ _CODE = (
     "texts/korean.yaml",
     "texts/spellings.yaml",
     "word_list*.py",
+    "writable_words.py",
 )
 """Files of this program that make the lists."""
 _SEPARATOR = "\n"  # of words, which hold no white space

@@ -40,11 +40,11 @@ def rendered_words(
 
     For a reader of lines they are lines.
     """
-    from vit_str.synthesis.glyphs import GlyphAtlas
+    from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
     from vit_str.synthesis.lexicon import Lexicon
     from vit_str.synthesis.line_texts import LineTexts
 
-    atlas = GlyphAtlas.load_or_build(charset, fonts)
+    atlas = load_or_draw_glyphs(charset, fonts)
     lexicon = Lexicon(charset)
     size = preprocessing.height, preprocessing.width
     if preprocessing.width_step:

@@ -92,12 +92,13 @@ def measure(run: AnalysisRun, subject: Subject, norm: str) -> Record:
 
 def _layers(analysis: DistanceAnalysis) -> list[Record]:
     statistics = analysis.statistics
+    tokens = statistics.tokens
     chance = statistics.chance()
     values = {metric: analysis.values(metric) for metric in analysis.metrics}
     layers = []
     for index, name in enumerate(statistics.layers):
-        grid = statistics.grid_of(name)
-        windows = len(statistics.windows[name].allowed) if statistics.windows else 1
+        grid = tokens.grid_of(name)
+        windows = len(tokens.windows[name].allowed) if tokens.windows else 1
         by_chance = {}
         for line, metrics in chance.items():
             by_chance[line] = {

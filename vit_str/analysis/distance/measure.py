@@ -143,7 +143,7 @@ class DistanceAnalysis:
         keys: Tensor,
         mask: Tensor | None,
     ) -> None:
-        windows = self.statistics.windows
+        windows = self.statistics.tokens.windows
         per_image = len(windows[layer].allowed) if windows else 1
         maps = map_of(queries, keys, mask)[: self._kept * per_image]
         self.maps.setdefault(layer, []).append(maps.cpu())

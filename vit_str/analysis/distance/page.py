@@ -295,7 +295,7 @@ def _by_offset(page: Page, shown: Sequence[AttentionDistance]) -> None:
     """Mean maps of every model."""
     page.heading("Attention by offset")
     for number, result in enumerate(shown, 1):
-        if result.analysis.statistics.windows:
+        if result.analysis.statistics.tokens.windows:
             page.paragraph(
                 f"{result.model}: not drawn, as its windows or tokens differ by layer."
             )

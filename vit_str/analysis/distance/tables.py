@@ -172,7 +172,7 @@ def sink_tokens(analysis: DistanceAnalysis) -> pd.DataFrame:
     nats = dict(zip(analysis.statistics.layers, entropies, strict=True))
     for layer, sinks in analysis.sinks.items():
         even = 1 / (math.exp(nats[layer]) + len(special))
-        columns = analysis.statistics.keys_of(layer).columns
+        columns = analysis.statistics.tokens.keys_of(layer).columns
         layers.append(sinks.rows(even, columns, special))
     return sink_table(analysis.model, layers)
 
@@ -214,7 +214,9 @@ def chance_distances(
 def scales(statistics: AttentionStatistics) -> dict[str, dict[str, list[float]]]:
     """Metric -> its units -> how many of the first unit one is, layer by layer."""
     uniform = statistics.chance()["uniform"]
-    patches = [statistics.grid_of(layer).patch_size for layer in statistics.layers]
+    patches = [
+        statistics.tokens.grid_of(layer).patch_size for layer in statistics.layers
+    ]
     ones = [1.0] * len(patches)
     units = {metric: {UNITS[metric]: ones} for metric in METRICS}
     # A token that can attend to itself only has 0 of both.

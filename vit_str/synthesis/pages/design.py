@@ -7,6 +7,7 @@ from markupsafe import Markup
 from vit_str.synthesis.pages.choices import Choices
 from vit_str.synthesis.pages.html import Content, div, element, joined
 from vit_str.synthesis.pages.style import Style
+from vit_str.synthesis.pages.style_sheet import style_sheet
 from vit_str.synthesis.pages.texts import Texts
 
 
@@ -44,7 +45,7 @@ class Design:
 
     def html(self, *parts: Markup | None, language: str | None = None) -> str:
         """The whole page."""
-        css = "\n".join([self.style.css(), *self.added_css])
+        css = "\n".join([style_sheet(self.style), *self.added_css])
         sheet = Markup(f"<style>{css}</style>")  # noqa: S704 - from this package alone
         body = element("body", joined(*parts))
         page = element("html", sheet, body, lang=language or self.texts.language)

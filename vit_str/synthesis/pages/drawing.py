@@ -14,8 +14,14 @@ from vit_str.synthesis.pages.style import Style
 from vit_str.synthesis.pages.texts import Texts
 from vit_str.synthesis.pages.truth import Truth, truth_of
 
-_MIXTURES = ("mixture", "mixture with a sidebar")
-_TIMES = 4  # as often as any other family, mixtures are drawn
+_MIXTURES = (
+    "mixture",
+    "mixture with a sidebar",
+    "nested",
+    "nested",
+    "columns of sections",
+)
+_TIMES = 40  # as often as any other family, so that they are half of the pages
 _SLIPS = 0.1  # slips of a till to find lines on, for each other page
 
 

@@ -14,6 +14,7 @@ from vit_str.synthesis.pages.families import (
     listings,
     matrices,
     mixed,
+    nested,
     occasions,
     office,
     outlines,
@@ -60,6 +61,7 @@ FAMILIES: Mapping[str, Family] = {
     **matrices.FAMILIES,
     **outlines.FAMILIES,
     **mixed.FAMILIES,
+    **nested.FAMILIES,
     **slips.FAMILIES,
 }
 """All families by their names."""

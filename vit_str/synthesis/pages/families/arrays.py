@@ -22,6 +22,7 @@ from vit_str.synthesis.pages.parts import (
     layout,
     lists,
     pictures,
+    running,
     text,
 )
 
@@ -103,11 +104,7 @@ def tiles(design: Design) -> list[Markup | None]:
     ]
     rest = [make() for make in random.some(more, 1, 3)]
     parts_ = [grid, *rest] if random.chance(0.7) else [*rest, grid]
-    return [
-        layout.running_head(design, 0.3),
-        main(text.heading(design, 1), *parts_),
-        layout.running_foot(design, 0.5),
-    ]
+    return layout.page(design, *parts_, head=0.3, title=1, foot=0.5)
 
 
 def booking(design: Design) -> list[Markup | None]:
@@ -147,7 +144,7 @@ def booking(design: Design) -> list[Markup | None]:
             text.button(design) if random.chance(0.3) else None,
             text.paragraph(design, 1, 2, class_="fine"),
         ),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -178,11 +175,7 @@ def team(design: Design) -> list[Markup | None]:
         people = [div(person()) for _ in range(across * random.randint(1, 3))]
         grid = _in_rows(design, people, across, f"text-align: {align}")
         parts += [text.heading(design, 2), grid]
-    return [
-        layout.running_head(design, 0.3),
-        main(text.heading(design, 1), *parts),
-        layout.running_foot(design, 0.6),
-    ]
+    return layout.page(design, *parts, head=0.3, title=1, foot=0.6)
 
 
 def short_items(design: Design) -> list[Markup | None]:
@@ -217,11 +210,7 @@ def short_items(design: Design) -> list[Markup | None]:
         parts.append(text.heading(design, 2))
         parts.append(text.paragraph(design, 1, 2) if random.chance(0.3) else None)
         parts.append(block())
-    return [
-        layout.running_head(design, 0.3),
-        main(text.heading(design, 1), *parts),
-        layout.running_foot(design, 0.6),
-    ]
+    return layout.page(design, *parts, head=0.3, title=1, foot=0.6)
 
 
 def versus(design: Design) -> list[Markup | None]:
@@ -253,9 +242,9 @@ def versus(design: Design) -> list[Markup | None]:
         )
         parts.append(text.paragraph(design, 1, 4) if random.chance(0.5) else None)
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(text.heading(design, 1), text.paragraph(design, 1, 2), *parts),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -286,14 +275,14 @@ def gallery(design: Design) -> list[Markup | None]:
     grid = _in_rows(design, found, across)
     words = text.paragraph(design, 1, 4)
     return [
-        layout.running_head(design, 0.4),
+        running.running_head(design, 0.4),
         main(
             text.heading(design, 1) if random.chance(0.8) else None,
             words if random.chance(0.5) else None,
             grid,
             text.paragraph(design, 2, 5),
         ),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -323,11 +312,7 @@ def small_ads(design: Design) -> list[Markup | None]:
         parts.append(text.heading(design, 2, texts.phrase(1, 2)))
         parts += random.several(2, 7, advertisement)
     body = layout.columns(design, *parts, count=count, gap=random.uniform(0.6, 1.4))
-    return [
-        layout.running_head(design, 0.6),
-        main(text.heading(design, 1) if random.chance(0.6) else None, body),
-        layout.running_foot(design, 0.4),
-    ]
+    return layout.page(design, body, head=0.6, title=0.6, foot=0.4)
 
 
 def _link_columns(design: Design, count: int) -> Markup:
@@ -388,7 +373,7 @@ def offices(design: Design) -> list[Markup | None]:
 
     found = [office() for _ in range(across * random.randint(1, 4))]
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             text.heading(design, 1),
             text.paragraph(design, 1, 3),
@@ -396,7 +381,7 @@ def offices(design: Design) -> list[Markup | None]:
             _in_rows(design, found, across),
             text.paragraph(design, 1, 3) if random.chance(0.4) else None,
         ),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 

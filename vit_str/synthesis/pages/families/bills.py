@@ -11,6 +11,7 @@ from vit_str.synthesis.pages.parts import (
     grids,
     layout,
     lists,
+    running,
     tables,
     text,
 )
@@ -75,7 +76,7 @@ def itemised(design: Design) -> list[Markup | None]:
             _below_sums(design),
             text.paragraph(design, 1, 2) if random.chance(0.5) else None,
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -109,14 +110,14 @@ def tender(design: Design) -> list[Markup | None]:
     widths = (0.7, 5, *[0.9] * len(kinds), 1.1, 1.2)
     sides = "ll" + "r" * (columns - 2)
     return [
-        layout.running_head(design, 0.6),
+        running.running_head(design, 0.6),
         main(
             fronts.front(design) if random.chance(0.6) else None,
             text.paragraph(design, 1, 2) if random.chance(0.4) else None,
             grids.grid(design, heads, body, sides, "", widths),
             facts.signatures(design) if random.chance(0.3) else None,
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -164,12 +165,12 @@ def hotel_bill(design: Design) -> list[Markup | None]:
     return [
         main(
             fronts.front(design),
-            layout.beside(design, text.address(design), fronts.known(design, 3, 6)),
+            fronts.addressed(design, 3, 6),
             table,
             rates if random.chance(0.4) else None,
             facts.signatures(design, 1) if random.chance(0.3) else None,
         ),
-        layout.running_foot(design, 0.8),
+        running.running_foot(design, 0.8),
     ]
 
 
@@ -207,16 +208,7 @@ def hours_sheet(design: Design) -> list[Markup | None]:
     heads = [grids.head_row(*texts.different("columns", columns))]
     sides = "ll" + "l" * has_project + "c" * (2 * has_times) + "r" + "l" * has_rest
     table = grids.grid(design, heads, body, sides)
-    return [
-        layout.running_head(design, 0.3),
-        main(
-            text.heading(design, 1),
-            fronts.known(design, 2, 6),
-            table,
-            facts.signatures(design),
-        ),
-        layout.running_foot(design, 0.4),
-    ]
+    return fronts.signed_page(design, table, 2, 6, foot=0.4)
 
 
 def repair_order(design: Design) -> list[Markup | None]:
@@ -271,7 +263,7 @@ def repair_order(design: Design) -> list[Markup | None]:
             checks if random.chance(0.5) else None,
             facts.signatures(design, 2) if random.chance(0.6) else None,
         ),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -302,7 +294,7 @@ def calls(design: Design) -> list[Markup | None]:
         design, texts.different("meters", random.randint(3, 7)), "price", sums=1
     )
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             fronts.front(design),
             fronts.known(design, 3, 5),
@@ -311,7 +303,7 @@ def calls(design: Design) -> list[Markup | None]:
             text.heading(design, 2),
             both,
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -350,7 +342,7 @@ def order_sheet(design: Design) -> list[Markup | None]:
             text.paragraph(design, 1, 1, class_="fine"),
             facts.signatures(design, 2),
         ),
-        layout.running_foot(design, 0.4),
+        running.running_foot(design, 0.4),
     ]
 
 
@@ -388,13 +380,13 @@ def rent_statement(design: Design) -> list[Markup | None]:
     return [
         main(
             fronts.front(design),
-            layout.beside(design, text.address(design), fronts.known(design, 3, 5)),
+            fronts.addressed(design, 3, 5),
             greeting,
             text.paragraph(design, 1, 2),
             table,
             said,
         ),
-        layout.running_foot(design, 0.7),
+        running.running_foot(design, 0.7),
     ]
 
 

@@ -6,7 +6,7 @@ from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
 from vit_str.synthesis.pages.families.science import sections
 from vit_str.synthesis.pages.html import Content, div, element, joined, span
-from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, pictures, running, tables, text
 from vit_str.synthesis.pages.style import A4, A5
 
 _OPEN = ((1100, 780), (1240, 880), (1400, 960))
@@ -43,10 +43,10 @@ def _story(design: Design) -> Markup:
 def novel(design: Design) -> list[Markup | None]:
     """A page of a story."""
     return [
-        layout.running_head(design, 0.6),
+        running.running_head(design, 0.6),
         main(_story(design)),
         layout.notes(design, 1, 2) if design.random.chance(0.15) else None,
-        layout.running_foot(design, 0.7),
+        running.running_foot(design, 0.7),
     ]
 
 
@@ -60,8 +60,8 @@ def open_book(design: Design) -> list[Markup | None]:
     for _ in range(2):
         body = _story(design) if is_story else sections(design, random.randint(1, 2))
         head, foot = (
-            layout.running_head(design, head_share),
-            layout.running_foot(design, foot_share),
+            running.running_head(design, head_share),
+            running.running_foot(design, foot_share),
         )
         notes = layout.notes(design, 1, 2) if random.chance(0.2) else None
         column = joined(head, div(body, notes, class_="flow", style="flex: 1"), foot)
@@ -135,11 +135,7 @@ def contents(design: Design) -> list[Markup | None]:
     table = div(
         *rows, role="table", style=f"line-height: {random.uniform(1.2, 1.9):.2f}"
     )
-    return [
-        layout.running_head(design, 0.3),
-        main(text.heading(design, 1), table),
-        layout.running_foot(design, 0.5),
-    ]
+    return layout.page(design, table, head=0.3, title=1, foot=0.5)
 
 
 def index(design: Design) -> list[Markup | None]:
@@ -162,12 +158,12 @@ def index(design: Design) -> list[Markup | None]:
                 )
             )
     return [
-        layout.running_head(design),
+        running.running_head(design),
         main(
             text.heading(design, 1),
             layout.columns(design, *parts, count=random.one(2, 2, 3)),
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -189,9 +185,9 @@ def dictionary(design: Design) -> list[Markup | None]:
             )
         )
     return [
-        layout.running_head(design, 0.9),
+        running.running_head(design, 0.9),
         main(layout.columns(design, *entries, count=random.one(2, 2, 3))),
-        layout.running_foot(design, 0.4),
+        running.running_foot(design, 0.4),
     ]
 
 
@@ -220,7 +216,7 @@ def play(design: Design) -> list[Markup | None]:
                     style="margin-left: 2em",
                 )
             )
-    return [layout.running_head(design, 0.5), main(*parts), layout.running_foot(design)]
+    return layout.page(design, *parts, head=0.5)
 
 
 def recipe(design: Design) -> list[Markup | None]:
@@ -277,7 +273,7 @@ def recipe(design: Design) -> list[Markup | None]:
         if random.chance(0.4)
         else None
     )
-    return [main(top, shown, cards, middle, tip), layout.running_foot(design, 0.5)]
+    return layout.page(design, top, shown, cards, middle, tip, foot=0.5)
 
 
 def manual(design: Design) -> list[Markup | None]:
@@ -299,11 +295,7 @@ def manual(design: Design) -> list[Markup | None]:
             else joined(steps, shown if random.chance(0.5) else None)
         )
     table = tables.any_table(design) if random.chance(0.4) else None
-    return [
-        layout.running_head(design, 0.4),
-        main(*parts, table),
-        layout.running_foot(design),
-    ]
+    return layout.page(design, *parts, table, head=0.4)
 
 
 def law(design: Design) -> list[Markup | None]:
@@ -354,11 +346,7 @@ def law(design: Design) -> list[Markup | None]:
         if random.chance(0.4)
         else joined(*parts)
     )
-    return [
-        layout.running_head(design, 0.4),
-        main(title, body),
-        layout.running_foot(design),
-    ]
+    return layout.page(design, title, body, head=0.4)
 
 
 def poems(design: Design) -> list[Markup | None]:
@@ -371,9 +359,9 @@ def poems(design: Design) -> list[Markup | None]:
             *[text.poem(design) for _ in range(random.randint(2, 5))],
         ]
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(*parts, style=f"padding-left: {random.one(0, 3, 6)}em"),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -401,7 +389,7 @@ def numbered_lines(design: Design) -> list[Markup | None]:
         element("p", design.texts.text(3, 8), style="margin: 0")
         for _ in range(random.randint(9, 14))
     ]
-    return [main(*parts), layout.running_foot(design, 0.4), *numbers]
+    return [main(*parts), running.running_foot(design, 0.4), *numbers]
 
 
 FAMILIES = {

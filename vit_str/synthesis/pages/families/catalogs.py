@@ -13,6 +13,7 @@ from vit_str.synthesis.pages.parts import (
     layout,
     lists,
     pictures,
+    running,
     text,
 )
 from vit_str.synthesis.pages.parts.tables import Cell, Row
@@ -25,7 +26,7 @@ def _page(design: Design, *parts: Content) -> list[Markup | None]:
     random = design.random
     top = fronts.front(design) if random.chance(0.2) else text.heading(design, 1)
     return [
-        layout.running_head(design, 0.35),
+        running.running_head(design, 0.35),
         main(
             top,
             text.paragraph(design, 1, 2) if random.chance(0.3) else None,
@@ -33,7 +34,7 @@ def _page(design: Design, *parts: Content) -> list[Markup | None]:
             layout.table_note(design) if random.chance(0.3) else None,
             text.sections(design, 0, 3),
         ),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 

@@ -14,6 +14,7 @@ from vit_str.synthesis.pages.parts import (
     layout,
     lists,
     pictures,
+    running,
     tables,
     text,
 )
@@ -100,10 +101,10 @@ def results_in_paper(design: Design) -> list[Markup | None]:
         )
         body = joined(_results(design), layout.columns(design, inner, count=2))
     return [
-        layout.running_head(design, 0.6),
+        running.running_head(design, 0.6),
         main(body),
         layout.notes(design, 1, 2) if random.chance(0.3) else None,
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -154,7 +155,7 @@ def notes_to_accounts(design: Design) -> list[Markup | None]:
         parts += [text.heading(design, 2, title), text.paragraph(design, 1, 4)]
         for _ in range(random.one(0, 1, 1, 2)):
             parts += [_years(design, name), text.paragraph(design, 1, 3)]
-    return [layout.running_head(design, 0.5), main(*parts), layout.running_foot(design)]
+    return layout.page(design, *parts, head=0.5)
 
 
 def printout(design: Design) -> list[Markup | None]:
@@ -292,10 +293,10 @@ def fees(design: Design) -> list[Markup | None]:
     widths = (1, 0.5, random.uniform(4, 6), *[0.8] * len(kinds))
     table = grids.grid(design, heads, body, "lll" + "r" * len(kinds), name, widths)
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             fronts.front(design),
-            layout.beside(design, text.address(design), fronts.known(design, 3, 5)),
+            fronts.addressed(design, 3, 5),
             text.heading(design, 2),
             table,
             grids.sums_below(design, random.randint(2, 4))
@@ -303,7 +304,7 @@ def fees(design: Design) -> list[Markup | None]:
             else None,
             text.paragraph(design, 1, 2),
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -336,16 +337,7 @@ def inspection(design: Design) -> list[Markup | None]:
     name = grids.look(design, random.one("all", "all", "rows", "zebra", "frame rows"))
     sides = "l" * (1 + has_numbers) + "c" * count + "l"
     table = grids.grid(design, heads, body, sides, name, widths)
-    return [
-        layout.running_head(design, 0.3),
-        main(
-            text.heading(design, 1),
-            fronts.known(design, 3, 8),
-            table,
-            facts.signatures(design),
-        ),
-        layout.running_foot(design, 0.5),
-    ]
+    return fronts.signed_page(design, table, 3, 8, foot=0.5)
 
 
 def data_cards(design: Design) -> list[Markup | None]:
@@ -389,14 +381,14 @@ def data_cards(design: Design) -> list[Markup | None]:
         else None
     )
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             text.heading(design, 1),
             shown,
             text.paragraph(design, 1, 2) if random.chance(0.5) else None,
             div(*cards, class_="flow", style=grid),
         ),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -438,7 +430,7 @@ def table_slide(design: Design) -> list[Markup | None]:
         main(
             text.heading(design, 1, texts.title(2, 7)), inner, layout.table_note(design)
         ),
-        layout.running_foot(design, 0.7),
+        running.running_foot(design, 0.7),
     ]
 
 
@@ -482,9 +474,9 @@ def by_regions(design: Design) -> list[Markup | None]:
     found = [layout.table_note(design) for _ in range(random.randint(0, 3))]
     top = text.heading(design, 1) if random.chance(0.6) else None
     return [
-        layout.running_head(design, 0.5),
+        running.running_head(design, 0.5),
         main(top, table, *found, text.sections(design, 0, 2)),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 

@@ -13,7 +13,7 @@ from vit_str.synthesis.pages.html import (
     lines,
     span,
 )
-from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, pictures, running, tables, text
 from vit_str.synthesis.pages.parts.tables import Cell, Column, TableOptions
 
 _LABELS = ((420, 300), (500, 380), (380, 560), (600, 420))
@@ -41,9 +41,9 @@ def form(design: Design) -> list[Markup | None]:
     for make in random.some(options, 3, 6):
         parts += [text.heading(design, 2) if random.chance(0.75) else None, make()]
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(*parts, facts.signatures(design)),
-        layout.running_foot(design),
+        running.running_foot(design),
         layout.margin_mark(design, 0.08),
     ]
 
@@ -108,7 +108,7 @@ def boxed(design: Design) -> list[Markup | None]:
             text.paragraph(design, 1, 2, class_="fine"),
             facts.signatures(design),
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -164,7 +164,7 @@ def questionnaire(design: Design) -> list[Markup | None]:
             asked,
             text.paragraph(design, 1, 1),
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -184,7 +184,7 @@ def checklist(design: Design) -> list[Markup | None]:
     )
     return [
         main(text.heading(design, 1), facts.running_facts(design, 2, 3, "row"), body),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -217,7 +217,7 @@ def medical(design: Design) -> list[Markup | None]:
     )
     remark = joined(text.heading(design, 3), text.paragraph(design, 1, 3))
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             text.heading(design, 1),
             known,
@@ -225,7 +225,7 @@ def medical(design: Design) -> list[Markup | None]:
             remark,
             text.text_line(texts.person(), style="margin-top: 2em"),
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 

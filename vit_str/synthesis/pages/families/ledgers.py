@@ -21,6 +21,7 @@ from vit_str.synthesis.pages.parts import (
     grids,
     layout,
     pictures,
+    running,
     tables,
     text,
 )
@@ -140,9 +141,9 @@ def balance(design: Design) -> list[Markup | None]:
     else:
         body = part(random.randint(2, 4))
     return [
-        layout.running_head(design, 0.4),
+        running.running_head(design, 0.4),
         main(top, body, layout.table_note(design) if random.chance(0.4) else None),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -177,7 +178,7 @@ def results_by_period(design: Design) -> list[Markup | None]:
         body.append(row)
     table = grids.grid(design, [above, below], body, "l" + "r" * (columns - 1))
     return [
-        layout.running_head(design, 0.5),
+        running.running_head(design, 0.5),
         main(
             text.heading(design, 1),
             text.paragraph(design, 1, 3),
@@ -186,7 +187,7 @@ def results_by_period(design: Design) -> list[Markup | None]:
             layout.table_note(design),
             text.paragraph(design, 1, 4),
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -235,9 +236,9 @@ def tax_lines(design: Design) -> list[Markup | None]:
         parts.append(grids.grid(design, [], body, sides, f"{name} taxes", widths))
     who = facts.boxed_form(design, random.randint(1, 3)) if random.chance(0.7) else None
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(text.heading(design, 1), who, *parts, facts.signatures(design, 2)),
-        layout.running_foot(design, 0.7),
+        running.running_foot(design, 0.7),
     ]
 
 
@@ -290,9 +291,9 @@ def account_by_days(design: Design) -> list[Markup | None]:
     )
     cards = facts.figures_on_cards(design, 3) if random.chance(0.4) else None
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(fronts.front(design), fronts.known(design, 3, 5), cards, table),
-        layout.running_foot(design, 0.8),
+        running.running_foot(design, 0.8),
     ]
 
 
@@ -336,7 +337,7 @@ def loan_plan(design: Design) -> list[Markup | None]:
             body,
             layout.table_note(design),
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -366,9 +367,9 @@ def quotes(design: Design) -> list[Markup | None]:
 
     blocks = [block() for _ in range(across * random.randint(2, 3))]
     return [
-        layout.running_head(design, 0.6),
+        running.running_head(design, 0.6),
         main(text.heading(design, 1), layout.columns(design, *blocks, count=across)),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -401,14 +402,14 @@ def budget(design: Design) -> list[Markup | None]:
     heads = [grids.head_row(*texts.different("columns", columns))]
     table = grids.grid(design, heads, body, "ll" + "r" * count + "l" * has_bar)
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             text.heading(design, 1),
             text.paragraph(design, 1, 2),
             facts.figures_on_cards(design) if random.chance(0.3) else None,
             table,
         ),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -468,7 +469,7 @@ def fund_sheet(design: Design) -> list[Markup | None]:
             layout.beside(design, half(), half(), shares=shares),
             text.paragraph(design, 1, 2, class_="fine"),
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 

@@ -14,7 +14,7 @@ from vit_str.synthesis.pages.html import (
     lines,
     span,
 )
-from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, pictures, running, tables, text
 from vit_str.synthesis.pages.parts.tables import Column, TableOptions
 
 _MAILS = ((640, 820), (700, 1000), (600, 1000))
@@ -85,7 +85,7 @@ def letter(design: Design) -> list[Markup | None]:
     greeting = text.text_line(texts.exact("greeting"), style="margin-bottom: .8em")
     return [
         main(*start, subject, greeting, *middle, *end, notes),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
         layout.margin_mark(design, 0.06),
     ]
 
@@ -247,7 +247,7 @@ def minutes(design: Design) -> list[Markup | None]:
         tasks,
         facts.signatures(design) if random.chance(0.3) else None,
     )
-    return [layout.running_head(design, 0.3), body, layout.running_foot(design)]
+    return [running.running_head(design, 0.3), body, running.running_foot(design)]
 
 
 def agenda(design: Design) -> list[Markup | None]:
@@ -284,7 +284,7 @@ def agenda(design: Design) -> list[Markup | None]:
     )
     return [
         main(title, *parts, text.paragraph(design, 1, 2)),
-        layout.running_foot(design, 0.4),
+        running.running_foot(design, 0.4),
     ]
 
 
@@ -303,10 +303,7 @@ def memo(design: Design) -> list[Markup | None]:
             text.paragraph(design, 2, 4),
             text.items(design) if random.chance(0.3) else None,
         ]
-    return [
-        main(text.heading(design, 1), known, rule, *parts),
-        layout.running_foot(design, 0.5),
-    ]
+    return layout.page(design, known, rule, *parts, title=1, foot=0.5)
 
 
 def certificate(design: Design) -> list[Markup | None]:
@@ -376,7 +373,7 @@ def notice(design: Design) -> list[Markup | None]:
             text.heading(design, 2, texts.phrase(2, 5)) if random.chance(0.5) else None,
             *parts,
         ),
-        layout.running_foot(design, 0.3),
+        running.running_foot(design, 0.3),
     ]
 
 

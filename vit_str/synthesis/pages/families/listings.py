@@ -7,7 +7,7 @@ from markupsafe import Markup
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
 from vit_str.synthesis.pages.html import Content, div, element, joined, lines, span
-from vit_str.synthesis.pages.parts import facts, layout, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, running, tables, text
 from vit_str.synthesis.pages.parts.tables import Cell, Column, Row, TableOptions
 
 _SCREENS = ((1024, 900), (1280, 960), (900, 1100), (794, 1123))
@@ -118,11 +118,7 @@ def people_list(design: Design) -> list[Markup | None]:
             inner = joined(*_named(design, make), *_named(design, make))
         count = random.one(1, 2, 2, 3)
         body = inner if count == 1 else layout.columns(design, inner, count=count)
-    return [
-        layout.running_head(design, 0.4),
-        main(title, lead, body),
-        layout.running_foot(design),
-    ]
+    return layout.page(design, title, lead, body, head=0.4)
 
 
 def _named(design: Design, make: Callable[[str], Markup]) -> list[Markup]:
@@ -213,7 +209,7 @@ def branches(design: Design) -> list[Markup | None]:
     else:
         shown = layout.cards(design, place)
     lead = text.paragraph(design, 1, 2) if random.chance(0.4) else None
-    return [main(title, lead, shown), layout.running_foot(design, 0.5)]
+    return layout.page(design, title, lead, shown, foot=0.5)
 
 
 def _feature_value(design: Design, signs: tuple[str, str]) -> Content:
@@ -295,7 +291,7 @@ def plans(design: Design) -> list[Markup | None]:
             layout.table_note(design) if random.chance(0.2) else None,
             text.paragraph(design, 1, 2) if random.chance(0.3) else None,
         ),
-        layout.running_foot(design, 0.4),
+        running.running_foot(design, 0.4),
     ]
 
 
@@ -346,11 +342,7 @@ def comparison(design: Design) -> list[Markup | None]:
             parts.append(words())
     title = text.heading(design, 1) if random.chance(0.7) else None
     lead = text.text_line(texts.sentence(6, 14)) if random.chance(0.3) else None
-    return [
-        layout.running_head(design, 0.3),
-        main(title, lead, *parts),
-        layout.running_foot(design, 0.5),
-    ]
+    return layout.page(design, title, lead, *parts, head=0.3, foot=0.5)
 
 
 def price_board(design: Design) -> list[Markup | None]:
@@ -392,7 +384,7 @@ def price_board(design: Design) -> list[Markup | None]:
             layout.table_note(design) if random.chance(0.4) else None,
             facts.contact(design) if random.chance(0.3) else None,
         ),
-        layout.running_foot(design, 0.3),
+        running.running_foot(design, 0.3),
     ]
 
 

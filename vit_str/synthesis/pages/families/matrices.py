@@ -5,7 +5,15 @@ from markupsafe import Markup
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
 from vit_str.synthesis.pages.html import Content, div, element, joined, lines
-from vit_str.synthesis.pages.parts import facts, fronts, grids, layout, lists, text
+from vit_str.synthesis.pages.parts import (
+    facts,
+    fronts,
+    grids,
+    layout,
+    lists,
+    running,
+    text,
+)
 from vit_str.synthesis.pages.parts.tables import Cell, Row
 
 
@@ -13,7 +21,7 @@ def _page(design: Design, *parts: Content, title: str = "") -> list[Markup | Non
     """A page of a title, some words and parts, as all of these families have it."""
     random = design.random
     return [
-        layout.running_head(design, 0.35),
+        running.running_head(design, 0.35),
         main(
             text.heading(design, 1, title or None) if random.chance(0.9) else None,
             text.paragraph(design, 1, 2) if random.chance(0.35) else None,
@@ -22,7 +30,7 @@ def _page(design: Design, *parts: Content, title: str = "") -> list[Markup | Non
             text.paragraph(design, 1, 3) if random.chance(0.3) else None,
             text.sections(design, 0, 3),
         ),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 

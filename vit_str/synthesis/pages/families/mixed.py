@@ -5,7 +5,15 @@ from markupsafe import Markup
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
 from vit_str.synthesis.pages.html import Content, element, joined
-from vit_str.synthesis.pages.parts import boxes, facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import (
+    boxes,
+    facts,
+    layout,
+    pictures,
+    running,
+    tables,
+    text,
+)
 
 
 def any_part(design: Design, narrow: bool = False) -> Markup:
@@ -69,10 +77,10 @@ def mixture(design: Design) -> list[Markup | None]:
         else:
             rows += [any_part(design) for _ in range(random.randint(1, 3))]
     return [
-        layout.running_head(design, 0.4),
+        running.running_head(design, 0.4),
         main(*rows),
         layout.notes(design) if random.chance(0.2) else None,
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
         layout.margin_mark(design, 0.1),
     ]
 

@@ -20,6 +20,7 @@ from vit_str.synthesis.pages.parts import (
     layout,
     lists,
     pictures,
+    running,
     tables,
     text,
 )
@@ -144,7 +145,7 @@ def resume(design: Design) -> list[Markup | None]:
         body = layout.beside(design, *halves, shares=(1, 1))
     else:
         body = _with_names_at_left(design, [*sections, *short])
-    return [main(top, body), layout.running_foot(design, 0.15)]
+    return layout.page(design, top, body, foot=0.15)
 
 
 def _with_names_at_left(design: Design, parts: list[Markup]) -> Markup:
@@ -217,7 +218,7 @@ def application(design: Design) -> list[Markup | None]:
     if random.chance(0.3):
         side = joined(*(_short_part(design, 3) for _ in range(random.randint(1, 3))))
         return [layout.sidebar_page(design, joined(name, side), joined(*body))]
-    return [main(top, *body), layout.running_foot(design, 0.3)]
+    return layout.page(design, top, *body, foot=0.3)
 
 
 def job_offer(design: Design) -> list[Markup | None]:
@@ -270,7 +271,7 @@ def job_offer(design: Design) -> list[Markup | None]:
     )
     if random.chance(0.4):
         ends = boxes.box(design, ends)
-    return [main(top, body, ends), layout.running_foot(design, 0.4)]
+    return layout.page(design, top, body, ends, foot=0.4)
 
 
 def _address(design: Design, way: str) -> Markup:
@@ -323,7 +324,7 @@ def event(design: Design) -> list[Markup | None]:
             layout.cards(design, speaker, across, across),
         )
     box = boxes.at_a_glance(design, 2) if random.chance(0.4) else None
-    return [main(top, body, people, box), layout.running_foot(design, 0.4)]
+    return layout.page(design, top, body, people, box, foot=0.4)
 
 
 def _hours(design: Design) -> Markup:
@@ -453,7 +454,7 @@ def invitation(design: Design) -> list[Markup | None]:
             f"html, body {{ background: {design.style.dark}; color: #f4f4f4 }}"
             " h1, h2 { color: #fff !important; background: none !important }"
         )
-    return [main(inner, style=css), layout.running_foot(design, 0.15)]
+    return [main(inner, style=css), running.running_foot(design, 0.15)]
 
 
 def dishes(design: Design, way: str, second: float) -> Markup:
@@ -561,7 +562,7 @@ def cafe(design: Design) -> list[Markup | None]:
         if random.chance(0.5)
         else None
     )
-    return [main(title, below, body, note, ends), layout.running_foot(design, 0.2)]
+    return layout.page(design, title, below, body, note, ends, foot=0.2)
 
 
 def facts_of_house(design: Design) -> str:
@@ -617,7 +618,7 @@ def stage(design: Design) -> list[Markup | None]:
             text.heading(design, 2, texts.exact("stage")),
             text.paragraph(design, 2, 4),
         ]
-    return [main(*parts), layout.running_foot(design, 0.4)]
+    return layout.page(design, *parts, foot=0.4)
 
 
 def _film(design: Design, shown: bool) -> Markup:

@@ -5,7 +5,7 @@ from markupsafe import Markup
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
 from vit_str.synthesis.pages.html import Content, Maker, element, joined, lines
-from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, pictures, running, tables, text
 from vit_str.synthesis.pages.parts.tables import Cell, Column, TableOptions
 from vit_str.synthesis.pages.style import SLIDE
 
@@ -34,10 +34,10 @@ def report(design: Design) -> list[Markup | None]:
             parts.append(_part(design, way))
     title = text.heading(design, 1) if random.chance(0.7) else None
     return [
-        layout.running_head(design, 0.5),
+        running.running_head(design, 0.5),
         main(title, *parts),
         layout.notes(design) if random.chance(0.25) else None,
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -107,7 +107,7 @@ def filing(design: Design) -> list[Markup | None]:
         else None
     )
     return [
-        layout.running_head(design, 0.5),
+        running.running_head(design, 0.5),
         main(
             text.heading(design, 1),
             before,
@@ -118,7 +118,7 @@ def filing(design: Design) -> list[Markup | None]:
             layout.table_note(design) if random.chance(0.4) else None,
         ),
         layout.notes(design) if random.chance(0.4) else None,
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -144,14 +144,14 @@ def statistics(design: Design) -> list[Markup | None]:
         design, columns, random.randint(12, 34), options, caption=random.chance(0.7)
     )
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             text.heading(design, 1) if random.chance(0.5) else None,
             text.paragraph(design, 1, 2) if random.chance(0.4) else None,
             table,
             layout.table_note(design),
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -195,7 +195,7 @@ def slide(design: Design) -> list[Markup | None]:
     )
     return [
         main(title, below, *(make() for make in random.some(options, 1, 2))),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -216,7 +216,7 @@ def title_slide(design: Design) -> list[Markup | None]:
             *rows,
             style=css,
         ),
-        layout.running_foot(design, 0.3),
+        running.running_foot(design, 0.3),
     ]
 
 
@@ -235,7 +235,7 @@ def dashboard(design: Design) -> list[Markup | None]:
     charts = layout.cards(design, make, random.one(2, 3, 4), random.one(2, 3))
     table = joined(text.heading(design, 2), tables.any_table(design))
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             text.heading(design, 1),
             text.text_line(design.texts.date()) if random.chance(0.5) else None,
@@ -243,7 +243,7 @@ def dashboard(design: Design) -> list[Markup | None]:
             charts,
             table,
         ),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -288,7 +288,7 @@ def timetable(design: Design) -> list[Markup | None]:
             layout.table_note(design),
             text.items(design, 2, 4) if random.chance(0.3) else None,
         ),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -332,7 +332,7 @@ def week_plan(design: Design) -> list[Markup | None]:
             table,
             layout.table_note(design) if random.chance(0.4) else None,
         ),
-        layout.running_foot(design, 0.4),
+        running.running_foot(design, 0.4),
     ]
 
 
@@ -362,7 +362,7 @@ def calendar(design: Design) -> list[Markup | None]:
                 design, iter_maker([month(name) for name in names]), len(names), across
             ),
         ),
-        layout.running_foot(design, 0.2),
+        running.running_foot(design, 0.2),
     ]
 
 
@@ -405,9 +405,9 @@ def contract(design: Design) -> list[Markup | None]:
                 )
             )
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(*parts, facts.signatures(design, 2)),
-        layout.running_foot(design),
+        running.running_foot(design),
         layout.margin_mark(design, 0.08),
     ]
 

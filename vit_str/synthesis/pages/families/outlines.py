@@ -21,6 +21,7 @@ from vit_str.synthesis.pages.parts import (
     layout,
     lists,
     pictures,
+    running,
     text,
 )
 from vit_str.synthesis.pages.parts.tables import Cell
@@ -121,9 +122,9 @@ def clauses(design: Design) -> list[Markup | None]:
     count = random.one(1, 1, 2, 3) if way != "titled" else random.one(1, 1, 2)
     body = layout.columns(design, *parts, count=count) if count > 1 else joined(*parts)
     return [
-        layout.running_head(design, 0.4),
+        running.running_head(design, 0.4),
         main(text.heading(design, 1), text.paragraph(design, 1, 2), body),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -172,9 +173,9 @@ def articles(design: Design) -> list[Markup | None]:
     is_split = random.chance(0.25)
     body = layout.columns(design, *parts, count=2) if is_split else joined(*parts)
     return [
-        layout.running_head(design, 0.5),
+        running.running_head(design, 0.5),
         main(text.heading(design, 1, style=align), body),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -230,9 +231,9 @@ def release_notes(design: Design) -> list[Markup | None]:
 
     words = text.paragraph(design, 1, 2) if random.chance(0.5) else None
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(text.heading(design, 1), words, *random.several(2, 6, version)),
-        layout.running_foot(design, 0.4),
+        running.running_foot(design, 0.4),
     ]
 
 
@@ -289,9 +290,9 @@ def syllabus(design: Design) -> list[Markup | None]:
     for make in random.some(ways, 3, 6):
         parts += [text.heading(design, 2), make()]
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(text.heading(design, 1), fronts.known(design, 3, 7), *parts),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -327,13 +328,13 @@ def headings_beside(design: Design) -> list[Markup | None]:
         return div(head, div(random.weighted(ways)()), class_="beside2")
 
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             text.heading(design, 1),
             text.paragraph(design, 1, 2) if random.chance(0.4) else None,
             *random.several(4, 9, section),
         ),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -369,11 +370,7 @@ def outline(design: Design) -> list[Markup | None]:
         parts += [text.heading(design, 2), level(0)]
     count = random.one(1, 1, 2, 3)
     body = layout.columns(design, *parts, count=count) if count > 1 else joined(*parts)
-    return [
-        layout.running_head(design, 0.3),
-        main(text.heading(design, 1), body),
-        layout.running_foot(design, 0.5),
-    ]
+    return layout.page(design, body, head=0.3, title=1, foot=0.5)
 
 
 def council(design: Design) -> list[Markup | None]:
@@ -415,7 +412,7 @@ def council(design: Design) -> list[Markup | None]:
     there = joined(text.heading(design, 2), people()) if is_first else None
     numbers = range(1, random.randint(4, 9) + 1)
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             text.heading(design, 1),
             fronts.known(design, 2, 5),
@@ -423,7 +420,7 @@ def council(design: Design) -> list[Markup | None]:
             *map(matter, numbers),
             facts.signatures(design, 2),
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -470,7 +467,7 @@ def instructions(design: Design) -> list[Markup | None]:
 
     needed = joined(text.heading(design, 2), lists.any_list(design, 3, 7, short=True))
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             text.heading(design, 1),
             text.paragraph(design, 1, 2),
@@ -479,7 +476,7 @@ def instructions(design: Design) -> list[Markup | None]:
             *map(step, range(1, random.randint(4, 10) + 1)),
             warning() if random.chance(0.4) else None,
         ),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -519,11 +516,7 @@ def course_catalog(design: Design) -> list[Markup | None]:
         parts += random.several(2, 5, course)
     count = random.one(1, 1, 2)
     body = layout.columns(design, *parts, count=count) if count > 1 else joined(*parts)
-    return [
-        layout.running_head(design, 0.6),
-        main(text.heading(design, 1) if random.chance(0.6) else None, body),
-        layout.running_foot(design),
-    ]
+    return layout.page(design, body, head=0.6, title=0.6)
 
 
 def handbook(design: Design) -> list[Markup | None]:
@@ -561,11 +554,7 @@ def handbook(design: Design) -> list[Markup | None]:
     if count == 1 and random.chance(0.25):
         whole = layout.sidebar_page(design, side, joined(title, body))
         return [whole]
-    return [
-        layout.running_head(design, 0.4),
-        main(title, body),
-        layout.running_foot(design),
-    ]
+    return layout.page(design, title, body, head=0.4)
 
 
 FAMILIES = {

@@ -15,7 +15,7 @@ from vit_str.synthesis.pages.html import (
     lines,
     span,
 )
-from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, pictures, running, tables, text
 
 
 def entry_maker(design: Design, level: int = 3) -> Callable[[], Markup]:
@@ -182,7 +182,7 @@ def cv(design: Design) -> list[Markup | None]:
     )
     return [
         main(name, contact, profile, _career(design, random.randint(3, 5)), known),
-        layout.running_foot(design, 0.2),
+        running.running_foot(design, 0.2),
     ]
 
 
@@ -253,7 +253,7 @@ def directory(design: Design) -> list[Markup | None]:
             parts.append(layout.columns(design, *people))
         else:
             parts.append(layout.cards(design, person, 9, 3))
-    return [layout.running_head(design, 0.3), main(*parts), layout.running_foot(design)]
+    return layout.page(design, *parts, head=0.3)
 
 
 def profile(design: Design) -> list[Markup | None]:
@@ -277,9 +277,9 @@ def profile(design: Design) -> list[Markup | None]:
     wide = (2.0, 1.0) if random.chance(0.6) else (1.0, 2.0)
     both = (body, box) if wide[0] > 1 else (box, body)
     return [
-        layout.running_head(design, 0.2),
+        running.running_head(design, 0.2),
         main(layout.beside(design, *both, shares=wide)),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 

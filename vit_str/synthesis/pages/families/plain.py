@@ -5,7 +5,7 @@ from markupsafe import Markup
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
 from vit_str.synthesis.pages.html import Content, Maker, div, element, joined, lines
-from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, pictures, running, tables, text
 
 _NOTES = ((500, 360), (560, 794), (640, 480), (794, 560))
 
@@ -74,9 +74,9 @@ def plain_page(design: Design) -> list[Markup | None]:
         )
     top = random.one("", "", "", f"padding-top: {random.randint(5, 30)}%")
     return [
-        layout.running_head(design, 0.12),
+        running.running_head(design, 0.12),
         main(title, *parts, end, style=top),
-        layout.running_foot(design, 0.25),
+        running.running_foot(design, 0.25),
     ]
 
 
@@ -157,7 +157,7 @@ def few_items(design: Design) -> list[Markup | None]:
     else:
         body = text.items(design, 2, random.one(4, 8, 16), nested=random.one(0, 0.3))
     end = text.paragraph(design, 1, 2) if random.chance(0.25) else None
-    return [main(title, lead, body, end), layout.running_foot(design, 0.25)]
+    return layout.page(design, title, lead, body, end, foot=0.25)
 
 
 def _byline(design: Design) -> Markup:
@@ -252,10 +252,10 @@ def column_article(design: Design) -> list[Markup | None]:
     if random.chance(0.3):
         parts.append(_byline(design))
     return [
-        layout.running_head(design, 0.4),
+        running.running_head(design, 0.4),
         main(*head, *parts),
         layout.notes(design) if random.chance(0.15) else None,
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -284,7 +284,7 @@ def articles_in_columns(design: Design) -> list[Markup | None]:
         if random.chance(0.3):
             parts.append(text.heading(design, 1, design.texts.title(2, 6)))
     parts.append(layout.columns(design, one(), one(), count=count))
-    return [layout.running_head(design, 0.4), main(*parts), layout.running_foot(design)]
+    return layout.page(design, *parts, head=0.4)
 
 
 FAMILIES = {

@@ -13,7 +13,7 @@ from vit_str.synthesis.pages.html import (
     lines,
     span,
 )
-from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, pictures, running, tables, text
 from vit_str.synthesis.pages.parts.tables import Column, TableOptions
 
 
@@ -139,7 +139,7 @@ def newsletter(design: Design) -> list[Markup | None]:
         if random.chance(0.7)
         else [lead, body, layout.cards(design)]
     )
-    return [main(_title(design), *parts), layout.running_foot(design)]
+    return [main(_title(design), *parts), running.running_foot(design)]
 
 
 def newspaper(design: Design) -> list[Markup | None]:
@@ -164,7 +164,7 @@ def newspaper(design: Design) -> list[Markup | None]:
                 style="border-top: 1px solid #333; padding-top: .3em; margin-top: .6em",
             )
         )
-    return [main(_title(design), *rows), layout.running_foot(design, 0.4)]
+    return [main(_title(design), *rows), running.running_foot(design, 0.4)]
 
 
 def magazine(design: Design) -> list[Markup | None]:
@@ -188,9 +188,9 @@ def magazine(design: Design) -> list[Markup | None]:
     )
     columns = layout.columns(design, *body, box, count=random.one(2, 3))
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(*random.one((shown, title, columns), (title, shown, columns))),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -221,7 +221,7 @@ def menu(design: Design) -> list[Markup | None]:
     )
     return [
         main(title, body, text.paragraph(design, 1, 1, class_="fine")),
-        layout.running_foot(design, 0.3),
+        running.running_foot(design, 0.3),
     ]
 
 
@@ -319,7 +319,7 @@ def program(design: Design) -> list[Markup | None]:
             )
         else:
             parts.append(joined(date, body))
-    return [main(_title(design), *parts), layout.running_foot(design, 0.5)]
+    return [main(_title(design), *parts), running.running_foot(design, 0.5)]
 
 
 FAMILIES = {

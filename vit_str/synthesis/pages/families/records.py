@@ -6,7 +6,7 @@ from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
 from vit_str.synthesis.pages.families.trade import document_facts, letterhead
 from vit_str.synthesis.pages.html import Content, Maker, div, element, joined, lines
-from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, pictures, running, tables, text
 from vit_str.synthesis.pages.parts.tables import Cell, Column, Row, TableOptions
 
 _PACKS = ((400, 560), (480, 480), (560, 400), (360, 640))
@@ -84,7 +84,7 @@ def lab_results(design: Design) -> list[Markup | None]:
         shown = joined(*parts)
     comment = joined(text.heading(design, 2), text.paragraph(design, 1, 3))
     return [
-        layout.running_head(design, 0.2),
+        running.running_head(design, 0.2),
         main(
             letterhead(design) if random.chance(0.6) else None,
             text.heading(design, 1) if random.chance(0.7) else None,
@@ -93,7 +93,7 @@ def lab_results(design: Design) -> list[Markup | None]:
             layout.table_note(design) if random.chance(0.4) else None,
             comment if random.chance(0.4) else None,
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -200,7 +200,7 @@ def account(design: Design) -> list[Markup | None]:
     heads = _head(*texts.different("columns", count))
     table = tables.drawn(design, heads if random.chance(0.9) else [], body, columns)
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             letterhead(design) if random.chance(0.6) else None,
             text.heading(design, 1, texts.exact("titles")),
@@ -211,7 +211,7 @@ def account(design: Design) -> list[Markup | None]:
             else None,
             layout.table_note(design) if random.chance(0.4) else None,
         ),
-        layout.running_foot(design, 0.8),
+        running.running_foot(design, 0.8),
     ]
 
 
@@ -280,7 +280,7 @@ def utility_bill(design: Design) -> list[Markup | None]:
             *body,
             slip,
         ),
-        layout.running_foot(design, 0.8),
+        running.running_foot(design, 0.8),
     ]
 
 
@@ -327,7 +327,7 @@ def tax_assessment(design: Design) -> list[Markup | None]:
             text.heading(design, 2) if random.chance(0.7) else None,
             *reasons,
         ),
-        layout.running_foot(design, 0.7),
+        running.running_foot(design, 0.7),
     ]
 
 
@@ -375,14 +375,14 @@ def policy(design: Design) -> list[Markup | None]:
         body.append(make())
     sign = facts.signatures(design) if random.chance(0.5) else None
     return [
-        layout.running_head(design, 0.4),
+        running.running_head(design, 0.4),
         main(
             letterhead(design) if random.chance(0.4) else None,
             text.heading(design, 1),
             *body,
             sign,
         ),
-        layout.running_foot(design, 0.8),
+        running.running_foot(design, 0.8),
     ]
 
 
@@ -429,7 +429,7 @@ def packing_list(design: Design) -> list[Markup | None]:
             marks,
             facts.signatures(design) if random.chance(0.3) else None,
         ),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -484,11 +484,7 @@ def parts_list(design: Design) -> list[Markup | None]:
     sign = (
         facts.boxed_form(design, random.randint(1, 3)) if random.chance(0.3) else None
     )
-    return [
-        layout.running_head(design, 0.4),
-        main(title, body, note, sign),
-        layout.running_foot(design),
-    ]
+    return layout.page(design, title, body, note, sign, head=0.4)
 
 
 def _levels(design: Design) -> tuple[list[Row], list[Row], list[Column]]:
@@ -568,14 +564,14 @@ def technical_sheet(design: Design) -> list[Markup | None]:
         layout.floating(design),
     )
     return [
-        layout.running_head(design, 0.4),
+        running.running_head(design, 0.4),
         main(
             text.heading(design, 1) if random.chance(0.8) else None,
             words,
             shown,
             layout.table_note(design) if random.chance(0.5) else None,
         ),
-        layout.running_foot(design, 0.7),
+        running.running_foot(design, 0.7),
     ]
 
 

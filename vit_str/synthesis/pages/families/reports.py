@@ -11,6 +11,7 @@ from vit_str.synthesis.pages.parts import (
     layout,
     lists,
     pictures,
+    running,
     tables,
     text,
 )
@@ -61,7 +62,7 @@ def white_paper(design: Design) -> list[Markup | None]:
     """Text with boxes: beside it, in its columns, or a column of them on a ground."""
     random = design.random
     way = random.weighted({"columns": 3, "beside": 3, "sidebar": 2, "margin": 2})
-    head, foot = layout.running_head(design, 0.4), layout.running_foot(design, 0.8)
+    head, foot = running.running_head(design, 0.4), running.running_foot(design, 0.8)
     body = joined(*(_running(design) for _ in range(random.randint(2, 4))))
     if way == "columns":
         inside = joined(body, boxes.at_a_glance(design, css="break-inside: avoid;"))
@@ -128,9 +129,9 @@ def strategy(design: Design) -> list[Markup | None]:
             parts.append(text.paragraph(design, 1, 2))
         parts.append(make())
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(report_title(design), *parts),
-        layout.running_foot(design, 0.7),
+        running.running_foot(design, 0.7),
     ]
 
 
@@ -146,7 +147,7 @@ def history(design: Design) -> list[Markup | None]:
         parts.append(boxes.timeline(design))
     if random.chance(0.4):
         parts.append(boxes.at_a_glance(design))
-    return [main(*parts), layout.running_foot(design, 0.6)]
+    return layout.page(design, *parts, foot=0.6)
 
 
 def questions_in_columns(design: Design) -> list[Markup | None]:
@@ -167,9 +168,9 @@ def questions_in_columns(design: Design) -> list[Markup | None]:
     else:
         body = joined(*parts)
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(report_title(design), body),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -183,11 +184,7 @@ def glossary(design: Design) -> list[Markup | None]:
     else:
         parts.append(lists.terms(design, 8, 18))
     body = layout.columns(design, *parts) if random.chance(0.5) else joined(*parts)
-    return [
-        layout.running_head(design, 0.5),
-        main(text.heading(design, 1), body),
-        layout.running_foot(design),
-    ]
+    return layout.page(design, body, head=0.5, title=1)
 
 
 def handout(design: Design) -> list[Markup | None]:
@@ -222,11 +219,7 @@ def handout(design: Design) -> list[Markup | None]:
         if random.chance(0.2)
         else joined(*parts)
     )
-    return [
-        layout.running_head(design, 0.3),
-        main(title, body),
-        layout.running_foot(design, 0.6),
-    ]
+    return layout.page(design, title, body, head=0.3, foot=0.6)
 
 
 def lists_in_cells(design: Design) -> Markup:
@@ -288,7 +281,7 @@ def fact_sheet(design: Design) -> list[Markup | None]:
     figures = boxes.key_figures(design) if random.chance(0.5) else None
     return [
         main(report_title(design), figures, grid),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -316,7 +309,7 @@ def panels(design: Design) -> list[Markup | None]:
     below = text.paragraph(design, 1, 2) if random.chance(0.5) else None
     return [
         main(report_title(design), row, below),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 

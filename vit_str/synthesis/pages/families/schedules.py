@@ -6,7 +6,7 @@ from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
 from vit_str.synthesis.pages.families.listings import hours_rows
 from vit_str.synthesis.pages.html import Content, div, element, joined, lines, span
-from vit_str.synthesis.pages.parts import facts, layout, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, running, tables, text
 from vit_str.synthesis.pages.parts.tables import Cell, Column, Row, TableOptions
 
 _SIGNS = ((560, 794), (640, 480), (794, 1123), (480, 640))
@@ -119,7 +119,7 @@ def departures(design: Design) -> list[Markup | None]:
             " color: inherit !important; border-color: #666 !important }"
         )
     note = layout.table_note(design) if random.chance(0.4) else None
-    return [main(title, line, body, note), layout.running_foot(design, 0.2)]
+    return layout.page(design, title, line, body, note, foot=0.2)
 
 
 def _minutes(design: Design) -> Markup:
@@ -183,9 +183,9 @@ def programme(design: Design) -> list[Markup | None]:
     title = text.heading(design, 1) if random.chance(0.7) else None
     day = f"{random.choice(texts.all_labels('days'))}, {texts.date()}"
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(title, text.text_line(day), *parts),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -256,11 +256,7 @@ def league(design: Design) -> list[Markup | None]:
         if random.chance(0.4):
             parts.append(text.paragraph(design, 1, 3))
     title = text.heading(design, 1) if random.chance(0.7) else None
-    return [
-        layout.running_head(design, 0.2),
-        main(title, *parts),
-        layout.running_foot(design, 0.4),
-    ]
+    return layout.page(design, title, *parts, head=0.2, foot=0.4)
 
 
 def exam_plan(design: Design) -> list[Markup | None]:
@@ -313,7 +309,7 @@ def exam_plan(design: Design) -> list[Markup | None]:
             heads = _head(*titles)
         body = tables.drawn(design, heads, rows, columns)
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             text.heading(design, 1),
             text.paragraph(design, 1, 2) if random.chance(0.4) else None,
@@ -321,7 +317,7 @@ def exam_plan(design: Design) -> list[Markup | None]:
             layout.table_note(design) if random.chance(0.4) else None,
             text.items(design, 2, 4) if random.chance(0.2) else None,
         ),
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -386,7 +382,7 @@ def roster(design: Design) -> list[Markup | None]:
             facts.signatures(design) if random.chance(0.2) else None,
             span(),
         ),
-        layout.running_foot(design, 0.4),
+        running.running_foot(design, 0.4),
     ]
 
 
@@ -426,7 +422,7 @@ def dates(design: Design) -> list[Markup | None]:
         body = joined(*rows)
     return [
         main(text.heading(design, 1), body, text.paragraph(design, 1, 2)),
-        layout.running_foot(design, 0.4),
+        running.running_foot(design, 0.4),
     ]
 
 

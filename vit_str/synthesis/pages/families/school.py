@@ -12,6 +12,7 @@ from vit_str.synthesis.pages.parts import (
     layout,
     lists,
     pictures,
+    running,
     tables,
     text,
 )
@@ -204,9 +205,9 @@ def worksheet(design: Design) -> list[Markup | None]:
     )
     box = boxes.at_a_glance(design) if random.chance(0.3) else None
     return [
-        layout.running_head(design, 0.4),
+        running.running_head(design, 0.4),
         main(sheet_head(design), box, body),
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 
@@ -245,9 +246,9 @@ def examination(design: Design) -> list[Markup | None]:
         parts.append(tables.drawn(design, [heads], [row], columns))
     parts += [make() for _ in range(random.randint(4, 10))]
     return [
-        layout.running_head(design, 0.5),
+        running.running_head(design, 0.5),
         main(*parts),
-        layout.running_foot(design, 0.8),
+        running.running_foot(design, 0.8),
         layout.margin_mark(design, 0.1),
     ]
 
@@ -330,10 +331,10 @@ def textbook(design: Design) -> list[Markup | None]:
         wide = "margin-left" if is_left else "margin-right"
         design.added_css.append(f"main > h1, main > h2 {{ {wide}: 25% }}")
     return [
-        layout.running_head(design, 0.7),
+        running.running_head(design, 0.7),
         main(first, body),
         layout.notes(design, 1, 2) if random.chance(0.25) else None,
-        layout.running_foot(design, 0.6),
+        running.running_foot(design, 0.6),
     ]
 
 

@@ -5,7 +5,7 @@ from markupsafe import Markup
 from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.families.family import Family
 from vit_str.synthesis.pages.html import Content, div, element, joined, span
-from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, pictures, running, tables, text
 
 
 def _authors(design: Design) -> Markup:
@@ -178,10 +178,10 @@ def paper(design: Design) -> list[Markup | None]:
         layout.columns(design, *body, count=2),
     ]
     return [
-        layout.running_head(design, 0.5),
+        running.running_head(design, 0.5),
         main(*parts),
         layout.notes(design, 1, 2) if random.chance(0.3) else None,
-        layout.running_foot(design),
+        running.running_foot(design),
         layout.margin_mark(design, 0.3),
     ]
 
@@ -206,9 +206,9 @@ def paper_page(design: Design) -> list[Markup | None]:
     )
     parts = random.one([wide, first, second], [first, wide, second], [first, second])
     return [
-        layout.running_head(design, 0.8),
+        running.running_head(design, 0.8),
         main(*parts),
-        layout.running_foot(design),
+        running.running_foot(design),
         layout.margin_mark(design, 0.08),
     ]
 
@@ -226,7 +226,7 @@ def report_in_one_column(design: Design) -> list[Markup | None]:
     return [
         main(title, body),
         layout.notes(design) if random.chance(0.5) else None,
-        layout.running_foot(design),
+        running.running_foot(design),
         layout.margin_mark(design, 0.25),
     ]
 
@@ -244,10 +244,10 @@ def thesis(design: Design) -> list[Markup | None]:
     )
     body = sections(design, random.randint(1, 3), random.one(2, 3))
     return [
-        layout.running_head(design, 0.8),
+        running.running_head(design, 0.8),
         main(start, body),
         layout.notes(design, 1, 4) if random.chance(0.6) else None,
-        layout.running_foot(design, 0.5),
+        running.running_foot(design, 0.5),
     ]
 
 
@@ -257,7 +257,7 @@ def bibliography(design: Design) -> list[Markup | None]:
     body = (
         layout.columns(design, works, count=2) if design.random.chance(0.3) else works
     )
-    return [layout.running_head(design), main(body), layout.running_foot(design)]
+    return layout.page(design, body, head=0.5)
 
 
 def poster(design: Design) -> list[Markup | None]:
@@ -308,7 +308,7 @@ def exercises(design: Design) -> list[Markup | None]:
             style="padding: 0; text-indent: 0",
         )
         parts.append(element("ul", asked, style="padding-left: 0"))
-    return [layout.running_head(design, 0.4), main(*parts), layout.running_foot(design)]
+    return layout.page(design, *parts, head=0.4)
 
 
 FAMILIES = {

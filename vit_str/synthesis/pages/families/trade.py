@@ -13,7 +13,7 @@ from vit_str.synthesis.pages.html import (
     lines,
     span,
 )
-from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, pictures, running, tables, text
 from vit_str.synthesis.pages.parts.tables import Column, TableOptions
 
 _SLIPS = ((300, 560), (320, 760), (360, 640))
@@ -155,7 +155,7 @@ def invoice(design: Design) -> list[Markup | None]:
         goods(design),
         closing(design),
     )
-    return [body, layout.running_foot(design, 0.6), layout.margin_mark(design, 0.1)]
+    return [body, running.running_foot(design, 0.6), layout.margin_mark(design, 0.1)]
 
 
 def receipt(design: Design) -> list[Markup | None]:
@@ -245,7 +245,7 @@ def delivery_note(design: Design) -> list[Markup | None]:
         text.paragraph(design, 1, 2),
         facts.signatures(design),
     )
-    return [layout.running_head(design, 0.3), body, layout.running_foot(design)]
+    return [running.running_head(design, 0.3), body, running.running_foot(design)]
 
 
 def price_list(design: Design) -> list[Markup | None]:
@@ -279,7 +279,7 @@ def price_list(design: Design) -> list[Markup | None]:
     inner = joined(*parts)
     if not is_one and len(kinds) == 2 and random.chance(0.5):
         inner = joined(parts[0], layout.columns(design, *parts[1:], count=2))
-    return [layout.running_head(design, 0.3), main(inner), layout.running_foot(design)]
+    return layout.page(design, inner, head=0.3)
 
 
 def statement(design: Design) -> list[Markup | None]:
@@ -304,7 +304,7 @@ def statement(design: Design) -> list[Markup | None]:
         tables.table(design, columns, random.randint(6, 26), options, caption=False),
         layout.table_note(design),
     )
-    return [body, layout.running_foot(design, 0.9)]
+    return [body, running.running_foot(design, 0.9)]
 
 
 def payslip(design: Design) -> list[Markup | None]:
@@ -347,7 +347,7 @@ def payslip(design: Design) -> list[Markup | None]:
         facts.total_line(design),
         text.paragraph(design, 1, 1, class_="fine"),
     )
-    return [body, layout.running_foot(design, 0.4)]
+    return [body, running.running_foot(design, 0.4)]
 
 
 def quotation(design: Design) -> list[Markup | None]:
@@ -381,7 +381,7 @@ def quotation(design: Design) -> list[Markup | None]:
         text.paragraph(design, 1, 2),
         end,
     )
-    return [body, layout.running_foot(design)]
+    return [body, running.running_foot(design)]
 
 
 def product_sheet(design: Design) -> list[Markup | None]:
@@ -408,7 +408,7 @@ def product_sheet(design: Design) -> list[Markup | None]:
         text.paragraph(design, 1, 3),
         span(),
     )
-    return [body, layout.running_foot(design)]
+    return [body, running.running_foot(design)]
 
 
 FAMILIES = {

@@ -15,7 +15,15 @@ from vit_str.synthesis.pages.html import (
     lines,
     span,
 )
-from vit_str.synthesis.pages.parts import facts, layout, lists, pictures, tables, text
+from vit_str.synthesis.pages.parts import (
+    facts,
+    layout,
+    lists,
+    pictures,
+    running,
+    tables,
+    text,
+)
 from vit_str.synthesis.pages.texts import Texts, labels
 
 _PLAIN = "padding: 0; text-indent: 0"
@@ -98,10 +106,10 @@ def mathematical(design: Design) -> list[Markup | None]:
         )
     body = layout.columns(design, *parts, count=count) if count > 1 else joined(*parts)
     return [
-        layout.running_head(design, 0.6),
+        running.running_head(design, 0.6),
         main(top, body),
         layout.notes(design, 1, 3) if random.chance(0.45) else None,
-        layout.running_foot(design, 0.7),
+        running.running_foot(design, 0.7),
         layout.margin_mark(design, 0.12),
     ]
 
@@ -147,7 +155,7 @@ def patent(design: Design) -> list[Markup | None]:
     return [
         head,
         main(layout.columns(design, *parts, count=2)),
-        layout.running_foot(design, 0.3),
+        running.running_foot(design, 0.3),
     ]
 
 
@@ -198,7 +206,7 @@ def _first_page_of_patent(design: Design) -> list[Markup | None]:
     right = joined(about, pictures.figure(design, height=150, caption=False))
     body = layout.beside(design, joined(title, *found), right, shares=(1, 1))
     line = div(style="border-top: 2px solid #222; margin: .5em 0")
-    return [main(top, line, body), layout.running_foot(design, 0.3)]
+    return layout.page(design, top, line, body, foot=0.3)
 
 
 def decision(design: Design) -> list[Markup | None]:
@@ -253,10 +261,10 @@ def decision(design: Design) -> list[Markup | None]:
             if random.chance(0.15):
                 parts.append(text.quotation(design))
     return [
-        layout.running_head(design, 0.5),
+        running.running_head(design, 0.5),
         main(*parts),
         layout.notes(design) if random.chance(0.2) else None,
-        layout.running_foot(design, 0.8),
+        running.running_foot(design, 0.8),
     ]
 
 
@@ -314,9 +322,9 @@ def bilingual(design: Design) -> list[Markup | None]:
             class_="two",
         )
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(title, body, facts.signatures(design, 2)),
-        layout.running_foot(design, 0.7),
+        running.running_foot(design, 0.7),
     ]
 
 
@@ -375,14 +383,14 @@ def protocol(design: Design) -> list[Markup | None]:
             )
         actions = element("ul", *rows, style="padding: 0")
     return [
-        layout.running_head(design, 0.3),
+        running.running_head(design, 0.3),
         main(
             *parts,
             text.heading(design, 2),
             actions,
             facts.signatures(design, 2) if random.chance(0.3) else None,
         ),
-        layout.running_foot(design, 0.7),
+        running.running_foot(design, 0.7),
     ]
 
 

@@ -14,7 +14,7 @@ from vit_str.synthesis.pages.html import (
     lines,
     span,
 )
-from vit_str.synthesis.pages.parts import facts, layout, pictures, tables, text
+from vit_str.synthesis.pages.parts import facts, layout, pictures, running, tables, text
 from vit_str.synthesis.pages.parts.tables import Column, TableOptions
 
 _SCREENS = ((1024, 1000), (1200, 1100), (900, 1200), (1280, 960))
@@ -142,7 +142,7 @@ def documentation(design: Design) -> list[Markup | None]:
                 design, side, joined(*parts), is_left=random.chance(0.7)
             ),
         ]
-    return [layout.running_head(design, 0.3), main(*parts), layout.running_foot(design)]
+    return layout.page(design, *parts, head=0.3)
 
 
 def _documented(design: Design, way: str) -> Markup:
@@ -200,7 +200,7 @@ def data_sheet(design: Design) -> list[Markup | None]:
         else tables.any_table(design)
     )
     return [
-        layout.running_head(design, 0.5),
+        running.running_head(design, 0.5),
         main(
             text.heading(design, 1),
             text.text_line(design.texts.phrase(3, 8), "lead"),
@@ -211,7 +211,7 @@ def data_sheet(design: Design) -> list[Markup | None]:
             more,
             layout.table_note(design),
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 
@@ -231,13 +231,13 @@ def questions(design: Design) -> list[Markup | None]:
         else joined(*parts)
     )
     return [
-        navigation(design) if random.chance(0.4) else layout.running_head(design, 0.4),
+        navigation(design) if random.chance(0.4) else running.running_head(design, 0.4),
         main(
             text.heading(design, 1),
             body,
             text.button(design) if random.chance(0.3) else None,
         ),
-        layout.running_foot(design),
+        running.running_foot(design),
     ]
 
 

@@ -2,9 +2,17 @@
 
 from markupsafe import Markup
 
-from vit_str.synthesis.pages.design import Design
+from vit_str.synthesis.pages.design import Design, main
 from vit_str.synthesis.pages.html import Content, div, element, joined, lines
-from vit_str.synthesis.pages.parts import boxes, facts, grids, layout, pictures, text
+from vit_str.synthesis.pages.parts import (
+    boxes,
+    facts,
+    grids,
+    layout,
+    pictures,
+    running,
+    text,
+)
 from vit_str.synthesis.pages.parts.tables import Cell
 
 
@@ -90,6 +98,35 @@ def known(design: Design, low: int = 3, high: int = 8) -> Markup:
     if way == "addressed":
         return layout.beside(design, text.address(design), table, shares=(1, 1))
     return table
+
+
+def addressed(design: Design, low: int, high: int) -> Markup:
+    """An address beside ``low`` to ``high`` facts at the front of a document."""
+    return layout.beside(design, text.address(design), known(design, low, high))
+
+
+def signed_page(
+    design: Design, table: Markup, low: int, high: int, foot: float
+) -> list[Markup | None]:
+    """A heading, ``low`` to ``high`` facts, a table, and room to sign it.
+
+    Args:
+        design: of the page.
+        table: that is signed.
+        low: fewest facts.
+        high: most facts.
+        foot: share of such pages with a running foot.
+    """
+    return [
+        running.running_head(design, 0.3),
+        main(
+            text.heading(design, 1),
+            known(design, low, high),
+            table,
+            facts.signatures(design),
+        ),
+        running.running_foot(design, foot),
+    ]
 
 
 def label_grid(design: Design, labels: list[str], across: int = 2) -> Markup:

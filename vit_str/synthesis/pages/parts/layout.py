@@ -1,11 +1,12 @@
-"""Columns, sidebars and cards; and headers, footers and notes around the text."""
+"""Whole pages, columns, sidebars and cards; and notes below the text."""
 
 from collections.abc import Callable
 
 from markupsafe import Markup
 
-from vit_str.synthesis.pages.design import Design
-from vit_str.synthesis.pages.html import Content, div, element, joined, span
+from vit_str.synthesis.pages.design import Design, main
+from vit_str.synthesis.pages.html import Content, div, element, joined
+from vit_str.synthesis.pages.parts import running
 from vit_str.synthesis.pages.parts.pictures import figure, icon, picture
 from vit_str.synthesis.pages.parts.text import heading, paragraph, text_line
 
@@ -178,70 +179,26 @@ def figures_beside(design: Design, count: int = 0) -> Markup:
     )
 
 
-def running_head(design: Design, share: float = 0.5) -> Markup | None:
-    """A running head above the text, on some pages."""
-    random = design.random
-    if not random.chance(share):
-        return None
-    texts = [design.texts.title(1, 5)]
-    if random.chance(0.6):
-        texts.append(
-            random.one(
-                str(random.randint(1, 400)),
-                design.texts.title(1, 4),
-                design.texts.date(),
-            )
-        )
-    if random.chance(0.2):
-        texts.insert(1, design.texts.title(1, 3))
-    if random.chance(0.3):
-        texts.reverse()
-    style = "justify-content: center" if len(texts) == 1 and random.chance(0.4) else ""
-    return element("header", *map(span, texts), style=style)
+def page(
+    design: Design,
+    *parts: Content,
+    head: float = 0,
+    title: float = 0,
+    foot: float = 0.7,
+) -> list[Markup | None]:
+    """A page between a running head and a running foot.
 
-
-def running_foot(design: Design, share: float = 0.7) -> Markup | None:
-    """A page number, what a firm has to say of itself, or both; on some pages."""
-    random = design.random
-    if not random.chance(share):
-        return None
-    number = page_number(design)
-    way = random.weighted({"number": 4, "both": 3, "legal": 2, "three": 1})
-    if way == "number":
-        side = random.one("center", "center", "flex-end", "flex-start")
-        return element(
-            "footer", span(number), class_="one", style=f"justify-content: {side}"
-        )
-    legal = [design.texts.exact("legal") for _ in range(3)]
-    if way == "both":
-        texts = [legal[0], number]
-        return element("footer", *map(span, texts))
-    if way == "legal":
-        return element(
-            "footer",
-            span(random.one(" · ", " | ", " – ").join(legal[: random.randint(1, 3)])),
-            class_="one",
-        )
-    blocks = [
-        div(*[div(design.texts.exact("legal")) for _ in range(random.randint(1, 3))])
-        for _ in range(3)
-    ]
-    return element("footer", *blocks)
-
-
-def page_number(design: Design) -> str:
-    """The number of a page in one of many ways."""
-    random = design.random
-    number, count = random.randint(1, 300), random.randint(300, 400)
-    page, of = design.texts.exact("page"), design.texts.exact("of")
-    return random.one(
-        str(number),
-        str(number),
-        f"{page} {number}",
-        f"{page} {number} {of} {count}",
-        f"– {number} –",
-        f"{number}/{count}",
-    )
+    Args:
+        design: of the page.
+        parts: of its text, from top to bottom.
+        head: share of such pages with a running head.
+        title: share of them with a heading above the parts.
+        foot: share of them with a running foot.
+    """
+    above = running.running_head(design, head) if head else None
+    has_title = title == 1 or (title and design.random.chance(title))
+    first = heading(design, 1) if has_title else None
+    return [above, main(first, *parts), running.running_foot(design, foot)]
 
 
 def notes(design: Design, low: int = 1, high: int = 4) -> Markup:
