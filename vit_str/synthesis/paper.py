@@ -179,11 +179,22 @@ def _stained(random: np.random.Generator, picture: Picture) -> Picture:
         strength = random.uniform(0.05, 0.35)
         cv2.ellipse(cover, middle, axes, 0, start, turn, strength, thick, cv2.LINE_AA)
     cover[:] = cv2.GaussianBlur(cover, (0, 0), random.uniform(0.6, 4))
-    for _ in range(int(random.choice([0, 0, 20, 80]))):
-        middle = (random.random(2) * (width, height)).astype(int).tolist()
-        cv2.circle(cover, middle, int(random.integers(0, 3)), 0.5, -1, cv2.LINE_AA)
     tone = random.uniform(0.2, 1.0, 3).astype(np.float32)
     return picture * (1 - cover[..., None] * tone)
+
+
+def _specked(random: np.random.Generator, picture: Picture) -> Picture:
+    """Dust and dirt, as dark as ink and as small as full stops, some in clusters."""
+    height, width = picture.shape[:2]
+    pixels = picture.copy()
+    middle, spread = random.random(2), random.choice([0.05, 0.2, 1.0])
+    for _ in range(int(np.exp(random.uniform(np.log(4), np.log(150))))):
+        at = middle + random.uniform(-1, 1, 2) * spread
+        place = (at * (width, height)).astype(int).tolist()
+        axes = random.integers(0, 4 if random.random() < 0.2 else 2, 2).tolist()
+        shade = [float(random.uniform(0, 120))] * 3
+        cv2.ellipse(pixels, place, axes, random.uniform(0, 180), 0, 360, shade, -1)
+    return pixels
 
 
 def _shone_through(random: np.random.Generator, picture: Picture) -> Picture:
@@ -242,6 +253,8 @@ _AGES: tuple[Callable[[np.random.Generator, Picture], Picture], ...] = (
     _crumpled,
     _textured,
     _stained,
+    _specked,
+    _specked,
     _shone_through,
     _shadowed,
     _with_moire,

@@ -136,7 +136,10 @@ def _ground(
     """What a page lies on, with its shadow."""
     below = np.empty((side, side, 3), np.float32)
     below[:] = random.uniform(10, 245)
-    if random.random() < 0.7:
+    way = random.random()
+    if way < 0.2:
+        return below * 0 + random.choice([0.0, 255.0])  # the lid of a scanner
+    if way < 0.75:
         below = structured(random, (side, side))
     soft = random.uniform(1, 8)
     shift = random.normal(0, 4, 2)
