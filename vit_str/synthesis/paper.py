@@ -189,7 +189,7 @@ def _specked(random: np.random.Generator, picture: Picture) -> Picture:
     pixels = picture.copy()
     middle, spread = random.random(2), random.choice([0.05, 0.2, 1.0])
     for _ in range(int(np.exp(random.uniform(np.log(4), np.log(150))))):
-        at = middle + random.uniform(-1, 1, 2) * spread
+        at = (middle + random.normal(0, spread, 2)) % 1
         place = (at * (width, height)).astype(int).tolist()
         axes = random.integers(0, 4 if random.random() < 0.2 else 2, 2).tolist()
         shade = [float(random.uniform(0, 120))] * 3
