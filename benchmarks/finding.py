@@ -1,7 +1,7 @@
 """What two detectors find on the same labelled pictures, and how long they take.
 
     python benchmarks/finding.py FOLDER... --detectors rapidocr runs/find/finder.onnx
-    python benchmarks/finding.py --drawn pages-find
+    python benchmarks/finding.py --drawn pages-find --detectors rapidocr finder.onnx
 
 A folder holds ``images/`` and ``labels/``, as for ``vit-str evaluate --page``; its labels are words
 (or lines, which then count as words). Both detectors see one picture after the other, in turns, on
@@ -15,15 +15,19 @@ one CPU thread. Nothing is read, so that finding alone is compared:
 * **words**, of detectors that tell them: labels that overlap a found word with more than half of
   their union, one to one, and found words likewise.
 
-With ``--drawn``, pictures of ``vit-str render --pages N --find`` take the place of labelled
-ones, and their true maps that of a network: what is lost then is lost between maps and lines.
+With ``--drawn``, pictures of ``vit-str render --pages N --find`` are looked at too (draw them with
+``--held-out``), as they are drawn. Their true maps also take the place of a network: what is lost
+then is lost between maps and lines.
+
+Of networks of ours, **confidence** is compared with how many of the found lines are right: its
+mean and their share in ten parts of about as many lines, and the mean distance of both.
 
 What is labelled ``###`` is not judged, nor are lines that lie mostly in it. Intervals are
 bootstraps over pictures.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
@@ -50,6 +54,7 @@ from vit_str.pages.find.detection import LineDetector, open_detector
 from vit_str.pages.find.geometry import side_lengths
 from vit_str.pages.find.lines import find_lines, polygon_of
 from vit_str.pages.find.own_detector import FinderDetector
+from vit_str.synthesis.places import Places
 from vit_str.training.find.examples import places_of
 from vit_str.training.find.truth import SMALLEST, true_maps
 
@@ -71,6 +76,7 @@ class Counts:
     words: int = 0
     matched: int = 0
     ends: list[float] = field(default_factory=list)
+    sure: list[tuple[float, bool]] = field(default_factory=list)
     seconds: float = 0.0
 
     def __add__(self, other: "Counts") -> "Counts":
@@ -100,6 +106,7 @@ def compared(
     lines: Sequence[np.ndarray],
     words: Sequence[np.ndarray] | None,
     labels: Sequence[Label],
+    confidences: Sequence[float] = (),
 ) -> Counts:
     """What was found on one picture beside its labels.
 
@@ -107,6 +114,7 @@ def compared(
         lines: quadrilaterals.
         words: polygons; None if the detector tells none.
         labels: of the picture.
+        confidences: of the lines, if the detector tells them.
     """
     judged = [shape(label.polygon) for label in labels if label.is_judged]
     others = [shape(label.polygon) for label in labels if not label.is_judged]
@@ -125,7 +133,10 @@ def compared(
         for j, area in zip(own, areas, strict=True):
             if j in fits:
                 holds[j] += area / max(judged[j].area, 1e-6)
-        counts.right += bool(areas.sum() >= LABELED * shapes[k].area)
+        is_right = bool(areas.sum() >= LABELED * shapes[k].area)
+        counts.right += is_right
+        if len(confidences):
+            counts.sure.append((confidences[k], is_right))
         inside = [
             j
             for j, area in zip(own, areas, strict=True)
@@ -187,37 +198,50 @@ def matches(found: Sequence[Polygon], labels: Sequence[Polygon]) -> int:
 def look(detector: LineDetector, image: Image.Image, labels: Sequence[Label]) -> Counts:
     """What a detector finds on a picture."""
     words: list[np.ndarray] | None = None
+    confidences: list[float] = []
     start = time.process_time()
     if isinstance(detector, FinderDetector):
         found = detector.find(image)
         seconds = time.process_time() - start
         lines = [line.quadrilateral for line in found]
         words = [polygon_of(word) for line in found for word in line.words]
+        confidences = [line.confidence for line in found]
     else:
         lines = detector.lines(image)
         seconds = time.process_time() - start
-    counts = compared(lines, words, labels)
+    counts = compared(lines, words, labels, confidences)
     counts.seconds = seconds
     return counts
 
 
 def perfect(record: PictureRecord, scale: float) -> tuple[Counts, float]:
     """What is found of true maps of a drawn picture at another scale, and its million pixels."""
-    places = places_of(record).moved(np.diag([scale, scale, 1.0]))
+    places = moved_places(record, scale)
     size = [ceil(side * scale / STEP) * STEP for side in record.image.size[::-1]]
     maps = true_maps(places, (size[0], size[1])).maps
     start = time.process_time()
     found = find_lines(maps)
     seconds = time.process_time() - start
+    words = [polygon_of(word) for line in found for word in line.words]
+    lines = [line.quadrilateral for line in found]
+    counts = compared(lines, words, labels_of(places))
+    counts.seconds = seconds
+    return counts, size[0] * size[1] / 1e6
+
+
+def moved_places(record: PictureRecord, scale: float) -> Places:
+    """What is where on a drawn picture at another scale."""
+    return places_of(record).moved(np.diag([scale, scale, 1.0]))
+
+
+def labels_of(places: Places) -> list[Label]:
+    """Words of a drawn picture; those too small to be found, or cut by its edge, are not judged."""
     labels = []
     for strip in places.strips:
         height = np.linalg.norm(strip[0, 1] - strip[0, 0])
         text = "word" if height >= SMALLEST else "###"
         labels.append(Label(polygon_of(strip), text))
-    words = [polygon_of(word) for line in found for word in line.words]
-    counts = compared([line.quadrilateral for line in found], words, labels)
-    counts.seconds = seconds
-    return counts, size[0] * size[1] / 1e6
+    return labels + [Label(corners, "###") for corners in places.unclear]
 
 
 def print_perfect(folder: Path) -> None:
@@ -238,6 +262,57 @@ def print_perfect(folder: Path) -> None:
     print(table(rows), "\n")
 
 
+def drawn_pictures(folder: Path) -> Iterator[tuple[Image.Image, list[Label]]]:
+    """Drawn pictures and their words."""
+    for path in picture_shards_of(folder):
+        for record in read_picture_shard(path):
+            yield record.image.convert("RGB"), labels_of(moved_places(record, 1.0))
+
+
+def labelled_pictures(
+    folder: Path, every: int
+) -> Iterator[tuple[Image.Image, list[Label]]]:
+    """Pictures of a folder and their labels."""
+    for path, label_file in labeled_pictures(folder)[::every]:
+        yield load_image(path), read_labels(label_file)
+
+
+def confidence_table(sure: Sequence[tuple[float, bool]], parts: int = 10) -> str:
+    """Confidence beside the share of lines that are right, and how far off it is in the mean."""
+    ordered = np.array(sorted(sure), float).reshape(-1, 2)
+    rows = [["lines", "confidence", "right, %"]]
+    off = 0.0
+    for part in np.array_split(ordered, min(parts, len(ordered))):
+        told, right = part.mean(0)
+        off += len(part) * abs(told - right) / len(ordered)
+        rows.append([f"{len(part):,}", f"{told:.3f}", f"{100 * right:.1f}"])
+    return f"{table(rows)}\n\noff by {100 * off:.1f} points in the mean"
+
+
+def compare(
+    name: str,
+    pictures: Iterable[tuple[Image.Image, list[Label]]],
+    detectors: Mapping[str, LineDetector],
+) -> dict[str, Any]:
+    """Let detectors look at pictures in turns, print a table, and return its figures."""
+    pages: dict[str, list[Counts]] = {each: [] for each in detectors}
+    for image, labels in tqdm(pictures, desc=name, leave=False):
+        for each, detector in detectors.items():
+            pages[each].append(look(detector, image, labels))
+    head = ["detector", "recall", "precision", "words: recall", "precision"]
+    head += ["ends, heights", "90 %", "CPU s a picture"]
+    count = len(next(iter(pages.values())))
+    print(f"{name}, {count} pictures\n")
+    print(table([head, *(row(each, pages[each]) for each in detectors)]), "\n")
+    results = {}
+    for each, own in pages.items():
+        whole = sum(own, Counts())
+        results[each] = {"pictures": len(own), **whole.figures()}
+        if whole.sure:
+            print(f"confidence of {each}\n\n{confidence_table(whole.sure)}\n")
+    return results
+
+
 def interval(pages: Sequence[Counts], figure: Callable[[Counts], float]) -> list[float]:
     """95 % interval of a figure over pictures."""
     values = []
@@ -252,7 +327,7 @@ def row(name: str, pages: Sequence[Counts]) -> list[str]:
     figures = sum(pages, Counts()).figures()
     cells = [name]
     for key in ("recall", "precision", "word recall", "word precision"):
-        plain = [Counts(**{**vars(page), "ends": []}) for page in pages]
+        plain = [Counts(**{**vars(page), "ends": [], "sure": []}) for page in pages]
         low, high = interval(plain, lambda counts, key=key: counts.figures()[key])
         known = not np.isnan(figures[key])
         cells.append(f"{figures[key]:.1f} [{low:.1f}, {high:.1f}]" if known else "–")
@@ -282,25 +357,15 @@ def main() -> None:
     options = parser.parse_args()
     pin()
     print_machine()
-    if options.drawn:
-        print_perfect(options.drawn)
     detectors = {name: open_detector(name) for name in options.detectors}
     results: dict[str, Any] = {}
+    if options.drawn:
+        print_perfect(options.drawn)
+        pictures = drawn_pictures(options.drawn)
+        results[options.drawn.name] = compare(options.drawn.name, pictures, detectors)
     for folder in options.folders:
-        pictures = labeled_pictures(folder)[:: options.every]
-        pages: dict[str, list[Counts]] = {name: [] for name in detectors}
-        for path, label_file in tqdm(pictures, desc=folder.name, leave=False):
-            image, labels = load_image(path), read_labels(label_file)
-            for name, detector in detectors.items():
-                pages[name].append(look(detector, image, labels))
-        head = ["detector", "recall", "precision", "words: recall", "precision"]
-        head += ["ends, heights", "90 %", "CPU s a picture"]
-        print(f"{folder.name}, {len(pictures)} pictures\n")
-        print(table([head, *(row(name, pages[name]) for name in detectors)]), "\n")
-        results[folder.name] = {
-            name: {"pictures": len(own), **sum(own, Counts()).figures()}
-            for name, own in pages.items()
-        }
+        pictures = labelled_pictures(folder, options.every)
+        results[folder.name] = compare(folder.name, pictures, detectors)
     write_json(options.json, results)
 
 

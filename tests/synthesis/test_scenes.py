@@ -82,3 +82,16 @@ def test_grounds_differ_and_use_photographs():
         add_look_alikes(random, picture)
         assert picture.shape == (60, 80, 3)
     assert np.std([picture.mean() for picture in pictures]) > 10
+
+
+def test_scenes_stand_on_grounds_that_repeat_as_often_as_asked_for(
+    renderer, monkeypatch
+):
+    laid = []
+    monkeypatch.setattr(
+        "vit_str.synthesis.scenes.structured",
+        lambda random, size: laid.append(size) or np.full((*size, 3), 120, np.float32),
+    )
+    for share in (0.0, 1.0):
+        SceneDrawer(renderer, replace(SMALL, structured_share=share)).draw(2)
+        assert len(laid) == share

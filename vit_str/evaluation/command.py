@@ -67,15 +67,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="each SOURCE is a folder of whole pictures, images/, with labels/: eight "
         "corner coordinates and a text per line",
     )
+    parser.add_argument(
+        "--detector",
+        metavar="NAME|FILE",
+        help="with --page: what finds lines, as for vit-str read --page",
+    )
     add_reader_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read what the command line names, print the scores, write the rest; returns the exit code."""
+    """Read what the command line names, print the scores, write the rest; returns the exit code.
+
+    Raises:
+        ValueError: options that do not go together.
+    """
     if options.page:
         from vit_str.evaluation.pages import command as pages
 
         return pages.run(options)
+    if options.detector:
+        raise ValueError("--detector finds lines on pages: give it with --page")
     from vit_str.evaluation.words import command as words
 
     return words.run(options)

@@ -13,9 +13,12 @@ from vit_str.synthesis.line_masks import POINTS, LineDrawer, LineMask
 from vit_str.synthesis.own_texts import Texts
 from vit_str.synthesis.places import Places, no_places, project
 from vit_str.synthesis.renderer import Renderer
+from vit_str.synthesis.structures import structured
 
 _BRIGHTNESS = np.array([0.3, 0.59, 0.11], np.float32)
 _LEAST_APART = 60.0  # shades of 255 between ink and what is behind it
+_EMPTY_TIMES = 2.0  # as many scenes without text have a ground that repeats
+_PLATE_TIMES = 2.0  # as many signs on such a ground have one of their own
 _OCCUPIED_CELL = 8  # pixels of a side, in which at most one sign stands
 
 
@@ -28,13 +31,15 @@ class Scenery:
         words: least and most words, all numbers between as likely on a scale of logarithms.
         heights: least and most pixels of the height of letters, likewise.
         empty_share: of scenes without any text.
+        structured_share: of grounds of bricks, fabric, leaves and the like.
         plate_share: of signs with a ground of their own.
     """
 
     sides: tuple[int, int] = (640, 1280)
     words: tuple[int, int] = (5, 60)
     heights: tuple[float, float] = (8.0, 400.0)
-    empty_share: float = 0.12
+    empty_share: float = 0.2
+    structured_share: float = 0.35
     plate_share: float = 0.35
 
 
@@ -82,9 +87,17 @@ class SceneDrawer:
         random = np.random.default_rng(seed)
         low, high = self.scenery.sides
         size = int(random.integers(low, high + 1)), int(random.integers(low, high + 1))
-        picture = ground(random, size, self._tiles)
+        is_empty = random.random() < self.scenery.empty_share
+        share = self.scenery.structured_share * (_EMPTY_TIMES if is_empty else 1.0)
+        is_structured = random.random() < share
+        picture = (
+            structured(random, size)
+            if is_structured
+            else ground(random, size, self._tiles)
+        )
         add_look_alikes(random, picture)
-        if random.random() < self.scenery.empty_share:
+        plates = self.scenery.plate_share * (_PLATE_TIMES if is_structured else 1.0)
+        if is_empty:
             return Scene(picture.clip(0, 255).astype(np.uint8), no_places(POINTS))
         strips: list[np.ndarray] = []
         numbers: list[int] = []
@@ -93,7 +106,7 @@ class SceneDrawer:
             matrix = self._place(random, sign, occupied, size)
             if matrix is None:
                 continue
-            if random.random() < self.scenery.plate_share:
+            if random.random() < plates:
                 _add_plate(random, picture, sign, matrix)
             ink = _Ink(random)
             for line, own in zip(sign.lines, sign.matrices, strict=True):
@@ -210,9 +223,9 @@ def _angle(random: np.random.Generator) -> float:
     """Degrees to the right: mostly few, at times on a side or upside down, at times any."""
     way = random.random()
     slight = random.normal(0, 6)
-    if way < 0.78:
+    if way < 0.72:
         return float(slight)
-    if way < 0.90:
+    if way < 0.86:
         return float(slight + random.choice([-90, 90]))
     if way < 0.94:
         return float(slight + 180)

@@ -50,6 +50,23 @@ def test_pictures_without_words_are_scored(evaluate, readers):
     assert "2 pictures, 2 labels" in out and "not found 2" in out
 
 
+def test_another_detector_finds_the_lines_of_pages_only(
+    evaluate, run, tmp_path, monkeypatch
+):
+    asked = []
+
+    def load(options, model):
+        asked.append(options.detector)
+        return Readers()
+
+    monkeypatch.setattr(command, "load_page_reader", load)
+    assert evaluate("--detector", "own.onnx")[0] == 0
+    assert asked == ["own.onnx"]
+    code, out, err = run("evaluate", tmp_path, "--detector", "own.onnx")
+    assert (code > 0, out, err.count("\n")) == (True, "", 1)
+    assert "give it with --page" in err
+
+
 def test_damaged_labels_are_told_before_anything_is_read(evaluate, readers, tmp_path):
     (tmp_path / "labels" / "b.txt").write_text(f"{LABELS}one,two\n")
     code, out, err = evaluate()

@@ -23,7 +23,7 @@ from vit_str.training.find.data import DrawnPictures, ExampleBatches
 from vit_str.training.find.examples import Batch, Examples, batch_of, places_of
 from vit_str.training.find.losses import counts_of, losses_of
 from vit_str.training.find.module import FinderTraining
-from vit_str.training.find.noise import Noise, seen, worn
+from vit_str.training.find.noise import Noise, laid, seen, worn
 from vit_str.training.find.truth import true_maps
 
 CONFIG = Path(__file__).parents[3] / "configs" / "find.yaml"
@@ -128,7 +128,47 @@ def test_what_is_seen_in_another_way_is_still_where_its_places_say():
     assert worn(random, image, Noise()).shape == image.shape
 
 
-STILL = Noise(scales=(1.0, 1.001), strong_share=0.0, turned_share=0.0)
+def test_a_page_on_a_table_is_where_its_places_say():
+    picture, places = record(), places_of(record())
+    count = 0
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        pixels = np.asarray(picture.image)
+        image, moved = laid(random, pixels, places, SIDE, Noise())
+        assert image.shape == (SIDE, SIDE, 3)
+        again, _ = laid(np.random.default_rng(seed), pixels, places, SIDE, Noise())
+        assert np.array_equal(image, again)
+        for strip in moved.strips:
+            middle = strip.mean((0, 1))
+            if (middle > 4).all() and (middle < SIDE - 4).all():
+                x, y = middle.astype(int)
+                assert image[y, x].max() < 130, (seed, middle)
+                count += 1
+    assert count > 12
+
+
+def test_slips_are_aged_and_laid_down_more_often_than_other_pages():
+    noise = Noise(aged_share=0.0, printed_share=0.0, laid_share=0.25, slip_times=4.0)
+    slip = replace(record(), family="till slip")
+    pixels = np.asarray(slip.image)
+    for seed in range(4):
+        found = Examples([[slip]], None, 0.0, SIDE, noise)._page_seen(
+            np.random.default_rng(seed), slip
+        )
+        random = np.random.default_rng(seed)
+        random.random(3)
+        expected, _ = laid(random, pixels, places_of(slip), SIDE, noise)
+        assert np.array_equal(found[0], expected)
+
+
+STILL = Noise(
+    scales=(1.0, 1.001),
+    strong_share=0.0,
+    turned_share=0.0,
+    aged_share=0.0,
+    printed_share=0.0,
+    laid_share=0.0,
+)
 
 
 def examples() -> Examples:

@@ -88,7 +88,7 @@ def _own_pages(options: argparse.Namespace) -> tuple[tuple[str, str], ...]:
 
 
 def _families(options: argparse.Namespace) -> tuple[str, ...]:
-    from vit_str.synthesis.pages.drawing import trained_families
+    from vit_str.synthesis.pages.drawing import families_to_find, trained_families
     from vit_str.synthesis.pages.families import HELD_OUT
     from vit_str.synthesis.pages.texts import labels
 
@@ -97,7 +97,9 @@ def _families(options: argparse.Namespace) -> tuple[str, ...]:
             f"--language: pages are written in {', '.join(labels())}, "
             f"found {options.language!r}"
         )
-    return HELD_OUT if options.held_out else tuple(trained_families())
+    if options.held_out:
+        return HELD_OUT
+    return tuple(families_to_find() if options.find else trained_families())
 
 
 def _refuse_options_of_words(options: argparse.Namespace) -> None:

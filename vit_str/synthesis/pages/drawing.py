@@ -9,6 +9,7 @@ from vit_str.synthesis.pages.browser import Browser
 from vit_str.synthesis.pages.choices import Choices
 from vit_str.synthesis.pages.design import Design
 from vit_str.synthesis.pages.families import FAMILIES, HELD_OUT
+from vit_str.synthesis.pages.families.slips import SLIPS
 from vit_str.synthesis.pages.style import Style
 from vit_str.synthesis.pages.texts import Texts
 from vit_str.synthesis.pages.truth import Truth, truth_of
@@ -21,6 +22,7 @@ _MIXTURES = (
     "columns of sections",
 )
 _TIMES = 40  # as often as any other family, so that they are half of the pages
+_SLIPS = 0.1  # slips of a till to find lines on, for each other page
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,12 @@ def trained_families() -> list[str]:
     """Families to train on, the mixtures of parts several times."""
     names = [name for name in FAMILIES if name not in HELD_OUT]
     return names + [*_MIXTURES] * (_TIMES - 1)
+
+
+def families_to_find() -> list[str]:
+    """Families that the network that finds is trained on: slips, which are hard, many times."""
+    names = trained_families()
+    return names + [*SLIPS] * round(len(names) * _SLIPS / len(SLIPS))
 
 
 def design_page(

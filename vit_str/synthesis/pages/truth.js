@@ -239,6 +239,14 @@
     seen.add(key);
     rules.push(values);
   }
+  // A row of dashes or dots set in type: a rule through their middle, as wide as they are high.
+  function addRow(e) {
+    const size = sizeOf(e), [middle, high] = e.dataset.rule.split(' ').map(parseFloat);
+    const b = e.getBoundingClientRect(), around = e.parentElement.getBoundingClientRect();
+    const baseline = e.querySelector('i').getBoundingClientRect().bottom;
+    const y = baseline - middle * size;
+    addRule(Math.max(b.left, around.left), y, Math.min(b.right, around.right), y, Math.max(1, high * size), 'signs');
+  }
   const isClear = color => /^transparent$|^rgba\(.*, 0\)$/.test(color);
 
   function readShapes() {
@@ -267,6 +275,7 @@
           addRule(x, t, x, o, line, s.columnRuleStyle);
         }
       }
+      if (e.dataset.rule !== undefined) addRow(e);
       if (e.tagName === 'line') addRule(l, t, r, o, parseFloat(s.strokeWidth), 'solid');
       if (e.dataset.picture !== undefined || e.tagName === 'svg') {
         pictures.push([l, t, r, o].map(round));

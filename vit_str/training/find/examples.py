@@ -10,9 +10,11 @@ from torch import Tensor
 
 from vit_str.datasets.picture_records import PictureRecord
 from vit_str.seeds import split_mix
+from vit_str.synthesis.pages.families.slips import SLIPS
+from vit_str.synthesis.paper import aged, poorly_printed
 from vit_str.synthesis.places import Places, corners_of, upright_strips
 from vit_str.synthesis.scenes import SceneDrawer
-from vit_str.training.find.noise import Noise, seen, worn
+from vit_str.training.find.noise import Noise, laid, seen, worn
 from vit_str.training.find.truth import true_maps
 
 _LEAST_LEFT = 0.4  # of the height of letters that an edge leaves of a word, along it
@@ -73,13 +75,33 @@ class Examples:
         if random.random() < self._scene_share:
             assert self._scenes is not None
             image, places = self._scenes.draw(_seed(numbers))
+            image, places = seen(random, image, places, self._side, self._noise)
         else:
             record = self._page(int(random.integers(self._ends[-1])))
-            image = np.asarray(record.image.convert("RGB"))
-            places = places_of(record)
-        image, places = seen(random, image, places, self._side, self._noise)
+            image, places = self._page_seen(random, record)
         image = worn(random, image, self._noise)
         return Example(image, *true_maps(places, image.shape[:2]))
+
+    def _page_seen(
+        self, random: np.random.Generator, record: PictureRecord
+    ) -> tuple[UInt8[np.ndarray, "row column 3"], Places]:
+        """A page as it was printed, kept and laid down."""
+        noise = self._noise
+        times = noise.slip_times if record.family in SLIPS else 1.0
+        image = np.asarray(record.image.convert("RGB"))
+        is_aged = random.random() < noise.aged_share * times
+        is_printed = random.random() < noise.printed_share * times
+        if is_aged or is_printed:
+            pixels = image.astype(np.float32)
+            if is_printed:
+                height = float(np.median(record.sizes)) if len(record.sizes) else 16.0
+                pixels = poorly_printed(random, pixels, height)
+            if is_aged:
+                pixels = aged(random, pixels)
+            image = pixels.astype(np.uint8)
+        is_laid = random.random() < noise.laid_share * times
+        view = laid if is_laid else seen
+        return view(random, image, places_of(record), self._side, noise)
 
     def _page(self, number: int) -> PictureRecord:
         shard = int(np.searchsorted(self._ends, number, side="right"))

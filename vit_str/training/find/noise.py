@@ -7,10 +7,12 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from vit_str.synthesis.places import Places
+from vit_str.synthesis.structures import structured
 
 Pixels = UInt8[np.ndarray, "row column 3"]
 
 _QUARTERS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
+_LAID = (0.6, 1.5)  # longer side of a page on a ground, over that of the picture
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,10 @@ class Noise:
         strong_share: of pictures tilted by up to `strong_tilt`.
         strong_tilt: in degrees.
         turned_share: of pictures on a side or upside down.
+        aged_share: of pages with folds, stains, texture, shadows.
+        printed_share: of pages of a thermal, dot-matrix or worn printer.
+        laid_share: of pages that are seen with what they lie on.
+        slip_times: how many times as often these three are true of slips of a till.
         perspective: by which corners are moved at most, over the sides.
         bend: by which pages are bent at most, over the sides.
         inverted_share: of pictures in dark mode: white on black.
@@ -37,7 +43,11 @@ class Noise:
     tilt: float = 1.5
     strong_share: float = 0.1
     strong_tilt: float = 25.0
-    turned_share: float = 0.12
+    turned_share: float = 0.25
+    aged_share: float = 0.25
+    printed_share: float = 0.12
+    laid_share: float = 0.12
+    slip_times: float = 2.5
     perspective: float = 0.04
     bend: float = 0.015
     inverted_share: float = 0.15
@@ -84,6 +94,78 @@ def seen(
     return part, places
 
 
+def laid(
+    random: np.random.Generator,
+    image: Pixels,
+    places: Places,
+    side: int,
+    noise: Noise,
+) -> tuple[Pixels, Places]:
+    """A page on a table, a cloth or a wall, all of it or most, and what is where; see `seen`."""
+    longest = max(image.shape[:2])
+    scale = side * random.uniform(*_LAID) / longest
+    if scale < 0.9:
+        size = round(image.shape[1] * scale), round(image.shape[0] * scale)
+        image = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA))
+        places = places.moved(np.diag([scale, scale, 1.0]))
+        scale = 1.0
+    height, width = image.shape[:2]
+    corners = np.array([(0, 0), (width, 0), (width, height), (0, height)], float)
+    slant = random.uniform(-1, 1, (4, 2)) * noise.perspective * 2 * min(height, width)
+    turn = _turn(random, noise, tilt=3 * noise.tilt)
+    moved = ((corners - (width / 2, height / 2) + slant) * scale) @ turn
+    moved += side / 2 + random.uniform(-0.15, 0.15, 2) * side
+    matrix = cv2.getPerspectiveTransform(
+        corners.astype(np.float32), moved.astype(np.float32)
+    )
+    cover = np.full((height, width), 255, np.uint8)
+    cover = np.asarray(cv2.warpPerspective(cover, matrix, (side, side)))
+    part = cv2.warpPerspective(image, matrix, (side, side))
+    below = _ground(random, side, cover)
+    share = (cover.astype(np.float32) / 255)[..., None]
+    pixels = (below + (part - below) * share).clip(0, 255).astype(np.uint8)
+    places = places.moved(matrix.astype(float))
+    if random.random() < 0.5:
+        pixels, places = _bent(random, pixels, places, 2 * noise.bend)
+    return pixels, places
+
+
+def _ground(
+    random: np.random.Generator, side: int, cover: UInt8[np.ndarray, "row column"]
+) -> Float[np.ndarray, "row column 3"]:
+    """What a page lies on, with its shadow."""
+    below = np.empty((side, side, 3), np.float32)
+    below[:] = random.uniform(10, 245)
+    way = random.random()
+    if way < 0.2:
+        return below * 0 + random.choice([0.0, 255.0])  # the lid of a scanner
+    if way < 0.75:
+        below = structured(random, (side, side))
+    soft = random.uniform(1, 8)
+    shift = random.normal(0, 4, 2)
+    moved = cv2.warpAffine(
+        cover, np.array([[1, 0, shift[0]], [0, 1, shift[1]]]), (side, side)
+    )
+    shadow = cv2.GaussianBlur(moved, (0, 0), soft).astype(np.float32) / 255
+    return below * (1 - random.uniform(0, 0.7) * shadow[..., None])
+
+
+def _turn(
+    random: np.random.Generator, noise: Noise, tilt: float
+) -> Float[np.ndarray, "2 2"]:
+    """A turn by a small angle, at times a large one, at times by quarters."""
+    angle = random.normal(0, tilt)
+    if random.random() < noise.strong_share:
+        angle = random.uniform(-noise.strong_tilt, noise.strong_tilt)
+    quarter = 0
+    if random.random() < noise.turned_share:
+        quarter = int(random.integers(1, 4))
+    cosine, sine = np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))
+    right = _QUARTERS[quarter]
+    turn = np.array([[cosine, sine], [-sine, cosine]])
+    return turn @ np.array([right, (-right[1], right[0])])
+
+
 def _view(
     random: np.random.Generator,
     size: tuple[int, int],
@@ -93,16 +175,7 @@ def _view(
 ) -> Float[np.ndarray, "3 3"]:
     """From the pixels of a picture to those of the part."""
     height, width = size
-    tilt = random.normal(0, noise.tilt)
-    if random.random() < noise.strong_share:
-        tilt = random.uniform(-noise.strong_tilt, noise.strong_tilt)
-    quarter = 0
-    if random.random() < noise.turned_share:
-        quarter = int(random.integers(1, 4))
-    cosine, sine = np.cos(np.deg2rad(tilt)), np.sin(np.deg2rad(tilt))
-    turn = np.array([[cosine, sine], [-sine, cosine]])
-    right = _QUARTERS[quarter]
-    turn = turn @ np.array([right, (-right[1], right[0])])
+    turn = _turn(random, noise, tilt=noise.tilt)
     # A place of the picture whose neighborhood fills the part, as far as there is one
     room = np.maximum(0, np.array([width, height]) - side / scale) / 2
     middle = np.array([width, height]) / 2 + random.uniform(-1, 1, 2) * (

@@ -27,6 +27,7 @@ from vit_str.synthesis.pages.families import (
     school,
     science,
     screens,
+    slips,
     trade,
     treatises,
     web,
@@ -61,6 +62,7 @@ FAMILIES: Mapping[str, Family] = {
     **outlines.FAMILIES,
     **mixed.FAMILIES,
     **nested.FAMILIES,
+    **slips.FAMILIES,
 }
 """All families by their names."""
 

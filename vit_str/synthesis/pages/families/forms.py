@@ -229,24 +229,6 @@ def medical(design: Design) -> list[Markup | None]:
     ]
 
 
-def _barcode(design: Design, height: int) -> Markup:
-    random = design.random
-    stops = []
-    place = 0.0
-    while place < 100:
-        wide = random.uniform(0.5, 1.8)
-        stops.append(
-            f"#000 {place:.1f}% {place + wide:.1f}%, "
-            f"#fff {place + wide:.1f}% {place + 2 * wide:.1f}%"
-        )
-        place += 2 * wide
-    css = (
-        f"height: {height}px; background: linear-gradient(90deg, {', '.join(stops)}); "
-        "margin: .4em 0 .1em"
-    )
-    return div(data_picture="bars", style=css)
-
-
 def label(design: Design) -> list[Markup | None]:
     """A label for a parcel or product."""
     random = design.random
@@ -257,7 +239,7 @@ def label(design: Design) -> list[Markup | None]:
         lambda: text.paragraph(design, 1, 2, class_="fine"),
         lambda: facts.boxed_form(design, random.randint(1, 2)),
         lambda: joined(
-            _barcode(design, random.randint(30, 60)),
+            pictures.barcode(design, random.randint(30, 60)),
             text.text_line(
                 design.texts.value("long code"),
                 style="text-align: center; letter-spacing: .15em",
@@ -309,7 +291,7 @@ def ticket(design: Design) -> list[Markup | None]:
         text.heading(design, 2, texts.title(1, 2)),
         row(2, 1.0),
         row(1, 1.0),
-        _barcode(design, 50),
+        pictures.barcode(design, 50),
         text.text_line(texts.value("code"), "plain fine"),
     )
     if design.style.width < design.style.height:

@@ -174,7 +174,7 @@ def receipt(design: Design) -> list[Markup | None]:
     rule = random.one(
         element("hr", aria_hidden="true"),
         div(
-            random.one("-", "=", "*", "- ") * 80,
+            text.sign_row(random.one("-", "=", "*", "- "), 80),
             aria_hidden="true",
             style="overflow: hidden; white-space: nowrap",
         ),

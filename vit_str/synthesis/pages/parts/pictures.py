@@ -77,6 +77,25 @@ def logo(design: Design, size: int) -> Markup:
     return div(name.upper(), role="img", style=css)
 
 
+def barcode(design: Design, height: int) -> Markup:
+    """Bars without their number."""
+    random = design.random
+    stops = []
+    place = 0.0
+    while place < 100:
+        wide = random.uniform(0.5, 1.8)
+        stops.append(
+            f"#000 {place:.1f}% {place + wide:.1f}%, "
+            f"#fff {place + wide:.1f}% {place + 2 * wide:.1f}%"
+        )
+        place += 2 * wide
+    css = (
+        f"height: {height}px; background: linear-gradient(90deg, {', '.join(stops)}); "
+        "margin: .4em 0 .1em"
+    )
+    return div(data_picture="bars", style=css)
+
+
 def bar_chart(design: Design, height: int) -> Markup:
     """Bars with names below them and numbers along an axis."""
     random = design.random

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from vit_str.synthesis.pages.design import Design
 from vit_str.synthesis.pages.html import Content, div, element, joined, lines, span
-from vit_str.synthesis.pages.parts.text import marked_up
+from vit_str.synthesis.pages.parts.text import marked_up, sign_row
 
 _TO_THE_RIGHT = {"integer", "small", "decimal", "percent", "signed", "price", "amount"}
 _EXACT = _TO_THE_RIGHT | {
@@ -488,4 +488,5 @@ def _dots(design: Design) -> Markup:
         "flex: 1 1 0; contain: inline-size; overflow: hidden; white-space: nowrap; "
         "margin: 0 .3em"
     )
-    return span(sign * 200, aria_hidden="true", style=style)
+    row = sign_row(sign, 200)
+    return span(row, aria_hidden="true", style=style)

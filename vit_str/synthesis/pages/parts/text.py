@@ -26,6 +26,15 @@ _ROMAN = [
     "xvi",
 ]
 _SOFT_HYPHEN = "\u00ad"
+_ROWS = {
+    "-": (0.28, 0.08),
+    "- ": (0.28, 0.08),
+    "–": (0.28, 0.08),
+    "=": (0.31, 0.26),
+    "-=": (0.3, 0.2),
+    "_": (-0.12, 0.06),
+}
+"""Signs whose rows are rules: their middle above the baseline and their height, over the size."""
 _CUT = 0.25  # share of the long words of justified text that may be split
 
 
@@ -67,6 +76,17 @@ def marked_up(design: Design, text: str) -> Markup:
             color = f"color: {design.style.color}" if tag == "a" else ""
             words[place] = element(tag, words[place], style=color)
     return Markup(" ").join(word or "" for word in words)
+
+
+def sign_row(sign: str, count: int) -> Markup:
+    """A row of one sign, which is no text: dashes and the like are a rule."""
+    if sign not in _ROWS:
+        return span(sign * count, aria_hidden="true")
+    middle, high = _ROWS[sign]
+    baseline = element("i", style="display: inline-block")
+    return span(
+        baseline, sign * count, aria_hidden="true", data_rule=f"{middle} {high}"
+    )
 
 
 def paragraph(
