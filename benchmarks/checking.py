@@ -56,6 +56,7 @@ from page_structure import (
     STYLES,
     Printed,
     drawn,
+    has_font,
     print_by_chromium,
     with_light_and_noise,
 )
@@ -386,15 +387,6 @@ def printable(sources: Sequence[PageSource]) -> list[PageSource]:
                 f"{source.name} is left out: no font has its letters", file=sys.stderr
             )
     return kept
-
-
-@cache
-def has_font(language: str) -> bool:
-    """Whether a font has the letters of a language, as far as fontconfig knows."""
-    if not which("fc-list"):
-        return True
-    command = ["fc-list", f":lang={language}"]
-    return bool(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
 def story(path: Path, seed: int) -> str:

@@ -250,6 +250,15 @@ def print_by_libreoffice(pages: Sequence[Printed]) -> None:
     subprocess.run([*command, *map(str, sources)], check=True, capture_output=True)
 
 
+@cache
+def has_font(language: str) -> bool:
+    """Whether a font has the letters of a language, as far as fontconfig knows."""
+    if not shutil.which("fc-list"):
+        return True
+    command = ["fc-list", f":lang={language}"]
+    return bool(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
 def program(name: str, *commands: str) -> str:
     """The path of the first of some commands that is installed."""
     found = next(filter(None, map(shutil.which, commands)), None)

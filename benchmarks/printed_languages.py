@@ -8,7 +8,8 @@ words in it, in two faces: 11 points of serifs at 200 dots per inch, and 10 poin
 150, turned by a degree. Both get the uneven light and the noise of a scanner. Character accuracy is
 one minus the edit distance to the whole text in its order over its length, white space as single
 spaces, nothing else forgiven. vit-str is not told the language, and told it; Tesseract is, with the
-data of its package for it (``apt-get install tesseract-ocr-ell``). FOLDER keeps the pages.
+data of its package for it (``apt-get install tesseract-ocr-ell``). Texts whose letters
+no font has are left out. FOLDER keeps the pages.
 
 ``--documents`` takes other pages, HTML with looks of its own and the code of its language, with
 English in it: a blog post, a receipt, a form, a notice and a table in Korean, which need
@@ -28,7 +29,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from page_structure import Printed, drawn, print_by_chromium, with_light_and_noise
+from page_structure import (
+    Printed,
+    drawn,
+    has_font,
+    print_by_chromium,
+    with_light_and_noise,
+)
 
 from vit_str.characters.distances import edit_distance
 from vit_str.decoding.search import Search
@@ -113,6 +120,9 @@ def main() -> None:
     for name in options.only or sorted(texts):
         print(name, file=sys.stderr)
         text = texts[name]
+        if not has_font(text.language[:2]):
+            print(f"{name} is left out: no font has its letters", file=sys.stderr)
+            continue
         pages = printed(options.folder, text)
         results[name] = {
             system: [accuracy(read(page, text.language), text.wanted) for page in pages]
