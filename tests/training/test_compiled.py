@@ -78,7 +78,7 @@ def test_losses_are_one_graph(name: str) -> None:
 def test_graphs_end_at_recurrent_layers_alone() -> None:
     columns = PlainConvolutionalEncoder((8, 32), (1, 1), ((4, 4), (8, 4)))
     encoder = RecurrentEncoder(columns, depth=2)
-    recognizer = Recognizer(encoder, CtcDecoder(10, 16, maximum_length=6))
+    recognizer = Recognizer(encoder, CtcDecoder(10, encoder.dim, maximum_length=6))
     training = RecognizerTraining(recognizer, "0123456789").train()
     assert has_recurrent_layers(recognizer)
     explained = torch._dynamo.explain(training._losses_of_one_length)(

@@ -35,7 +35,6 @@ from vit_str.pages.page import Page
 from vit_str.pages.read.check_boxes import CheckBox, erased
 from vit_str.pages.read.doubtful_words import with_doubtful_words_again
 from vit_str.pages.read.line_corrections import (
-    with_blanks,
     with_true_spaces,
     without_check_boxes,
     without_strikes,
@@ -160,7 +159,7 @@ class PageReader:
             return list(map(without_strikes, lines)), []
         lines, check_boxes = without_check_boxes(lines, image)
         without = map(without_strikes, lines)
-        return with_blanks(list(map(with_true_spaces, without)), image), check_boxes
+        return list(map(with_true_spaces, without)), check_boxes
 
     def _with_lines_of_others(
         self,

@@ -74,7 +74,7 @@ def test_pictures_are_written_and_resumed(tmp_path, capsys):
     assert len(more) == 3
     assert np.array_equal(more[1].boxes, first[1].boxes)
     assert main(["render", "--out", str(out), "--pages", "3"]) == 2
-    assert "begun with other find" in capsys.readouterr().err
+    assert "begun with other families and find" in capsys.readouterr().err
 
 
 def whole_boxes(record: PictureRecord) -> np.ndarray:

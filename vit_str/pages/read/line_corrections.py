@@ -6,7 +6,6 @@ from itertools import chain
 
 from PIL import Image
 
-from vit_str.pages.find.low_lines import with_low_lines_beside
 from vit_str.pages.read.check_boxes import (
     CheckBox,
     erased,
@@ -17,7 +16,7 @@ from vit_str.pages.read.check_boxes import (
 from vit_str.pages.read.lines import Line, read_lines
 from vit_str.pages.read.pieces import whole, words_of
 from vit_str.pages.read.spaces import without_odd_spaces
-from vit_str.pages.read.underscores import LOW_LINE, with_low_lines
+from vit_str.pages.read.underscores import with_low_lines
 
 
 def without_check_boxes(
@@ -61,42 +60,3 @@ def with_true_spaces(line: Line) -> Line:
     if reading is line.whole:
         return line
     return replace(line, words=words_of(whole(strip), reading), whole=reading)
-
-
-def with_blanks(lines: Sequence[Line], image: Image.Image) -> list[Line]:
-    """Lines with the low lines beside them, which detectors leave out.
-
-    A line that reaches over them is believed if it has the same words as without: what
-    stands in a form on its lines makes the lines of it unsure.
-
-    Args:
-        lines: as they are read within the boxes of a detector.
-        image: their page.
-    """
-    places = [n for n, line in enumerate(lines) if _may_reach(line)]
-    around = [lines[n].quadrilateral for n in places]
-    renewed: list[Line | None] = list(lines)
-    for each in with_low_lines_beside(image, around):
-        if not each.is_longer:
-            continue
-        joined = [places[n] for n in each.places]
-        own = [lines[n] for n in joined]
-        [read] = read_lines(own[0].readers, image, [each.quadrilateral], 0)
-        again = with_true_spaces(read)
-        if LOW_LINE in again.whole.text and _words([again]) == _words(own):
-            for n in joined:
-                renewed[n] = None
-            renewed[joined[0]] = again
-    return [line for line in renewed if line is not None]
-
-
-def _may_reach(line: Line) -> bool:
-    """Whether a line is upright, and read as it is."""
-    return not line.quarters and not line.words[0][0].strip.strikes
-
-
-def _words(lines: Sequence[Line]) -> list[str]:
-    """The words of lines, without marks and low lines."""
-    text = " ".join(line.whole.text for line in lines)
-    words = ("".join(filter(str.isalnum, word)) for word in text.split())
-    return list(filter(None, words))
