@@ -26,6 +26,7 @@ What is labelled ``###`` is not judged, nor are lines that lie mostly in it. Int
 bootstraps over pictures.
 """
 
+import argparse
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -336,7 +337,15 @@ def row(name: str, pages: Sequence[Counts]) -> list[str]:
 
 
 def main() -> None:
-    """Compare detectors and print a table for each folder."""
+    """Compare detectors, or say in one line why that cannot be."""
+    try:
+        compare_all(parsed_options())
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"finding.py: {error}") from None
+
+
+def parsed_options() -> argparse.Namespace:
+    """What the command line asks for."""
     parser = described_parser(__doc__)
     parser.add_argument("folders", type=Path, nargs="*", metavar="FOLDER")
     parser.add_argument(
@@ -354,7 +363,11 @@ def main() -> None:
     )
     parser.add_argument("--every", type=int, default=1, help="picture (1)")
     add_json(parser)
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def compare_all(options: argparse.Namespace) -> None:
+    """Compare detectors and print a table for each folder."""
     pin()
     print_machine()
     detectors = {name: open_detector(name) for name in options.detectors}

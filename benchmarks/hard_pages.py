@@ -13,7 +13,7 @@ import argparse
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -71,6 +71,11 @@ class Sheet:
         self.pen.text((x, y), text, "black", self.font, anchor)
         self.words += text.split()
         self.texts.append(text)
+
+    def write_rows(self, texts: Iterable[str], step: int = 46) -> None:
+        """Texts below each other, so many pixels apart."""
+        for row, text in enumerate(texts):
+            self.write(30, 30 + row * step, text)
 
     def paste(self, other: "Sheet", image: Image.Image, place: tuple[int, int]) -> None:
         """What is written on another sheet, as a picture of it."""
@@ -248,8 +253,7 @@ def identifiers(chance: random.Random) -> Drawn:
         lambda: f"{chance.choice(ITEMS.split()).lower()}.clear()",
         lambda: "{}-{} {}".format(*chance.sample(NAMES.upper().split(), 3)),
     )
-    for row in range(9):
-        sheet.write(30, 30 + row * 46, chance.choice(drawn)())
+    sheet.write_rows(chance.choice(drawn)() for _ in range(9))
     return sheet.drawn()
 
 
@@ -261,16 +265,17 @@ def low_lines(chance: random.Random) -> Drawn:
         return "_".join(chance.sample(ITEMS.lower().split(), chance.randint(2, 3)))
 
     blank = "_" * chance.randint(4, 12)
-    for row in range(8):
-        text = chance.choice(
-            (
-                f"{name()} = {name()}({name()})",
-                f"/home/{name()}/{name()}.txt",
-                f"from {name()} import {name()}",
-                f"The {chance.choice(ITEMS.split())} of {blank} is {blank} now",
-            )
+
+    def text() -> str:
+        texts = (
+            f"{name()} = {name()}({name()})",
+            f"/home/{name()}/{name()}.txt",
+            f"from {name()} import {name()}",
+            f"The {chance.choice(ITEMS.split())} of {blank} is {blank} now",
         )
-        sheet.write(30, 30 + row * 46, text)
+        return chance.choice(texts)
+
+    sheet.write_rows(text() for _ in range(8))
     return sheet.drawn()
 
 
@@ -283,17 +288,17 @@ def low_ends(chance: random.Random) -> Drawn:
         lines = chance.choice(("_ ", "__ ", "__ __", "_ _", " _")).split(" ")
         return chance.choice(ITEMS.lower().split()).join(lines)
 
-    for row in range(8):
-        text = chance.choice(
-            (
-                f"{name()} and {name()}",
-                f"def {name()}(self):",
-                f"self.{name()} = {name()}",
-                f"from . import {name()}",
-                name(),
-            )
+    def text() -> str:
+        texts = (
+            f"{name()} and {name()}",
+            f"def {name()}(self):",
+            f"self.{name()} = {name()}",
+            f"from . import {name()}",
+            name(),
         )
-        sheet.write(30, 30 + row * 46, text)
+        return chance.choice(texts)
+
+    sheet.write_rows(text() for _ in range(8))
     return sheet.drawn()
 
 
@@ -316,8 +321,7 @@ def blanks(chance: random.Random) -> Drawn:
         ),
         lambda: f"Yes {blank(2, 4)} No {blank(2, 4)}",
     )
-    for row in range(8):
-        sheet.write(30, 30 + row * 50, chance.choice(forms)())
+    sheet.write_rows((chance.choice(forms)() for _ in range(8)), 50)
     return sheet.drawn()
 
 
@@ -451,8 +455,7 @@ def programs(chance: random.Random) -> Drawn:
         lambda: f"{chance.choice(ITEMS.split())} ({name()}) and {name()}",
         lambda: f"return {name()}({name()}(), {name()}())",
     )
-    for row in range(9):
-        sheet.write(30, 30 + row * 46, chance.choice(forms)())
+    sheet.write_rows(chance.choice(forms)() for _ in range(9))
     return sheet.drawn()
 
 

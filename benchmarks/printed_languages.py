@@ -111,8 +111,10 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     source = options.documents or TEXTS
     texts = {text.name: text for text in documents(source) or stories(source)}
+    if not texts:
+        raise SystemExit(f"printed_languages.py: no .html or .txt files in {source}")
     unknown = set(options.only or ()) - texts.keys()
-    if unknown or not texts:
+    if unknown:
         raise SystemExit(f"printed_languages.py: no {', '.join(unknown)} in {source}")
     systems = installed_systems()
     rows = [["text", "characters", *systems]]
