@@ -31,11 +31,12 @@ from vit_str.models.blocks import FeedForward
 from vit_str.models.encoders.vit import FineRows
 from vit_str.models.positions import sinusoidal_positions_2d
 
-# Lists of modules with one for each block of the encoder or the decoder
+# Lists of modules with one for each block of the encoder, of the decoder, or of the whole network
 _BY_BLOCK = re.compile(
-    r"(encoder|encoder\.fine|decoder)\.(blocks|neighbors)\.(\d+)\.(.+)"
+    r"(?:(encoder|encoder\.fine|decoder)\.)?(blocks|neighbors)\.(\d+)\.(.+)"
 )
 _PARTS = ("encoder.fine", "encoder", "decoder")
+_WHOLE = ""  # a network that is nothing but blocks between its first and last layers
 _FINE = "encoder.fine."
 _PATCHES = "encoder.embed_patches."
 
@@ -45,7 +46,7 @@ class Growth:
     """How many blocks a part of a model has, and how many it grows from.
 
     Attributes:
-        part: ``encoder``, ``encoder.fine`` or ``decoder``.
+        part: ``encoder``, ``encoder.fine`` or ``decoder``; empty for a whole network.
         before: blocks of the weights; none only for ``encoder.fine``.
         after: blocks of the model, more than before.
     """
@@ -69,11 +70,12 @@ class Growth:
 
     def __str__(self) -> str:
         new = self.after - self.before
+        part = self.part or "network"
         if not self.before:
-            return f"{self.part} has {new} new blocks, which start as identity"
+            return f"{part} has {new} new blocks, which start as identity"
         start = "one starts" if new == 1 else "ones start"
         return (
-            f"{self.part} grown from {self.before} to {self.after} blocks: {new} new "
+            f"{part} grown from {self.before} to {self.after} blocks: {new} new "
             f"{start} as identity"
         )
 
@@ -137,9 +139,10 @@ def _spread_blocks(
     spread = {}
     for name, tensor in tensors.items():
         match = _BY_BLOCK.fullmatch(name)
-        if match and match[1] in places:
-            part, modules, number, rest = match.groups()
-            name = f"{part}.{modules}.{places[part][int(number)]}.{rest}"
+        if match and (match[1] or _WHOLE) in places:
+            part, modules, number, rest = match.groups(_WHOLE)
+            place = str(places[part][int(number)])
+            name = _joined(part, modules, place, rest)
         spread[name] = tensor
     return spread
 
@@ -176,17 +179,31 @@ def is_new(name: str, growths: list[Growth]) -> bool:
     match = _BY_BLOCK.fullmatch(name)
     if match is None:
         return False
-    part, _, number, _ = match.groups()
+    part, _, number, _ = match.groups(_WHOLE)
     return any(
         growth.part == part and int(number) in growth.fresh for growth in growths
     )
 
 
+def start_from_shallower(network: nn.Module, given: nn.Module) -> None:
+    """Take the weights of a network that has fewer ``blocks`` or as many, and compute the same.
+
+    Args:
+        network: whose weights are set.
+        given: one like it.
+    """
+    before, after = len(_blocks(given, _WHOLE)), len(_blocks(network, _WHOLE))
+    growths = [Growth(_WHOLE, before, after)] if before < after else []
+    tensors = _spread_blocks(given.state_dict(), growths)
+    network.load_state_dict(tensors, strict=not growths)
+    start_as_identity(network, growths)
+
+
 @torch.no_grad()
-def start_as_identity(recognizer: Recognizer, growths: list[Growth]) -> None:
+def start_as_identity(network: nn.Module, growths: list[Growth]) -> None:
     """Make the new blocks of a model add nothing."""
     for growth in growths:
-        blocks = _blocks(recognizer, growth.part)
+        blocks = _blocks(network, growth.part)
         for place in growth.fresh:
             silence(blocks[place])
 
@@ -205,7 +222,12 @@ def _clear(layer: nn.Module) -> None:
         nn.init.zeros_(parameter)
 
 
-def _blocks(recognizer: Recognizer, part: str) -> nn.ModuleList:
-    """The blocks of the encoder or the decoder, if it is made of blocks."""
-    blocks = dict(recognizer.named_modules()).get(f"{part}.blocks")
+def _blocks(network: nn.Module, part: str) -> nn.ModuleList:
+    """The blocks of a part of a model, if it is made of blocks."""
+    blocks = dict(network.named_modules()).get(_joined(part, "blocks"))
     return blocks if isinstance(blocks, nn.ModuleList) else nn.ModuleList()
+
+
+def _joined(*names: str) -> str:
+    """The name of a tensor or module from those of the modules around it."""
+    return ".".join(filter(None, names))

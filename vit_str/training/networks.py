@@ -14,6 +14,7 @@ from torch.optim import AdamW, Optimizer
 from torch.utils.data import DataLoader, Dataset
 
 from vit_str.torch_runtime.network_files import NetworkFormat
+from vit_str.training.growth import start_from_shallower
 from vit_str.training.module import MovingAverage
 from vit_str.training.origin import train_command
 from vit_str.training.schedule import WarmupStableDecay, progress
@@ -47,7 +48,8 @@ class NetworkTraining(LightningModule, ABC, Generic[N, B]):
         weight_decay: on all matrices.
         schedule: of the learning rate.
         averaging: share of the average that stays at each step.
-        init: weights of such a network to start from.
+        init: weights of such a network to start from, or of one with fewer blocks: the new ones
+            add nothing at first.
 
     Attributes:
         format: of the weights file.
@@ -96,10 +98,10 @@ class NetworkTraining(LightningModule, ABC, Generic[N, B]):
         return cast(N, self.average.module)
 
     def _start_from(self, path: Path, network: N) -> None:
-        weights = self.format.load(path).network
-        if weights.arguments != network.arguments:
+        given = self.format.load(path).network
+        if not _can_grow_to(_arguments(network), _arguments(given)):
             raise ValueError(f"{path}: weights of a network of another size")
-        network.load_state_dict(weights.state_dict())
+        start_from_shallower(network, given)
 
     def configure_optimizers(self) -> Optimizer:
         """AdamW, without decay on norms and biases."""
@@ -161,6 +163,20 @@ class NetworkTraining(LightningModule, ABC, Generic[N, B]):
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Go on counting."""
         self.examples_seen = checkpoint["images_seen"]
+
+
+def _arguments(network: nn.Module) -> Mapping[str, Any]:
+    """What a network was made with; see `NetworkFormat`."""
+    return cast(Mapping[str, Any], network.arguments)
+
+
+def _can_grow_to(wanted: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    """Whether a network is like another one that has as many blocks or fewer."""
+    depth = wanted.get("depth", 0)
+    return given.get("depth", 0) <= depth and {**given, "depth": depth} == {
+        **wanted,
+        "depth": depth,
+    }
 
 
 class NetworkData(LightningDataModule, ABC):

@@ -21,6 +21,7 @@ from vit_str.training.pages.losses import (
     true_relations,
     true_roles,
 )
+from vit_str.training.pages.module import ArrangerTraining
 from vit_str.training.pages.noise import noisy
 
 CONFIG = Path(__file__).parents[3] / "configs" / "arrange.yaml"
@@ -224,6 +225,19 @@ def test_weights_of_another_size_start_nothing(tmp_path, capsys, monkeypatch):
         main([*arguments, "--model.init", "small.safetensors"])
     assert stopped.value.code == 2
     assert "another size" in capsys.readouterr().err
+
+
+def test_a_deeper_network_begins_with_what_its_weights_say(tmp_path):
+    given = PageArranger(feature_count(), ROLES, dim=16, depth=2, heads=1)
+    ARRANGER.save(tmp_path / "given.safetensors", given, ["a"] * ROLES, {})
+    deeper = PageArranger(feature_count(), ROLES, dim=16, depth=4, heads=1)
+    ArrangerTraining(deeper, init=tmp_path / "given.safetensors")
+    batch = batch_of(
+        [example_of(record(), np.random.default_rng(0), is_training=False)]
+    )
+    inputs = batch.features, batch.places, batch.ngrams, batch.mask
+    torch.testing.assert_close(deeper(*inputs), given(*inputs))
+    assert torch.equal(deeper.blocks[3].to_bias.weight, given.blocks[1].to_bias.weight)
 
 
 def test_pages_that_are_drawn_meanwhile_are_seen(tmp_path):

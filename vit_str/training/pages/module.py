@@ -23,7 +23,7 @@ class ArrangerTraining(NetworkTraining[PageArranger, Batch]):
         weight_decay: on all matrices.
         schedule: of the learning rate.
         averaging: share of the average that stays at each step.
-        init: weights of such a network to start from.
+        init: weights of such a network to start from, or of one with fewer blocks.
 
     Raises:
         ValueError: the weights are no such file, or of a network of another size.
