@@ -39,7 +39,13 @@ def test_a_whole_document_is_printed_once_and_others_in_every_style(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["documents-new", "documents-strangers", "documents-elsewhere"]
+    "name",
+    [
+        "documents-new",
+        "documents-strangers",
+        "documents-elsewhere",
+        "documents-abroad",
+    ],
 )
 def test_half_of_the_pages_with_own_looks_are_as_printed(name):
     folder = Path(page_structure.__file__).with_name(name)
