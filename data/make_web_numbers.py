@@ -70,11 +70,11 @@ NUMBERS = {
         "vit_str.pages.arrange.features",
         "KINDS BUCKETS NGRAMS NO_RULE WAVES CHARACTERS FIRST LAST BULLETS MONEY NEAR WORDS LEAST",
     ),
-    "scores": ("vit_str.pages.arrange.scores", "CELLS NOTHING"),
+    "scores": ("vit_str.pages.arrange.scores", "CELLS RUNNING NOTHING"),
     "likelihood": ("vit_str.pages.arrange.likelihood", "ROLES_OF PAIRS_OF_PIECE"),
     "decoding": (
         "vit_str.pages.arrange.decoding",
-        "LEAST_OF_CELL FEWEST_CELLS ROUNDS DOUBTFUL MOST_TRIED LEAST_GAIN NEAR",
+        "LEAST_OF_CELL FEWEST_CELLS ROUNDS DOUBTFUL MOST_TRIED LEAST_GAIN LOSS NEAR",
     ),
     "blocks": ("vit_str.pages.arrange.blocks", "TABLE SAME_LINE BEFORE"),
     "items": ("vit_str.pages.arrange.tables", "MARK"),

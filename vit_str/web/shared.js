@@ -152,6 +152,7 @@ export const features = {
 
 export const scores = {
   "CELLS": ["cell", "head cell"],
+  "RUNNING": ["head", "foot", "margin"],
   "NOTHING": "nothing"
 };
 
@@ -167,6 +168,7 @@ export const decoding = {
   "DOUBTFUL": 8.0,
   "MOST_TRIED": 12,
   "LEAST_GAIN": 5.0,
+  "LOSS": 2.0,
   "NEAR": 5.0
 };
 

@@ -13,7 +13,13 @@ from vit_str.pages.arrange.likelihood import (
     kind_of,
     negative_log_likelihood,
 )
-from vit_str.pages.arrange.scores import CELLS, NOTHING, RELATIONS, Scores
+from vit_str.pages.arrange.scores import (
+    CELLS,
+    NOTHING,
+    RELATIONS,
+    RUNNING,
+    Scores,
+)
 
 __all__ = ["CELLS", "NOTHING", "RELATIONS", "Arranged", "Scores", "arranged"]
 
@@ -29,6 +35,9 @@ _MOST_TRIED = 12  # cells of a page, the most doubtful ones
 _LEAST_GAIN = (
     5.0  # nats of a page for two cells in place of one, chosen on held-out families
 )
+_LOSS = 2.0
+"""Nats a piece by which a running head or foot must be more probable than text: it is left out of
+Markdown, so text taken for one is lost, and one taken for text is only in the way."""
 _NEAR = 5.0  # lines: rows of a table that are farther apart say less of each other
 
 
@@ -164,6 +173,7 @@ def _blocks(scores: Scores) -> list[Arranged]:
     """Pieces that are one block, with its most probable role."""
     count = len(scores.roles)
     chances = _log_softmax(scores.roles)
+    chances -= _LOSS * np.isin(scores.names, RUNNING)
     blocks = []
     for pieces in _clusters(scores.of("block"), [[k] for k in range(count)]):
         order = _in_order(scores.of("before"), [[k] for k in pieces])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vit_str.pages.arrange.scores import CELLS, NOTHING, Scores
+from vit_str.pages.arrange.scores import CELLS, NOTHING, RUNNING, Scores
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int64
@@ -17,7 +17,7 @@ ROLES_OF = {
     "heading": ("heading",),
     "item": ("item",),
     "cell": CELLS,
-    "running": ("head", "foot", "margin", NOTHING),
+    "running": (*RUNNING, NOTHING),
 }
 """Roles by the names of parts in `Labels`; all other roles are those of paragraphs."""
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise, product
 
 from vit_str.pages.arrange.blocks import TABLE
-from vit_str.pages.arrange.decoding import NOTHING
 from vit_str.pages.arrange.parts import (
     Heading,
     Item,
@@ -15,10 +14,11 @@ from vit_str.pages.arrange.parts import (
     Running,
     would_fit,
 )
+from vit_str.pages.arrange.scores import NOTHING, RUNNING
 from vit_str.pages.arrange.tables import Row, Span, Table, is_mark
 from vit_str.pages.page import BlockRole, Cell, Page, Word
 
-_RUNNING = ("head", "foot", "margin", NOTHING)
+_RUNNING = (*RUNNING, NOTHING)
 _KEEPS_LINES = ("code",)
 _BULLET = "•"
 _ENDED = (

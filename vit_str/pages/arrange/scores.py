@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 RELATIONS = ("next", "before", "block", "table", "row", "column")
 """Of the scores of pairs, in their order."""
 CELLS = ("cell", "head cell")
+RUNNING = ("head", "foot", "margin")
+"""Roles of what stands around the text, on every page of a document."""
 NOTHING = "nothing"
 """The role of what is no text of the page."""
 

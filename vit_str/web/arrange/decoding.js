@@ -7,8 +7,8 @@ import { clusters, inOrder } from "./groups.js";
 import { doubtOf } from "./likelihood.js";
 import { tablesOf, withPlaces } from "./tables.js";
 
-const { LEAST_OF_CELL, FEWEST_CELLS, DOUBTFUL, MOST_TRIED, LEAST_GAIN } = decoding;
-const { CELLS, NOTHING } = names;
+const { LEAST_OF_CELL, FEWEST_CELLS, DOUBTFUL, MOST_TRIED, LEAST_GAIN, LOSS } = decoding;
+const { CELLS, RUNNING, NOTHING } = names;
 const { PAIRS_OF_PIECE } = likelihood;
 const WITHIN = 0.5; // share of a block that lies within a table
 const NARROWEST = 1e-3; // side of a box, in lines
@@ -40,16 +40,19 @@ function blocksOf(scores) {
   const pieces = [...scores.roles.keys()].map((piece) => [piece]);
   const blocks = clusters(scores.relations.block, pieces).map((block) => {
     const order = inOrder(scores.relations.before, block.map((piece) => [piece]));
-    return { role: roleOf(block, scores, scores.names), pieces: order.map((place) => block[place]) };
+    return { role: roleOf(block, scores, scores.names, lessLoss), pieces: order.map((place) => block[place]) };
   });
   return blocks.filter(({ role }) => role !== NOTHING);
 }
 
+/** The logarithm of a probability, less for what Markdown leaves out: text taken for it is lost. */
+const lessLoss = (logarithm, role) => logarithm - (RUNNING.includes(role) ? LOSS : 0);
+
 /** The most probable one of some roles of a block, by `worth` of the logarithm of a probability. */
-function roleOf(pieces, scores, roles, worth = (logarithm) => logarithm) {
+function roleOf(pieces, scores, roles, worth) {
   const worths = roles.map((role) => {
     const column = scores.names.indexOf(role);
-    return sum(pieces.map((piece) => worth(scores.logRoles[piece][column])));
+    return sum(pieces.map((piece) => worth(scores.logRoles[piece][column], role)));
   });
   return roles[worths.indexOf(Math.max(...worths))];
 }
