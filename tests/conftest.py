@@ -212,6 +212,15 @@ def number_format(request, monkeypatch) -> str:
 
 
 @pytest.fixture
+def undrawn(monkeypatch) -> None:
+    """Pages without figures: to draw them takes longer than all else of a small model.
+
+    They are made, and not drawn; one test or more of every command does draw them.
+    """
+    monkeypatch.setattr("vit_str.reports.page.Page.figure", lambda *_, **__: None)
+
+
+@pytest.fixture
 def reader(weights) -> Reader:
     return Reader(weights, "cpu", torch.float32)
 

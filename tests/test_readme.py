@@ -99,6 +99,7 @@ def test_the_example_of_the_lab_runs():
     assert len(heads) == 2 * 3
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_analysis_runs(monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     command = blocks("bash")[2].rpartition("&&")[2].split()
