@@ -25,7 +25,7 @@ from tests.traced_graphs import graphs_traced_once  # noqa: F401 - the same
 from vit_str.characters.charset import Charset, charset_of
 from vit_str.cli import main
 from vit_str.images.preprocessing import Preprocessing
-from vit_str.machine import THREADS, cpu_count, use_threads
+from vit_str.machine import CPU_DTYPE, THREADS, cpu_count, use_threads
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.scripts import registry
 from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
@@ -202,6 +202,22 @@ def doubting_folder(tmp_path_factory) -> Path:
 def latin_alone(monkeypatch, tmp_path) -> None:
     """A package without weights of other scripts."""
     monkeypatch.setattr(registry, "BUNDLED", tmp_path / "nothing")
+
+
+@pytest.fixture(params=["float32", "bfloat16"])
+def number_format(request, monkeypatch) -> str:
+    """The number formats that torch is fastest in on one CPU or another, whichever this one is."""
+    monkeypatch.setenv(CPU_DTYPE, request.param)
+    return request.param
+
+
+@pytest.fixture
+def undrawn(monkeypatch) -> None:
+    """Pages without figures: to draw them takes longer than all else of a small model.
+
+    They are made, and not drawn; one test or more of every command does draw them.
+    """
+    monkeypatch.setattr("vit_str.reports.page.Page.figure", lambda *_, **__: None)
 
 
 @pytest.fixture

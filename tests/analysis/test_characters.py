@@ -133,6 +133,7 @@ def test_the_command_on_rendered_words(
             assert picture.width > 100
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_command_on_photographs(chatty_weights, labeled_folder, tmp_path, capsys):
     out = tmp_path / "out"
     arguments = ["characters", str(chatty_weights), "--data", str(labeled_folder)]
@@ -159,6 +160,7 @@ def test_the_command_on_photographs(chatty_weights, labeled_folder, tmp_path, ca
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_model_that_sees_no_text(small_weights, labeled_folder, tmp_path):
     subject = load_subject(str(small_weights("quiet")))
     subject.recognizer.decoder.classify.bias.data[94] = 400.0  # always the end

@@ -180,6 +180,7 @@ def test_the_command_writes_tables_pictures_and_a_page(
     }
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("seeds", [[0], [0, 1, 2]])
 def test_the_command_measures_what_python_does(
     seeds, small_weights, labeled_folder, tmp_path
@@ -221,6 +222,7 @@ def test_a_module_is_left_in_the_mode_it_was_in(small_weights):
     pd.testing.assert_frame_equal(found.rows, expected.rows)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_values_of_images_maps_and_queries_on_text(small_weights, two_fonts, tmp_path):
     path, out = str(small_weights()), tmp_path / "out"
     more = ["--count", "6", "--gradients", "0", "--fonts", str(two_fonts)]

@@ -579,6 +579,7 @@ def test_weights_of_a_file_need_no_network(tmp_path, folder):
 ANALYSES = ("distance", "compare", "receptive-field", "similarity", "rollout")
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("analysis", ANALYSES)
 def test_every_analysis(analysis, folder, labeled_folder, tmp_path):
     arguments = [

@@ -116,6 +116,7 @@ def test_chance_is_uniform_attention_rolled_out():
         assert found[metric] == pytest.approx(expected)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_model_has_a_chance_line_of_its_own(
     small_weights, labeled_folder, tmp_path
 ):

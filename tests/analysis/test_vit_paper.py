@@ -352,6 +352,7 @@ def test_models_with_the_same_chance_have_one_scale():
     assert shown[0].get_legend_handles_labels()[1] == labels
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_distance_is_that_of_analyze_distance(small_weights, labeled_folder, tmp_path):
     weights = str(small_weights())
     assert run([weights], labeled_folder, tmp_path / "paper", "--norm", "raw") == 0

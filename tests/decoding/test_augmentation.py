@@ -107,6 +107,7 @@ def test_a_prior_decides_and_what_no_view_says_keeps_its_probability():
     assert second.confidence == pytest.approx(0.5 / total)
 
 
+@pytest.mark.usefixtures("number_format")
 @pytest.mark.parametrize("search", [Search(), Search(n_best=3)])
 def test_only_doubtful_images_are_read_again(weights, search):
     pixels = np.random.default_rng(0).integers(0, 256, (6, 3, 32, 128), np.uint8)

@@ -1,11 +1,14 @@
 """The graph of a network that arranges pages says what the network says."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
+from onnx import ModelProto
 
 from vit_str.export.arranger import arranger_graph
-from vit_str.export.graphs import write_graph
+from vit_str.export.graphs import trace, write_graph
 from vit_str.models.arranger import PageArranger
 from vit_str.pages.arrange.features import Shapes, Tokens, feature_count, tokens_of
 from vit_str.pages.arrange.network import ArrangerNetwork, open_bundled
@@ -22,6 +25,22 @@ def arranger() -> NetworkFile[PageArranger]:
     return NetworkFile(network.eval(), ROLES, {"step": 3})
 
 
+@pytest.fixture(scope="module")
+def graphs(arranger) -> dict[bool, ModelProto]:
+    """In float32, and in 8 bits; traced once, which takes seconds."""
+    traced: list[ModelProto] = []
+
+    def traced_once(*arguments: Any) -> ModelProto:
+        traced[:] = traced or [trace(*arguments)]
+        copied = ModelProto()
+        copied.CopyFrom(traced[0])
+        return copied
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("vit_str.export.arranger.trace", traced_once)
+        return {int8: arranger_graph(arranger, int8=int8) for int8 in (False, True)}
+
+
 def tokens(count: int) -> Tokens:
     random = np.random.default_rng(count)
     corners = random.uniform(0, 500, (count, 2))
@@ -36,9 +55,9 @@ def tokens(count: int) -> Tokens:
 
 @pytest.mark.parametrize("count", [1, 2, 40])
 @pytest.mark.parametrize(("int8", "tolerance"), [(False, 1e-4), (True, 0.1)])
-def test_graph_and_network_agree(arranger, tmp_path, count, int8, tolerance):
+def test_graph_and_network_agree(arranger, graphs, tmp_path, count, int8, tolerance):
     path = tmp_path / "arranger.onnx"
-    write_graph(arranger_graph(arranger, int8=int8), path)
+    write_graph(graphs[int8], path)
     page = tokens(count)
     found = ArrangerNetwork(path).scores(page)
     with torch.inference_mode():
@@ -55,11 +74,8 @@ def test_graph_and_network_agree(arranger, tmp_path, count, int8, tolerance):
     assert list(found.names) == ROLES
 
 
-def test_eight_bits_take_a_third_of_the_room(arranger):
-    whole, small = (
-        arranger_graph(arranger, int8=int8).ByteSize() for int8 in (False, True)
-    )
-    assert small < 0.55 * whole
+def test_eight_bits_take_a_third_of_the_room(graphs):
+    assert graphs[True].ByteSize() < 0.55 * graphs[False].ByteSize()
 
 
 @pytest.mark.parametrize("data", [b"", b"no graph at all"])

@@ -56,6 +56,7 @@ def test_text_format(model, words, run):
     assert all(len(row) == 3 and 0 <= float(row[2]) <= 1 for row in rows)
 
 
+@pytest.mark.usefixtures("number_format")
 def test_jsonl_format(model, words, run):
     plain = records(run, words, "--batch-size", 2, *model)
     assert len(plain) == 5
@@ -82,6 +83,7 @@ def test_jsonl_format(model, words, run):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such file names")
+@pytest.mark.usefixtures("number_format")
 def test_fields_of_readings_are_what_jsonl_says(model, weights_path, words, run):
     """`dataclasses.asdict` of a reading has all of its row, under the same names."""
     paths = sorted(map(str, words.glob("*.*")))

@@ -101,8 +101,11 @@ def test_copies_of_the_weights_have_it_and_others_do_not(detector, tmp_path):
     assert detector_for(changed, [other]) is None
 
 
-def test_words_of_all_scripts_are_read_right_and_latin_ones_by_the_first(drawn):
-    reader = load("tiny", "cpu")
+@pytest.mark.parametrize("backend", ["onnx", "onnx-int8"])
+def test_words_of_all_scripts_are_read_right_and_latin_ones_by_the_first(
+    drawn, backend
+):
+    reader = load("tiny", "cpu", backend=backend)
     others = [*RUSSIAN, *GREEK]
     readings = reader.read([drawn(word) for word in others])
     assert [reading.text for reading in readings] == others

@@ -7,6 +7,7 @@ of two types or of two devices is an error, as it would be on a GPU.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -108,11 +109,12 @@ DECODERS: dict[str, Callable[[Encoder], nn.Module]] = {
     "ctc": lambda of: CtcDecoder(11, of.dim, LONGEST),
 }
 RECURRENT = ("additive attention", "dot attention", "context vector")
+# All that a decoder knows of an encoder's products is the type of the features
+TYPES = {"plain convolutions": torch.float32, "line": torch.bfloat16}
+DRAFTS = "transformer with draft"
 PAIRS = [
-    (encoder, decoder)
-    for encoder in ENCODERS
-    for decoder in DECODERS
-    if decoder != "ctc" or encoder not in ("vit", "convolutions")
+    *((encoder, DRAFTS) for encoder in ENCODERS),
+    *product(TYPES, [decoder for decoder in DECODERS if decoder != DRAFTS]),
 ]
 
 
@@ -125,6 +127,16 @@ def has_fake_gru_cell() -> bool:
         except (NotImplementedError, RuntimeError):
             return False
     return True
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_decoders_get_features_of_both_types(name: str) -> None:
+    with FakeTensorMode():
+        with GPU:
+            encoder = ENCODERS[name]()
+            images = torch.empty(BATCH, 3, *encoder.image_size)
+        with autocast():
+            assert encoder(images).dtype == TYPES[name]
 
 
 @pytest.mark.parametrize(("encoder", "decoder"), PAIRS)

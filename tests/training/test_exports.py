@@ -48,6 +48,7 @@ def test_weights_along_the_run_and_of_its_last_steps(run, tmp_path):
     assert (start["images"], later["images"], end["step"]) == (0, 16, 5)
 
 
+@pytest.mark.usefixtures("number_format")
 def test_the_last_weights_have_ranges_if_there_is_a_graph_that_takes_them(
     run, monkeypatch
 ):

@@ -104,8 +104,12 @@ def test_base_writes_step_by_step_what_tiny_does(tiny, base):
     torch.testing.assert_close(found[1], found[0], rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("muon", [0.002, None])
-def test_fresh_blocks_come_alive(tiny, base, muon):
+@pytest.mark.parametrize(
+    ("base", "muon", "number_format"),
+    [(0, None, "float32"), (2, 0.002, "float32"), (2, 0.002, "bfloat16")],
+    indirect=["base", "number_format"],
+)
+def test_fresh_blocks_come_alive(tiny, base, muon, number_format):
     """The zero layers move in the first step, those before them in the second."""
     recognizer, _ = base
     recognizer.train()
@@ -174,6 +178,7 @@ def test_fine_rows_grow_too():
         torch.testing.assert_close(deeper.encode(images), given.encode(images))
 
 
+@pytest.mark.usefixtures("number_format")
 def test_orthogonalized_zero_is_zero():
     matrices = torch.stack([torch.zeros(4, 6), torch.eye(4, 6)])
     zero, unit = orthogonalize(matrices)

@@ -30,6 +30,7 @@ def module(
     )
 
 
+@pytest.mark.usefixtures("number_format")
 @pytest.mark.parametrize("shape", [(16, 16), (32, 16), (16, 48)])
 def test_single_matrices_are_trained_as_torch_trains_them(shape):
     ours = parameters(shape)[0]
@@ -53,6 +54,7 @@ def test_single_matrices_are_trained_as_torch_trains_them(shape):
     torch.testing.assert_close(vectors[0], vectors[1])
 
 
+@pytest.mark.usefixtures("number_format")
 def test_keys_and_values_are_two_matrices():
     apart = parameters((8, 8), (8, 8))
     together = parameters((16, 8))
@@ -105,6 +107,7 @@ class Calls(TorchDispatchMode):
         return operation(*args, **(kwargs or {}))
 
 
+@pytest.mark.usefixtures("number_format")
 def test_more_blocks_are_no_more_calls():
     counts = []
     for depth in (1, 3):

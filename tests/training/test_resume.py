@@ -253,6 +253,7 @@ def test_the_end_is_saved_and_a_finished_run_says_so(run, monkeypatch, capsys):
     assert_same(before["state_dict"], checkpoint(folder)["state_dict"])
 
 
+@pytest.mark.usefixtures("number_format")
 def test_the_exported_weights_are_the_average_and_read(run):
     folder = run("run", "--trainer.max_steps", "3")
     reader = vit_str.load(folder / "weights.safetensors", device="cpu")

@@ -11,8 +11,10 @@ DEAF = """
 import hashlib, os, subprocess
 from types import SimpleNamespace
 from lightning.fabric.strategies.launchers.subprocess_script import _ChildProcessObserver
+from vit_str.training import starting
 from vit_str.training.starting import stop_at_once
 
+starting._GRACE = 1.0
 child = subprocess.Popen(["sleep", "300"], stdout=subprocess.DEVNULL)
 _ChildProcessObserver(os.getpid(), [child], sleep_period=1).start()
 with stop_at_once() as run:

@@ -191,8 +191,12 @@ def arguments_of_a_run(arguments: list[str], monkeypatch) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("accumulate", ["1", "2"])
-def test_no_step_waits(accumulate, arguments_of_a_run, monkeypatch):
+@pytest.mark.parametrize(
+    ("accumulate", "number_format"),
+    [("1", "float32"), ("2", "bfloat16")],
+    indirect=["number_format"],
+)
+def test_no_step_waits(accumulate, number_format, arguments_of_a_run, monkeypatch):
     steps = Steps(monkeypatch)
     more = ["--trainer.accumulate_grad_batches", accumulate]
     assert main([*arguments_of_a_run, *more]) == 0

@@ -366,15 +366,18 @@ def test_other_scripts_are_fetched_when_asked_for(
 
 
 def test_without_a_detector(
-    browser, tiny, serve_files, tmp_path, weights_path, run, monkeypatch
+    browser, tiny, serve_files, tmp_path, both_scripts, run, monkeypatch
 ):
+    """Of weights whose graphs are traced above; alone, they are of one script."""
+    weights = shutil.copy(both_scripts / "tiny.safetensors", tmp_path)
+
     def not_installed(name):
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("vit_str.export.web.distribution", not_installed)
     folder = tmp_path / "page"
     code, _, err = run(
-        "export", weights_path, "--web", folder, "--runtime", tiny / "runtime"
+        "export", weights, "--web", folder, "--runtime", tiny / "runtime"
     )
     assert code == 0
     assert "it reads words only" in err

@@ -17,9 +17,9 @@ the quick brown fox jumps over a lazy dog while museum stations open daily for c
 """
 
 
-@pytest.fixture(scope="module")
-def reader() -> Reader:
-    return load("line")
+@pytest.fixture(scope="module", params=["onnx", "onnx-int8"])
+def reader(request) -> Reader:
+    return load("line", backend=request.param)
 
 
 def text_of(length: int) -> str:

@@ -39,6 +39,7 @@ ROOT = Path(__file__).parents[2]
 WORDS = ["one", "Two", "3", "vier", "5:00", "SIX", "seven!", "8", "nueve"]
 
 
+@pytest.mark.usefixtures("number_format")
 def test_load_is_the_public_entrance(weights_path, word_image):
     reading = vit_str.load(weights_path, device="cpu").read(word_image("word"))
     assert isinstance(reading, vit_str.Reading)
@@ -229,6 +230,7 @@ def test_an_exported_training_image_has_the_same_pixels(reader):
     assert reader.read_pixels(rendered) == reader.read(files)
 
 
+@pytest.mark.usefixtures("number_format")
 def test_an_image_without_text_gives_an_empty_text(
     weights, small_recognizer, word_image
 ):
@@ -284,6 +286,7 @@ def test_boxes_are_in_the_pixels_of_the_image(reader, word_image, size):
     assert ((top >= 0) & (top < bottom) & (bottom <= size[1] + 1e-3)).all()
 
 
+@pytest.mark.usefixtures("number_format")
 def test_lines_that_run_up_are_read_as_well_as_those_that_run_down(weights, word_image):
     """The random model is surer of one way; a tall image gives that reading and its boxes."""
     preprocessing = replace(weights.preprocessing, turn_above=1.5)

@@ -45,11 +45,16 @@ def _shows_pictures(figure: Figure) -> bool:
     return any(np.ndim(np.asarray(image.get_array())) == 3 for image in images)
 
 
-def data_uri(image: Image.Image) -> str:
-    """A ``data:`` address with the whole image: as PNG if it has few colors, else as WebP."""
+def data_uri(image: Image.Image, pixels: bytes | None = None) -> str:
+    """A ``data:`` address with the whole image: as PNG if it has few colors, else as WebP.
+
+    Args:
+        image: what it shows.
+        pixels: the image as a PNG file, if there is one: to make it takes a while.
+    """
     if image.getcolors(_COLORS) is not None or max(image.size) > _WEBP_SIDE:
         form = "png"
-        content = png(image)
+        content = pixels or png(image)
     else:
         form = "webp"
         content = _encoded(image, "WEBP", quality=_QUALITY, method=4)

@@ -307,8 +307,14 @@ def test_a_worker_gets_the_weights_of_all_scripts(both_scripts):
     assert open_other().charset == charset_of("cyrillic-greek")
 
 
-@pytest.mark.parametrize("effort", [None, "fast"])
-def test_a_worker_gets_larger_weights_for_what_it_doubts(doubting_folder, effort):
+@pytest.mark.parametrize(
+    ("effort", "number_format"),
+    [(None, "bfloat16"), ("fast", "float32")],
+    indirect=["number_format"],
+)
+def test_a_worker_gets_larger_weights_for_what_it_doubts(
+    doubting_folder, effort, number_format
+):
     options = Namespace(
         model=doubting_folder,
         language=None,
