@@ -1325,6 +1325,8 @@ LEFT_OUT = {
 """How lines that were left out are found, and what the shares of their words are called."""
 SHARES = (0.01, 0.002)
 """False alarms that thresholds are chosen for."""
+PROBABILITIES = (0.003, 0.01, 0.03)
+"""Thresholds that are the same for all pages."""
 
 
 def summary(
@@ -1337,6 +1339,9 @@ def summary(
     for share in SHARES:
         name = f"check, threshold for {share:.1%}"
         rows.append(_summary_row(name, words, words.below(share)))
+    for most in PROBABILITIES:
+        flagged = words.probabilities < most
+        rows.append(_summary_row(f"check, below {most}", words, flagged))
     rows.append(_summary_row("check, not confirmed", words, words.doubted))
     for name, read in readings.items():
         pages = [page for page in results if page["name"] in read]
