@@ -15,12 +15,14 @@ second Markdown; in the third, tables run down their columns, or have these in a
 
 An altered word counts as found if its probability is below a threshold that 1 (or 0.2) in 100 of
 the unaltered words are below, of the other half of the pages; or if it is not confirmed. A line
-that was left out counts if half of its words are missing. Beside it is what people do today: the
-words of the text that a comparison of words in order (difflib) with what was read finds changed,
-for ``vit-str read --page``, Tesseract and RapidOCR. These have no threshold: their share of false
-alarms stands beside what they find. Intervals are by bootstrap over pages. Boxes are compared with
-those in the PDF files, on pages as printed: those of `check` with the ink of words, those of pages,
-which are as high as their line, with what the face reserves from ascenders to descenders.
+that was left out counts if half of its words are missing; a second row also counts words that are
+read in place of contradicted ones, as where a text has another line in its place. Beside it is what
+people do today: the words of the text that a comparison of words in order (difflib) with what was
+read finds changed, for ``vit-str read --page``, Tesseract and RapidOCR. These have no threshold:
+their share of false alarms stands beside what they find. Intervals are by bootstrap over pages.
+Boxes are compared with those in the PDF files, on pages as printed: those of `check` with the ink
+of words, those of pages, which are as high as their line, with what the face reserves from
+ascenders to descenders.
 
 FOLDER keeps pages, and a line of JSON for each page and each system that read it: what was stopped,
 by ``--minutes`` or a person, goes on. Tables are of the pages that are done.
@@ -40,7 +42,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from difflib import SequenceMatcher
@@ -69,7 +71,9 @@ from vit_str.evaluation.statistics import (
     wilson_interval,
 )
 from vit_str.pages.page import Page, Word
+from vit_str.reading.checking.absence import Absence, absences
 from vit_str.reading.checking.alignment import Group
+from vit_str.reading.checking.checked import Checked
 from vit_str.reading.checking.checker import PageChecker, load_checking_reader
 from vit_str.reading.checking.exchanges import steps_of
 from vit_str.reading.checking.judging import (
@@ -86,6 +90,8 @@ from vit_str.reading.checking.texts import GivenText, parse_text
 
 HERE = Path(__file__).parent
 FIT_FOLDERS = ("documents", "documents-office")
+MIXED = ("en", "de", "fr", "es", "pl", "cs")
+"""Languages of the words of receipts and forms."""
 MEASURED_FOLDERS = ("documents-fresh", "documents-more", "documents-unseen")
 FIT_LANGUAGES = ("de", "en", "es", "ru", "tr", "el")
 STATES = ("printed", "scanned", "photographed")
@@ -95,6 +101,7 @@ DPI = 150
 _EXCHANGES = 8  # of cells, of a page in each order
 _READ_PAGES = 8  # of a long file, that are read
 TEXTS = 3  # of a page
+FIT_TEXTS = 12  # and how many more of a page of the fit, whose words are found and not looked at
 OWN = "vit-str read --page"
 MOST_ERRORS = 8
 KINDS_OF_PAGES = 4  # documents, stories, receipts and forms, in turns
@@ -235,7 +242,7 @@ def main() -> None:
         print(table(exchanged_cells(folder, sources)))
         return
     end = time.monotonic() + 60 * (options.minutes or np.inf)
-    results = checked_pages(folder, sources, end)
+    results = checked_pages(folder, sources, end, FIT_TEXTS if options.fit else 0)
     if options.fit:
         print(fitted(results))
         return
@@ -251,7 +258,7 @@ def main() -> None:
 
 
 def checked_pages(
-    folder: Path, sources: Sequence[PageSource], end: float
+    folder: Path, sources: Sequence[PageSource], end: float, more: int = 0
 ) -> list[dict[str, Any]]:
     """What was found on each page, kept in FOLDER.
 
@@ -259,6 +266,7 @@ def checked_pages(
         folder: to keep pages and results in.
         sources: the pages.
         end: by `time.monotonic`, when no other page is begun.
+        more: texts of each page, see `check_page`.
     """
     kept = Rows(folder / "pages.jsonl")
     own = Rows(folder / "readings.jsonl")
@@ -266,7 +274,8 @@ def checked_pages(
         if name in kept.names or time.monotonic() > end:
             continue
         print(f"{number + 1}: {name}", file=sys.stderr)
-        page, words = check_page(set_page(folder, name, source, number), number)
+        sheet = set_page(folder, name, source, number)
+        page, words = check_page(sheet, number, more)
         own.add({"name": name, "system": OWN, "words": words})
         kept.add(page)
     wanted = {source.name for source in sources}
@@ -333,8 +342,8 @@ def readings_of(folder: Path) -> dict[str, dict[str, list[str]]]:
 def judged(page: dict[str, Any]) -> dict[str, Any]:
     """What was found on a page, with what the weights of today make of the evidence."""
     for text in page["texts"]:
-        words = zip(text["words"], text["evidence"], strict=True)
-        probabilities = [probability_of(word, parts) for word, parts in words]
+        pairs = zip(text["evidence"], text["absences"], strict=True)
+        probabilities = [probability_of(*pair) for pair in pairs]
         text["probabilities"] = probabilities
         text["verdicts"] = [
             verdict_of(each) if parts else "absent"
@@ -343,12 +352,11 @@ def judged(page: dict[str, Any]) -> dict[str, Any]:
     return page
 
 
-def probability_of(word: str, parts: Sequence[Any]) -> float:
-    """That a page says a word, from the evidence of its parts."""
+def probability_of(parts: Sequence[Any], absence: Sequence[float] | None) -> float:
+    """That a page says a word, from the evidence of its parts, or of its absence."""
     if parts:
         return together([Evidence(*each) for each in parts])
-    is_mark = not any(map(str.isalnum, word))
-    return 0.5 if is_mark else absent_probability()
+    return absent_probability(Absence(*absence)) if absence else 0.5  # a mark
 
 
 def page_sources(most: int, fit: bool) -> list[PageSource]:
@@ -402,7 +410,7 @@ def vocabulary() -> list[str]:
     """Words of the stories and documents, of four letters and more."""
     found: set[str] = set()
     for path in sorted((HERE / "languages").glob("*.txt")):
-        if path.stem in {"de", "en", "fr", "es", "pl", "cs"}:
+        if path.stem in MIXED:
             found |= set(re.findall(r"[^\W\d_]{4,}", path.read_text("utf-8")))
     return sorted(found)
 
@@ -872,7 +880,7 @@ ALTERATIONS: Mapping[str, Callable[..., None]] = {
 
 
 class _Recording(PageChecker):
-    """Keeps the evidence of the last text."""
+    """Keeps the evidence of the last text, also of the words that have no place."""
 
     def _evidence(
         self,
@@ -882,6 +890,7 @@ class _Recording(PageChecker):
         picture: Callable[[int], Image.Image],
     ) -> Any:
         self.last = super()._evidence(groups, texts, page_words, picture)
+        self.absences = absences(groups, texts, page_words)
         return self.last
 
 
@@ -891,49 +900,87 @@ def checker() -> _Recording:
     return _Recording(load_checking_reader())
 
 
-def check_page(sheet: Sheet, number: int) -> tuple[dict[str, Any], list[str]]:
-    """What is found in three texts of a page, and the words that are read on it."""
+def check_page(
+    sheet: Sheet, number: int, more: int = 0
+) -> tuple[dict[str, Any], list[str]]:
+    """What is found in three texts of a page, and the words that are read on it.
+
+    Args:
+        sheet: the page.
+        number: of the page, which chooses the errors.
+        more: other texts, of which only the words that have no place are kept.
+    """
     picture = Image.open(sheet.picture).convert("RGB")
     began = time.process_time()
     page = checker()._reader.read(picture)
     read = time.process_time() - began
     texts = []
     for version in range(TEXTS):
-        random = np.random.default_rng([4, number, version])
-        own = rearranged(sheet, random) if version == 2 else sheet
-        text = altered(own, random)
-        given = given_text(text, version)
+        text, given = text_of(sheet, number, version)
         began = time.process_time()
         found = checker().compare(picture, page, given)
         seconds = time.process_time() - began
         evidence = [_values(checker().last.get(n, ())) for n in range(len(text.words))]
         steps = counted_steps(page, given)
         missing = {key(word.text) for word in found.missing}
-        left_out = [
-            float(np.mean([key(word) in missing for word in line]))
-            for line in text.left_out
-        ]
+        shown = missing | words_instead(found)
         texts.append(
             {
                 "words": text.words,
                 "kinds": text.kinds,
                 "found": [word.found for word in found.words],
                 "evidence": evidence,
-                "left_out": left_out,
+                "absences": _listed(checker().absences, len(text.words)),
+                "left_out": [_share_in(missing, line) for line in text.left_out],
+                "left_out_shown": [_share_in(shown, line) for line in text.left_out],
                 "missing": [word.text for word in found.missing],
                 "left_out_words": sum(map(len, text.left_out)),
                 "seconds": seconds,
                 "steps": steps,
             }
         )
+    others = range(TEXTS, TEXTS + more)
     row = {
         "name": sheet.name,
         "state": sheet.state,
         "seconds": read,
         "texts": texts,
+        "absences": [unplaced(page, *text_of(sheet, number, n)) for n in others],
         "overlaps": box_overlaps(sheet, page) if sheet.state == "printed" else [],
     }
     return row, page.text.split()
+
+
+def words_instead(found: Checked) -> set[str]:
+    """What is read in place of the words of a text that are contradicted."""
+    wrong = [word for word in found.words if word.verdict == "contradicted"]
+    return {key(part) for word in wrong for part in (word.found or "").split()}
+
+
+def _share_in(words: Container[str], line: Sequence[str]) -> float:
+    return float(np.mean([key(word) in words for word in line]))
+
+
+def text_of(sheet: Sheet, number: int, version: int) -> tuple[Altered, GivenText]:
+    """A text of a page with errors, and how it is given: plain, Markdown, or rearranged."""
+    random = np.random.default_rng([4, number, version])
+    way = version % TEXTS
+    own = rearranged(sheet, random) if way == 2 else sheet
+    text = altered(own, random)
+    return text, given_text(text, way)
+
+
+def unplaced(page: Page, text: Altered, given: GivenText) -> dict[str, Any]:
+    """What is known of the words of a text that have no place on a page."""
+    printed = list(words_of(page, 1))
+    groups = match_words(text.words, printed, given.begin_lines())
+    known = absences(groups, text.words, printed)
+    return {"kinds": text.kinds, "absences": _listed(known, len(text.words))}
+
+
+def _listed(values: Mapping[int, Any], count: int) -> list[Any]:
+    """Values by their numbers, and None where there is none."""
+    return [values.get(number) for number in range(count)]
 
 
 def counted_steps(page: Page, given: GivenText) -> list[list[int]]:
@@ -962,10 +1009,12 @@ def others_of(names: Sequence[str] | None) -> dict[str, Callable[[Path], list[st
 
 
 def tesseract(picture: Path) -> list[str]:
-    """The words that Tesseract reads, with the data of the page's language if it is named."""
+    """The words that Tesseract reads, with the data of the languages of the page."""
     from printed_languages import TESSERACT
 
-    language = TESSERACT.get(picture.stem.partition("-")[0], "eng")
+    data = {**TESSERACT, "it": "ita"}
+    named = [part for part in picture.stem.split("-") if part in data]
+    language = "+".join(data[each] for each in named or MIXED)
     command = ["tesseract", str(picture), "-", "--psm", "1", "-l"]
     found = subprocess.run([*command, language], check=False, capture_output=True)
     if found.returncode:
@@ -1269,8 +1318,15 @@ def _counted(text: Mapping[str, Any]) -> np.ndarray:
     return counted
 
 
+LEFT_OUT = {
+    "line left out, missing": "left_out",
+    "line left out, missing or in place of contradicted words": "left_out_shown",
+}
+"""How lines that were left out are found, and what the shares of their words are called."""
 SHARES = (0.01, 0.002)
 """False alarms that thresholds are chosen for."""
+PROBABILITIES = (0.003, 0.01, 0.03)
+"""Thresholds that are the same for all pages."""
 
 
 def summary(
@@ -1283,6 +1339,9 @@ def summary(
     for share in SHARES:
         name = f"check, threshold for {share:.1%}"
         rows.append(_summary_row(name, words, words.below(share)))
+    for most in PROBABILITIES:
+        flagged = words.probabilities < most
+        rows.append(_summary_row(f"check, below {most}", words, flagged))
     rows.append(_summary_row("check, not confirmed", words, words.doubted))
     for name, read in readings.items():
         pages = [page for page in results if page["name"] in read]
@@ -1316,10 +1375,13 @@ def by_kind(results: Sequence[Any]) -> list[list[str]]:
         own = words.kinds == kind
         shares = [words.share(flagged, own) for flagged in flags]
         rows.append([kind, f"{own.sum():,}", *shares])
-    lines = [s for page in results for text in page["texts"] for s in text["left_out"]]
-    count = sum(line >= 0.5 for line in lines)
-    found = percent(count / max(1, len(lines)), wilson_interval(count, len(lines)))
-    return [*rows, ["line left out", f"{len(lines)}", "", "", found]]
+    texts = [text for page in results for text in page["texts"]]
+    for name, what in LEFT_OUT.items():
+        lines = [share for text in texts for share in text[what]]
+        count = sum(share >= 0.5 for share in lines)
+        found = percent(count / max(1, len(lines)), wilson_interval(count, len(lines)))
+        rows.append([name, f"{len(lines)}", "", "", found])
+    return rows
 
 
 def by_state(results: Sequence[Any]) -> list[list[str]]:
@@ -1376,35 +1438,49 @@ def calibration_error(
 
 
 def fitted(results: Sequence[Any]) -> str:
-    """Weights of what decides, and what share of absent words are on the page."""
-    rows: dict[bool, list[tuple[list[float], bool]]] = {True: [], False: []}
-    absent = []
+    """Weights of what decides: of words as read, of others, and of those without a place."""
+    rows: dict[str, list[tuple[Sequence[float], bool]]] = defaultdict(list)
     for page in results:
         for text in page["texts"]:
-            pairs = zip(text["kinds"], text["evidence"], text["words"], strict=True)
-            for kind, parts, word in pairs:
-                if kind == "line twice":
-                    continue
-                if not parts and any(map(str.isalnum, word)):
-                    absent.append(not kind)
-                if len(parts) == 1:
+            pairs = zip(text["kinds"], text["evidence"], strict=True)
+            for kind, parts in pairs:
+                if kind != "line twice" and len(parts) == 1:
                     evidence = Evidence(*parts[0])
-                    rows[evidence.is_same].append((evidence.features, not kind))
-    lines = [f"absent: {np.mean(absent):.3f} of {len(absent)}"]
-    for is_same, own in rows.items():
+                    name = "_SAME" if evidence.is_same else "_OTHER"
+                    rows[name].append((evidence.features, not kind))
+        for text in [*page["texts"], *page["absences"]]:
+            rows["_ABSENT"] += absent_words(text)
+    lines = []
+    for name, own in rows.items():
         values = np.array([features for features, _ in own])
         right = np.array([each for _, each in own])
+        counts = f"{len(own)} words, {(~right).sum()} wrong"
         if len(set(right.tolist())) < 2:
-            lines.append(f"same {is_same}: {len(own)} words, {(~right).sum()} wrong")
+            lines.append(f"{name}: {counts}")
             continue
-        weights = _weights(values, right)
-        shown = ", ".join(f"{each:.3f}" for each in weights)
-        lines.append(f"same {is_same}: ({shown}) of {len(own)}, {(~right).sum()} wrong")
+        shown = ", ".join(f"{each:.3f}" for each in _weights(values, right))
+        lines.append(f"{name} = ({shown}): {counts}")
     steps = np.sum([text["steps"] for page in results for text in page["texts"]], 0)
     for where, counts in zip(("within lines", "to new lines"), steps, strict=True):
         shares = ", ".join(f"{each:.4f}" for each in counts / counts.sum())
         lines.append(f"steps {where}: {shares} of {counts.sum():,}")
     return "\n".join(lines)
+
+
+def absent_words(text: Mapping[str, Any]) -> list[tuple[Sequence[float], bool]]:
+    """What is known of words without a place, and whether the page has them.
+
+    A copy is wrong if the other one has a place; if neither has, one is right, nobody knows which.
+    """
+    copies = [n for n, kind in enumerate(text["kinds"]) if kind == "line twice"]
+    half = len(copies) // 2
+    twins = dict(zip(copies, copies[half:] + copies[:half], strict=True))
+    found = []
+    for place, absence in enumerate(text["absences"]):
+        has_twin = place in twins and text["absences"][twins[place]] is None
+        if absence is not None and (has_twin or place not in twins):
+            found.append((absence, not text["kinds"][place]))
+    return found
 
 
 def _weights(values: np.ndarray, right: np.ndarray) -> list[float]:

@@ -80,6 +80,25 @@ def test_of_two_copies_the_one_that_is_found_counts():
     assert checking._counted(text).tolist() == [False, True, True, False]
 
 
+def test_an_absent_copy_is_wrong_if_the_other_one_has_a_place():
+    text = {
+        "kinds": ["line twice", "line twice", "line twice", "line twice", "", "digit"],
+        "absences": [None, [0.1], [0.2], [0.3], [0.4], [0.5]],
+    }
+    assert checking.absent_words(text) == [
+        ([0.2], False),
+        ([0.4], True),
+        ([0.5], False),
+    ]
+
+
+def test_texts_of_a_page_differ_and_are_the_same_again(sheet):
+    texts = [checking.text_of(sheet, 7, version)[0].words for version in range(12)]
+    again = [checking.text_of(sheet, 7, version)[0].words for version in range(12)]
+    assert texts == again
+    assert len(set(map(tuple, texts))) > 6
+
+
 def result(probabilities: list[float], kinds: list[str]) -> dict:
     """What was found on a page with one text."""
     text = {

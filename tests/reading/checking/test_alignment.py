@@ -70,6 +70,20 @@ def test_what_one_of_both_lacks_has_no_partner():
     assert changes(twice)[1] == "paid in cash thank you"
 
 
+def test_a_line_that_stands_twice_is_not_put_in_place_of_one_that_was_left_out():
+    twice = "number 4711 from the big"
+    left_out = "5,00 7,00 pears 6,00 8,00"
+    text = PAGE.replace(left_out, twice)
+    assert changes(text) == ([], twice, left_out)
+
+
+def test_a_line_that_the_page_has_twice_is_found_twice_though_it_was_misread():
+    line = "Deluxe room with breakfast 40.00"
+    page = f"{PAGE} {line} {line.replace('room', 'roon')} {line.replace('with', 'xx')}"
+    text = f"{PAGE} {line} {line} {line}"
+    assert changes(text, page) == ([("room", "roon"), ("with", "xx")], "", "")
+
+
 def seconds(text: list[str], page: list[str]) -> float:
     began = time.process_time()
     align(text, page)

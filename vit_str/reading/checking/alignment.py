@@ -9,7 +9,7 @@ and no more than a few dozen of each.
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
@@ -28,6 +28,7 @@ _UNLIKE = 0.9  # cost of two words that have nothing in common
 _JOINED = 0.06  # cost of a word that is cut or joined
 ALIKE = 0.4  # similarity from which on words count as misread, not as others
 _ALONE = 4  # letters from which on a word is found alone anywhere
+_COPY = 4  # words from which on a run that stands once too often is a copy
 # Words of the text that go together with so many of the page
 _MOVES = ((1, 1), (1, 2), (1, 3), (2, 1), (3, 1))
 
@@ -77,14 +78,16 @@ class _Alignment:
         self.page_keys = list(map(key, page))
         self.text_used = [False] * len(text)
         self.page_used = [False] * len(page)
+        self.copies: set[int] = set()  # words of the text that are one too many
         self.found: list[Group] = []
 
     def groups(self) -> list[Group]:
-        runs = self._placed(self._candidates())
-        runs = self._without_exchanges(runs)
+        candidates = self._candidates()
+        runs = self._without_exchanges(self._placed(candidates))
         for run in runs:
             for place in range(run.length):
                 self._note(run.text + place, 1, run.page + place, 1)
+        self.copies = self._copied(candidates)
         self._fill(runs)
         self._find_alone()
         self._absorb()
@@ -164,6 +167,19 @@ class _Alignment:
                     heappush(waiting, (-len(part), text + part[0], page + part[0]))
         return sorted(placed)
 
+    def _copied(self, candidates: Sequence[_Run]) -> set[int]:
+        """Words of the text that stand for nothing, in runs that other words of it stand for."""
+        copied: set[int] = set()
+        for run in candidates:
+            own = [
+                run.text + n
+                for n in range(run.length)
+                if self.page_used[run.page + n] and not self.text_used[run.text + n]
+            ]
+            if 2 * len(own) >= run.length >= _COPY:
+                copied.update(own)
+        return copied
+
     def _without_exchanges(self, runs: list[_Run]) -> list[_Run]:
         """Runs without short ones that cross each other in one line, between two long ones.
 
@@ -225,7 +241,8 @@ class _Alignment:
             return
         one = [self.text[place] for place in text]
         other = [self.page[place] for place in page]
-        for texts, pages in paired(one, other):
+        copies = {place - text.start for place in text if place in self.copies}
+        for texts, pages in paired(one, other, copies):
             self._note(
                 text.start + texts.start,
                 len(texts),
@@ -328,13 +345,21 @@ class _Step:
     pages: int = 0
 
 
-def paired(text: Sequence[str], page: Sequence[str]) -> list[tuple[range, range]]:
-    """Words of two gaps that go together, in order."""
+def paired(
+    text: Sequence[str], page: Sequence[str], copies: Collection[int] = ()
+) -> list[tuple[range, range]]:
+    """Words of two gaps that go together, in order.
+
+    Args:
+        text: words of the text.
+        page: words of the page.
+        copies: numbers of words of the text that go with none that is unlike them.
+    """
     table = [[_Step(0.0)] * (len(page) + 1) for _ in range(len(text) + 1)]
     for i in range(len(text) + 1):
         for j in range(len(page) + 1):
             if i or j:
-                ways = _ways(table, text[:i], page[:j])
+                ways = _ways(table, text[:i], page[:j], i - 1 in copies)
                 table[i][j] = min(ways, key=lambda step: step.cost)
     found = []
     i, j = len(text), len(page)
@@ -348,7 +373,10 @@ def paired(text: Sequence[str], page: Sequence[str]) -> list[tuple[range, range]
 
 
 def _ways(
-    table: Sequence[Sequence[_Step]], text: Sequence[str], page: Sequence[str]
+    table: Sequence[Sequence[_Step]],
+    text: Sequence[str],
+    page: Sequence[str],
+    is_copy: bool,
 ) -> Iterator[_Step]:
     """How the beginnings of two gaps may end: with words that go together, or with one alone."""
     i, j = len(text), len(page)
@@ -359,7 +387,7 @@ def _ways(
     for texts, pages in _MOVES:
         if texts <= i and pages <= j:
             cost = _cost(tuple(text[i - texts :]), tuple(page[j - pages :]))
-            if cost is not None:
+            if cost is not None and not (is_copy and cost >= _UNLIKE):
                 before = table[i - texts][j - pages].cost
                 yield _Step(before + cost, texts, pages)
 

@@ -22,6 +22,7 @@ from vit_str.pages.page import Page
 from vit_str.pages.pictures import PageOptions, pictures_in
 from vit_str.pages.read.sure_words import MINIMUM_CONFIDENCE
 from vit_str.pages.reader import PageReader, load_page
+from vit_str.reading.checking.absence import Absence, absences
 from vit_str.reading.checking.alignment import Group
 from vit_str.reading.checking.checked import (
     Checked,
@@ -183,8 +184,9 @@ class PageChecker:
         texts = [word.text for word in given.words]
         groups = match_words(texts, page_words, given.begin_lines())
         evidence = self._evidence(groups, texts, page_words, picture)
+        absent = absences(groups, texts, page_words)
         words = [
-            _checked_word(word, evidence.get(place, ()))
+            _checked_word(word, evidence.get(place, ()), absent.get(place))
             for place, word in enumerate(given.words)
         ]
         missing = _missing(groups, page_words)
@@ -217,12 +219,14 @@ class PageChecker:
 
 
 def _checked_word(
-    word: TextWord, parts: Sequence[tuple[Place, Evidence]]
+    word: TextWord,
+    parts: Sequence[tuple[Place, Evidence]],
+    absence: Absence | None,
 ) -> CheckedWord:
-    if not parts and not any(map(str.isalnum, word.text)):
-        return CheckedWord(*word, "doubtful", 0.5)  # a mark that nobody reads
+    if absence is not None:
+        return CheckedWord(*word, "absent", absent_probability(absence))
     if not parts:
-        return CheckedWord(*word, "absent", absent_probability())
+        return CheckedWord(*word, "doubtful", 0.5)  # a mark that nobody reads
     evidence = [each for _, each in parts]
     places = [place for place, _ in parts]
     probability = together(evidence)

@@ -36,6 +36,11 @@ class PageWord:
     room: tuple[float, float]
     line: int
 
+    @property
+    def width(self) -> float:
+        """Its length along its line, in pixels."""
+        return side_lengths(np.array(self.word.polygon))[0]
+
     def box(self, start: float = 0.0, end: float = 1.0) -> Box:
         """The upright box around the ink of the word, or of a part of its length."""
         across = _between(_part_of(self.word, start, end), *self.word.ink)
