@@ -103,3 +103,14 @@ def test_a_page_without_pieces_has_no_blocks():
     none = np.zeros((0, 0))
     empty = Scores(np.zeros((0, 6)), np.zeros((0, 3)), np.zeros((6, 0, 0)), NAMES)
     assert arranged(empty, none) == []
+
+
+@pytest.mark.parametrize(("surer", "role"), [(1.0, "paragraph"), (3.0, "foot")])
+def test_text_is_a_foot_only_if_that_is_much_more_probable(surer, role):
+    names = (*NAMES, "foot")
+    roles = np.full((1, len(names)), -SURE)
+    roles[0, [names.index("paragraph"), names.index("foot")]] = 0, surer
+    relations = np.zeros((len(RELATIONS), 1, 1))
+    scores = Scores(roles, np.zeros((1, 1)), relations, names)
+    [block] = arranged(scores, np.array([[0.0, 0.0, 9.0, 1.0]]))
+    assert block.role == role
