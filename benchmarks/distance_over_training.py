@@ -39,8 +39,9 @@ from vit_str.files import write_atomically
 from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.models.auxiliary import TokenClassifier
+from vit_str.reports.images import figure_image
 from vit_str.reports.panels import legend, panels
-from vit_str.reports.style import COLORS, ready_to_draw, styled
+from vit_str.reports.style import COLORS, styled
 from vit_str.reports.tables import write_frame
 from vit_str.synthesis.glyph_cache import load_or_draw_glyphs
 from vit_str.synthesis.lexicon import Lexicon
@@ -92,9 +93,7 @@ def _report(folder: Path, log: pd.DataFrame) -> None:
     """Write tables and figure, and print the differences."""
     write_frame(folder / "log.csv", log)
     uniform = TokenGrid.of(_recognizer(0).encoder).uniform_distance()
-    sheet = course(log, uniform)
-    with ready_to_draw(sheet):
-        sheet.savefig(folder / "distance.png", dpi=150)
+    figure_image(course(log, uniform)).save(folder / "distance.png", optimize=True)
     found = outcomes(log, uniform)
     write_frame(folder / "outcomes.csv", found)
     table = compared(found)
