@@ -38,6 +38,7 @@ def test_summary_is_the_means_of_layers() -> None:
         ("distance", "px"),
         ("entropy", "nats"),
         ("sink_mass", "share"),
+        ("own_value_cosine", "1"),
     ):
         expected = rows[(rows["metric"] == metric) & (rows["unit"] == unit)][
             "mean"

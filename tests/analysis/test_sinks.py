@@ -1,6 +1,7 @@
 """Sinks stand out by as much as was put in, and go with their cause."""
 
 import json
+from collections import Counter
 
 import pandas as pd
 import pytest
@@ -9,6 +10,7 @@ from torch import nn
 
 from vit_str.analysis.libraries.load import encoder_of
 from vit_str.analysis.probe import map_of
+from vit_str.analysis.sinks.calls import LayerCalls
 from vit_str.analysis.sinks.causes import (
     KEY_BIAS,
     KEY_NORM,
@@ -150,6 +152,65 @@ def test_without_the_mlp_is_the_pass_with_another_output():
     assert (1, f"ratio without {MLP}") not in rows, "there is no layer before"
 
 
+def test_layers_before_are_not_run_again_for_an_mlp():
+    encoder = VisionTransformer(32, 4, 2, (16, 48), (4, 8)).eval()
+    runs = Counter()
+    for number, block in enumerate(encoder.blocks, 1):
+        block.register_forward_hook(lambda *_, number=number: runs.update([number]))
+    SinkAnatomy("model", encoder).update(torch.randn(2, 3, 16, 48))
+    assert runs[1] == 2, "once, and once for the second layer"
+    assert runs[2] == 2, "the one for the second layer ends with its attention"
+
+
+def sharp(encoder):
+    """The same encoder with attention that is far from uniform."""
+    torch.manual_seed(0)
+    for block in encoder.blocks:
+        nn.init.normal_(block.attention.to_queries.weight, std=0.5)
+    return encoder.eval()
+
+
+class Scaling(VisionTransformer):
+    """Layers are given twice what the one before puts out."""
+
+    def forward(self, images):
+        x = self.embed_positions(self.embed_patches(self.patches(images)))
+        for block in self.blocks:
+            x = block(2 * x)
+        return self.norm(x)
+
+
+def hooked(encoder):
+    """As `Scaling`, but layers double what they are given themselves."""
+    for block in encoder.blocks:
+        block.register_forward_pre_hook(lambda _, given: (2 * given[0],))
+    return encoder
+
+
+def table_by_whole_passes(encoder, images):
+    """What `SinkAnatomy` finds where it always runs the whole model."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LayerCalls, "follow", lambda *_: False)
+        anatomy = SinkAnatomy("model", encoder)
+        anatomy.update(images)
+    return anatomy.to_frame()
+
+
+def test_two_layers_give_what_the_whole_model_gives():
+    sizes = (32, 3, 2, (16, 48), (4, 8))
+    images = torch.randn(2, 3, 16, 48)
+    tables = []
+    for encoder in (sharp(Scaling(*sizes)), hooked(sharp(VisionTransformer(*sizes)))):
+        anatomy = SinkAnatomy("model", encoder)
+        anatomy.update(images)
+        tables.append(anatomy.to_frame())
+        expected = table_by_whole_passes(encoder, images)
+        pd.testing.assert_frame_equal(tables[-1], expected)
+    plain = SinkAnatomy("model", sharp(VisionTransformer(*sizes)))
+    plain.update(images)
+    assert not tables[0]["mean"].equals(plain.to_frame()["mean"])
+
+
 def test_masks_and_biases_count():
     queries, keys = torch.randn(2, 2, 3, 7, 4).unbind(0)
     bias = torch.zeros(1, 3, 7, 7)
@@ -187,9 +248,11 @@ def test_families_of_timm(family):
     )
     encoder = encoder_of(model.eval(), (32, 48))
     assert all(mlp_of(layer) for layer in encoder.layer_modules)
-    anatomy = SinkAnatomy(family, encoder)
-    anatomy.update(torch.randn(2, 3, 32, 48))
+    anatomy = SinkAnatomy("model", encoder)
+    images = torch.randn(2, 3, 32, 48)
+    anatomy.update(images)
     rows = anatomy.to_frame()
+    pd.testing.assert_frame_equal(rows, table_by_whole_passes(encoder, images))
     assert set(rows["token"]) == {"patch", "special"}
     metrics = set(rows["metric"])
     assert {f"ratio without {cause}" for cause in (KEY_BIAS, KEY_NORM, MLP)} < metrics

@@ -23,7 +23,7 @@ class AttentionMonitor(Callback):
         module: name of the attribute of the LightningModule that holds the Vision Transformer,
             with dots where it lies deeper, such as ``model`` or ``recognizer.encoder``.
         images: a tensor, or batches of it, as that module takes them; a few dozen are enough.
-        metrics: of `vit_str.analysis.statistics.METRICS`.
+        metrics: of `vit_str.analysis.distance.measure.METRICS_OF_DISTANCE`.
         every_n_epochs: measure after every so many epochs.
         grid: see `attention_summary`.
         batch_size: see `attention_summary`.

@@ -6,11 +6,12 @@ from typing import Any
 from torch import Tensor, nn
 
 from vit_str.analysis.distance.api import attention_distance
+from vit_str.analysis.distance.measure import OWN_VALUE_COSINE, UNITS_OF_DISTANCE
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.statistics import UNITS
 
-MONITORED = ("distance", "entropy", "sink_mass")
-"""How far heads look (px), over how many tokens (nats), and how much goes to one of them."""
+MONITORED = ("distance", "entropy", "sink_mass", OWN_VALUE_COSINE)
+"""How far heads look (px), over how many tokens (nats), how much goes to one of them, and how much
+of an output is the token's own value (cosine; not of models that do not show their values)."""
 
 Images = Tensor | Iterable[Any]
 """A tensor (image, channel, height, width) as the model takes it, or batches of it."""
@@ -31,7 +32,7 @@ def attention_summary(
     Args:
         model: what `attention_distance` takes as a torch module.
         images: as the model takes them.
-        metrics: of `vit_str.analysis.statistics.METRICS`.
+        metrics: of `vit_str.analysis.distance.measure.METRICS_OF_DISTANCE`.
         grid: of the tokens, if the model has no attribute ``grid`` and is of no known library.
         batch_size: images at once, if they are one tensor.
 
@@ -46,7 +47,7 @@ def attention_summary(
     )
     rows = measured.rows
     layers = rows[rows["head"].isna() & rows["metric"].isin(metrics)]
-    layers = layers[layers["unit"] == layers["metric"].map(UNITS)]
+    layers = layers[layers["unit"] == layers["metric"].map(UNITS_OF_DISTANCE)]
     return {
         f"attention_{row.metric}/layer_{row.layer:02d}": float(row.mean)
         for row in layers.itertuples()

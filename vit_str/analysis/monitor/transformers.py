@@ -28,7 +28,7 @@ class AttentionMonitorCallback(TrainerCallback):
     Args:
         trainer: whose model is measured.
         images: a tensor of pixel values, or batches of it; a few dozen are enough.
-        metrics: of `vit_str.analysis.statistics.METRICS`.
+        metrics: of `vit_str.analysis.distance.measure.METRICS_OF_DISTANCE`.
         grid: see `attention_summary`.
         batch_size: see `attention_summary`.
     """

@@ -16,7 +16,6 @@ from vit_str.reports.style import (
     INK,
     MUTED,
     UNTRAINED,
-    UNTRAINED_INK,
     LineStyle,
     is_untrained,
     styled,
@@ -89,10 +88,7 @@ def _draw(axes: Axes, rows: pd.DataFrame, name: str) -> None:
         metric = f"{RATIO} without {cause}"
         styled_line = {"linewidth": 1.4, "markersize": 3.5, **style}
         _line(axes, of_model, metric, f"{label} as of others", styled_line)
-    style = _AS_IT_IS
-    if is_untrained(name):
-        style = _AS_IT_IS | {"color": UNTRAINED_INK}
-    _line(axes, of_model, RATIO, "as it is", style)
+    _line(axes, of_model, RATIO, "as it is", _AS_IT_IS)
     axes.set_xticks(layer_ticks(int(of_model["layer"].max()), 6))
     axes.grid(visible=False, axis="x")
 

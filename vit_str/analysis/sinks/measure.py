@@ -16,6 +16,7 @@ from vit_str.analysis.geometry import windows_of
 from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.probe import Keys, Queries, in_evaluation
 from vit_str.analysis.results import means_table
+from vit_str.analysis.sinks.calls import LayerCalls
 from vit_str.analysis.sinks.causes import (
     CAUSES,
     KEY_BIAS,
@@ -94,11 +95,12 @@ class SinkAnatomy:
                         after = torch.stack(known)
                         self._add(layer, kind, f" without {cause}", after, at)
 
+        calls = LayerCalls(self.encoder.layer_modules)
         with in_evaluation(self.encoder):
-            with probe_layers(self.encoder, measure):
+            with probe_layers(self.encoder, measure), calls.recorded():
                 self.encoder(images)
             if not windows_of(self.encoder):
-                self._without_mlps(images, places)
+                self._without_mlps(images, calls, places)
         self.images += len(images)
 
     def to_frame(self) -> pd.DataFrame:
@@ -167,31 +169,36 @@ class SinkAnatomy:
             self._values[layer, kind, name].append(of_images)
 
     def _without_mlps(
-        self, images: Tensor, places: dict[tuple[int, str], Tensor]
+        self, images: Tensor, calls: LayerCalls, places: dict[tuple[int, str], Tensor]
     ) -> None:
-        """Run up to each layer with the MLP before it changed at the token of the layer."""
+        """Run each layer, and the one before it with its MLP changed at the token of the layer."""
         for (layer, kind), at in places.items():
             mlp = mlp_of(self.encoder.layer_modules[layer - 2]) if layer > 1 else None
             if mlp is not None:
                 with _changed(mlp, at.to(images.device), self.special):
-                    found = self._received_by(layer, images)
+                    found = self._received_by(layer, images, calls)
                 self._add(layer, kind, f" without {MLP}", found, at)
 
-    def _received_by(self, layer: int, images: Tensor) -> Float64[Tensor, "case key"]:
-        """Attention that tokens get in a layer; the layers after it are not run."""
-        seen = 0
+    def _received_by(
+        self, layer: int, images: Tensor, calls: LayerCalls
+    ) -> Float64[Tensor, "case key"]:
+        """Attention that tokens get in a layer; as few other layers are run as can be."""
+        to_pass = 2 if calls.follow(layer - 1) else layer
         found: list[Tensor] = []
 
         def measure(_: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
-            nonlocal seen
-            seen += 1
-            if seen == layer:
+            nonlocal to_pass
+            to_pass -= 1
+            if not to_pass:
                 scores = _scores(queries, keys, mask, self.special)
                 found.append(torch.stack([each.received() for each in scores]))
                 raise _Enough
 
         with suppress(_Enough), probe_layers(self.encoder, measure):
-            self.encoder(images)
+            if calls.follow(layer - 1):
+                calls.repeat(layer - 1)
+            else:
+                self.encoder(images)
         return found[0]
 
 
