@@ -26,10 +26,9 @@ from vit_str.datasets.page_records import read_pages
 from vit_str.models.arranger import RELATIONS, PageArranger
 from vit_str.pages.arrange.decoding import RELATIONS as DECODED
 from vit_str.pages.arrange.decoding import Arranged, Scores, arranged
+from vit_str.pages.arrange.scores import RUNNING
 from vit_str.torch_runtime.network_files import ARRANGER
 from vit_str.training.pages.examples import Example, batch_of, example_of
-
-_RUNNING = ("head", "foot", "margin")
 
 
 def main() -> None:
@@ -109,7 +108,7 @@ def structure(blocks: Sequence[Arranged], example: Example) -> Structure:
     tables: dict[int, list[Arranged]] = defaultdict(list)
     for block in blocks:
         text = " ".join(texts[piece] for piece in block.pieces)
-        if block.role in _RUNNING:
+        if block.role in RUNNING:
             continue
         found.body += scores.words_of(text)
         if block.role == "heading":

@@ -242,11 +242,12 @@ def main() -> None:
         print(table(exchanged_cells(folder, sources)))
         return
     end = time.monotonic() + 60 * (options.minutes or np.inf)
+    others_wanted = others_of(options.systems)
     results = checked_pages(folder, sources, end, FIT_TEXTS if options.fit else 0)
     if options.fit:
         print(fitted(results))
         return
-    for name, words in others_of(options.systems).items():
+    for name, words in others_wanted.items():
         read_by(name, words, folder, results, end)
     print(f"{len(results)} of {len(sources)} pages")
     print(table(summary(results, readings_of(folder))))
@@ -1005,6 +1006,13 @@ def others_of(names: Sequence[str] | None) -> dict[str, Callable[[Path], list[st
         systems["Tesseract"] = tesseract
     if find_spec("rapidocr"):
         systems["RapidOCR"] = rapidocr
+    unknown = {*(names or ())} - systems.keys()
+    if unknown:
+        known = ", ".join(systems) or "none"
+        wanted = ", ".join(sorted(unknown))
+        raise SystemExit(
+            f"checking.py: --systems {wanted}: not installed; those that are: {known}"
+        )
     return {name: systems[name] for name in systems if name in (names or ())}
 
 

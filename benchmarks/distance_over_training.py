@@ -115,7 +115,12 @@ def _options() -> argparse.Namespace:
         metavar="DIR",
         help="folders of fonts instead of the system's",
     )
-    return parser.parse_args()
+    options = parser.parse_args()
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        parser.error(f"--out {options.out}: {error.strerror}")
+    return options
 
 
 def _renderer(fonts: list[Path] | None) -> Renderer:
@@ -189,8 +194,15 @@ class Training:
             torch.save(kept, file)
 
     def load(self, path: Path) -> None:
-        """Go on from what was saved."""
-        kept = torch.load(path, weights_only=True)
+        """Go on from what was saved.
+
+        Raises:
+            SystemExit: the file is damaged.
+        """
+        try:
+            kept = torch.load(path, weights_only=True)
+        except Exception:  # of many types, whatever is damaged
+            raise SystemExit(f"{path}: damaged; delete it to train anew") from None
         self.parts.load_state_dict(kept["weights"])
         self.optimizer.load_state_dict(kept["optimizer"])
         self.rows = kept["rows"]

@@ -74,7 +74,8 @@ NUMBERS = {
     "likelihood": ("vit_str.pages.arrange.likelihood", "ROLES_OF PAIRS_OF_PIECE"),
     "decoding": (
         "vit_str.pages.arrange.decoding",
-        "LEAST_OF_CELL FEWEST_CELLS ROUNDS DOUBTFUL MOST_TRIED LEAST_GAIN LOSS NEAR",
+        "LEAST_OF_CELL FEWEST_CELLS ROUNDS DOUBTFUL MOST_TRIED LEAST_GAIN COST_OF_RUNNING "
+        "NEAR",
     ),
     "blocks": ("vit_str.pages.arrange.blocks", "TABLE SAME_LINE BEFORE"),
     "items": ("vit_str.pages.arrange.tables", "MARK"),

@@ -45,16 +45,16 @@ def _shows_pictures(figure: Figure) -> bool:
     return any(np.ndim(np.asarray(image.get_array())) == 3 for image in images)
 
 
-def data_uri(image: Image.Image, pixels: bytes | None = None) -> str:
+def data_uri(image: Image.Image, png_file: bytes | None = None) -> str:
     """A ``data:`` address with the whole image: as PNG if it has few colors, else as WebP.
 
     Args:
         image: what it shows.
-        pixels: the image as a PNG file, if there is one: to make it takes a while.
+        png_file: the same image, if it is at hand: to encode it takes a while.
     """
     if image.getcolors(_COLORS) is not None or max(image.size) > _WEBP_SIDE:
         form = "png"
-        content = pixels or png(image)
+        content = png_file or png(image)
     else:
         form = "webp"
         content = _encoded(image, "WEBP", quality=_QUALITY, method=4)

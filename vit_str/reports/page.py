@@ -68,9 +68,9 @@ class Page:
         # Finding a place for everything takes longer than drawing: once is enough
         figure.set_layout_engine("none")
         drawing = Markup(svg(figure))  # noqa: S704 - of matplotlib, which escapes what it is given
-        pixels = png(image)
+        png_file = png(image)
         self._files |= {
-            f"{name}.png": pixels,
+            f"{name}.png": png_file,
             f"{name}.svg": drawing.encode(),
             f"{name}.pdf": pdf(figure),
         }
@@ -78,7 +78,7 @@ class Page:
         self._add(
             "figure",
             caption,
-            uri=None if vector else data_uri(image, pixels),
+            uri=None if vector else data_uri(image, png_file),
             svg=drawing if vector else None,
             width=width,
             height=height,

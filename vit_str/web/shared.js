@@ -168,7 +168,7 @@ export const decoding = {
   "DOUBTFUL": 8.0,
   "MOST_TRIED": 12,
   "LEAST_GAIN": 5.0,
-  "LOSS": 2.0,
+  "COST_OF_RUNNING": 2.0,
   "NEAR": 5.0
 };
 

@@ -183,7 +183,8 @@ class SinkAnatomy:
         self, layer: int, images: Tensor, calls: LayerCalls
     ) -> Float64[Tensor, "case key"]:
         """Attention that tokens get in a layer; as few other layers are run as can be."""
-        to_pass = 2 if calls.follow(layer - 1) else layer
+        can_repeat = calls.follow(layer - 1)
+        to_pass = 2 if can_repeat else layer
         found: list[Tensor] = []
 
         def measure(_: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
@@ -195,7 +196,7 @@ class SinkAnatomy:
                 raise _Enough
 
         with suppress(_Enough), probe_layers(self.encoder, measure):
-            if calls.follow(layer - 1):
+            if can_repeat:
                 calls.repeat(layer - 1)
             else:
                 self.encoder(images)

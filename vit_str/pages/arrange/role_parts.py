@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise, product
 
 from vit_str.pages.arrange.blocks import TABLE
+from vit_str.pages.arrange.likelihood import ROLES_OF
 from vit_str.pages.arrange.parts import (
     Heading,
     Item,
@@ -14,11 +15,9 @@ from vit_str.pages.arrange.parts import (
     Running,
     would_fit,
 )
-from vit_str.pages.arrange.scores import NOTHING, RUNNING
 from vit_str.pages.arrange.tables import Row, Span, Table, is_mark
 from vit_str.pages.page import BlockRole, Cell, Page, Word
 
-_RUNNING = (*RUNNING, NOTHING)
 _KEEPS_LINES = ("code",)
 _BULLET = "•"
 _ENDED = (
@@ -43,7 +42,7 @@ def _part(block: Sequence[Sequence[Word]], role: BlockRole) -> Part:
     rows = tuple(map(Row.of, block))
     if role.name == "heading":
         return Heading(role.level, rows)
-    if role.name in _RUNNING:
+    if role.name in ROLES_OF["running"]:
         return Running(rows)
     if role.name == "item":
         return _item(rows, role.level - 1)

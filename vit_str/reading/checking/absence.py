@@ -15,9 +15,8 @@ from vit_str.reading.checking.places import PageWord
 from vit_str.reading.checking.spelling import key, similarity
 
 _AROUND = 10  # words of the text before and behind, that tell how well it is read
-_NEAR = (
-    12  # words of a page before and behind, among which one may be the word, misread
-)
+# Words of a page before and behind, among which one may be the word, misread
+_NEAR = 12
 _ENOUGH = 0.8  # of the width that words should have
 
 

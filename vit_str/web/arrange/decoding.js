@@ -7,7 +7,7 @@ import { clusters, inOrder } from "./groups.js";
 import { doubtOf } from "./likelihood.js";
 import { tablesOf, withPlaces } from "./tables.js";
 
-const { LEAST_OF_CELL, FEWEST_CELLS, DOUBTFUL, MOST_TRIED, LEAST_GAIN, LOSS } = decoding;
+const { LEAST_OF_CELL, FEWEST_CELLS, DOUBTFUL, MOST_TRIED, LEAST_GAIN, COST_OF_RUNNING } = decoding;
 const { CELLS, RUNNING, NOTHING } = names;
 const { PAIRS_OF_PIECE } = likelihood;
 const WITHIN = 0.5; // share of a block that lies within a table
@@ -40,13 +40,13 @@ function blocksOf(scores) {
   const pieces = [...scores.roles.keys()].map((piece) => [piece]);
   const blocks = clusters(scores.relations.block, pieces).map((block) => {
     const order = inOrder(scores.relations.before, block.map((piece) => [piece]));
-    return { role: roleOf(block, scores, scores.names, lessLoss), pieces: order.map((place) => block[place]) };
+    return { role: roleOf(block, scores, scores.names, lessCost), pieces: order.map((place) => block[place]) };
   });
   return blocks.filter(({ role }) => role !== NOTHING);
 }
 
 /** The logarithm of a probability, less for what Markdown leaves out: text taken for it is lost. */
-const lessLoss = (logarithm, role) => logarithm - (RUNNING.includes(role) ? LOSS : 0);
+const lessCost = (logarithm, role) => logarithm - (RUNNING.includes(role) ? COST_OF_RUNNING : 0);
 
 /** The most probable one of some roles of a block, by `worth` of the logarithm of a probability. */
 function roleOf(pieces, scores, roles, worth) {
