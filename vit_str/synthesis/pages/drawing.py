@@ -11,6 +11,7 @@ from vit_str.synthesis.pages.design import Design
 from vit_str.synthesis.pages.families import FAMILIES, HELD_OUT
 from vit_str.synthesis.pages.families.slips import SLIPS
 from vit_str.synthesis.pages.style import Style
+from vit_str.synthesis.pages.templates import Filler, size_of
 from vit_str.synthesis.pages.texts import Texts
 from vit_str.synthesis.pages.truth import Truth, truth_of
 
@@ -87,6 +88,25 @@ def design_page(
     design = Design(random, style, Texts(random, language))
     html = design.html(*family.make(design))
     return PageDesign(html, style.width, style.height, name, design.texts.language)
+
+
+def fill_template(
+    seed: int, number: int, name: str, template: str, language: str | None = None
+) -> PageDesign:
+    """A page of a template as HTML: the same numbers make the same page.
+
+    Args:
+        seed: of all pages.
+        number: of this page, from 0.
+        name: of the template.
+        template: as HTML, see `vit_str.synthesis.pages.templates`.
+        language: of the texts; None for any.
+    """
+    random = Choices(f"{seed} {number} {name}")
+    style = Style(random, size_of(template, random))
+    texts = Texts(random, language)
+    html = Filler(random, style, texts).html(template)
+    return PageDesign(html, style.width, style.height, name, texts.language)
 
 
 def draw_page(
