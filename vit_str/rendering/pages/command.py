@@ -80,7 +80,7 @@ def _own_pages(options: argparse.Namespace) -> tuple[tuple[str, str], ...]:
         return ()
     if options.held_out:
         raise ValueError("--held-out is of random designs; leave it out with --html")
-    from vit_str.synthesis.pages.templates import ENDING
+    from vit_str.synthesis.pages.filling import ENDING
 
     files = sorted([*options.html.glob("*.html"), *options.html.glob(f"*{ENDING}")])
     if not files:
@@ -92,8 +92,11 @@ def _own_pages(options: argparse.Namespace) -> tuple[tuple[str, str], ...]:
 
 
 def _families(options: argparse.Namespace) -> tuple[str, ...]:
-    from vit_str.synthesis.pages.drawing import families_to_find, trained_families
-    from vit_str.synthesis.pages.families import HELD_OUT
+    from vit_str.synthesis.pages.drawing import (
+        families_to_find,
+        held_out_families,
+        trained_families,
+    )
     from vit_str.synthesis.pages.texts import labels
 
     if options.language not in (None, *labels()):
@@ -102,7 +105,7 @@ def _families(options: argparse.Namespace) -> tuple[str, ...]:
             f"found {options.language!r}"
         )
     if options.held_out:
-        return HELD_OUT
+        return tuple(held_out_families())
     return tuple(families_to_find() if options.find else trained_families())
 
 

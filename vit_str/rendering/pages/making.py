@@ -23,7 +23,7 @@ from vit_str.synthesis.pages.drawing import (
     draw_page,
     fill_template,
 )
-from vit_str.synthesis.pages.templates import ENDING
+from vit_str.synthesis.pages.filling import ENDING
 from vit_str.synthesis.pages.truth import ROLES, Truth
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from vit_str.synthesis.pages.design import Design
 from vit_str.synthesis.pages.families import FAMILIES, HELD_OUT
 from vit_str.synthesis.pages.families.slips import SLIPS
 from vit_str.synthesis.pages.style import Style
-from vit_str.synthesis.pages.templates import Filler, size_of
+from vit_str.synthesis.pages.filling import Filler, is_held_out, size_of, templates
 from vit_str.synthesis.pages.texts import Texts
 from vit_str.synthesis.pages.truth import Truth, truth_of
 
@@ -22,7 +22,7 @@ _MIXTURES = (
     "nested",
     "columns of sections",
 )
-_TIMES = 40  # as often as any other family, so that they are half of the pages
+_TIMES = 40  # as often as any other family: a quarter of the pages; half are of templates
 _SLIPS = 0.1  # slips of a till to find lines on, for each other page
 
 
@@ -55,9 +55,15 @@ class DrawnPage:
 
 
 def trained_families() -> list[str]:
-    """Families to train on, the mixtures of parts several times."""
+    """Families and templates to train on, the mixtures of parts several times."""
     names = [name for name in FAMILIES if name not in HELD_OUT]
-    return names + [*_MIXTURES] * (_TIMES - 1)
+    trained = [name for name in templates() if not is_held_out(name)]
+    return names + [*_MIXTURES] * (_TIMES - 1) + trained
+
+
+def held_out_families() -> list[str]:
+    """Families and templates that nothing is trained on."""
+    return [*HELD_OUT, *filter(is_held_out, templates())]
 
 
 def families_to_find() -> list[str]:
@@ -82,6 +88,8 @@ def design_page(
     """
     random = Choices(f"{seed} {number}")
     name = random.choice(families or trained_families())
+    if name in templates():
+        return fill_template(seed, number, name, templates()[name], language)
     family = FAMILIES[name]
     size = random.choice(family.sizes) if family.sizes else None
     style = Style(random, size, family.text)
@@ -99,7 +107,7 @@ def fill_template(
         seed: of all pages.
         number: of this page, from 0.
         name: of the template.
-        template: as HTML, see `vit_str.synthesis.pages.templates`.
+        template: as HTML, see `vit_str.synthesis.pages.filling`.
         language: of the texts; None for any.
     """
     random = Choices(f"{seed} {number} {name}")

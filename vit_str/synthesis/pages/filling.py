@@ -1,10 +1,12 @@
 """Pages of templates: HTML files with choices and repeats, whose texts are filled in anew each time."""
 
+import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
+from importlib.resources import files
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -23,6 +25,7 @@ _SIZES = {
 }
 _ACROSS = " across"
 _CHOICE = re.compile(r"\[\[(.+?)\]\]", re.DOTALL)
+_MARKED_UP = re.compile(r"\[\[((?:(?!\]\]|\[\[).)*?<(?:(?!\]\]|\[\[).)*)\]\]", re.DOTALL)
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)")
 _FIELD = re.compile(r"\{([A-Za-z][A-Za-z ]*)(?::([^{}]*))?\}")
 _FACES = ("serif", "sans", "mono")
@@ -35,7 +38,25 @@ _BASE = (
     " background: {paper} }}"
 )
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
+_HELD_OUT = 0.05  # share of the templates that nothing is trained on
 _TICKED = 0.3  # share of boxes to tick
+
+
+@cache
+def templates() -> Mapping[str, str]:
+    """The templates of this package, by name."""
+    folder = files("vit_str.synthesis.pages").joinpath("templates")
+    found = [file for file in folder.iterdir() if file.name.endswith(ENDING)]
+    return {
+        file.name.removesuffix(ENDING): file.read_text("utf-8")
+        for file in sorted(found, key=lambda file: file.name)
+    }
+
+
+def is_held_out(name: str) -> bool:
+    """Whether nothing is trained on pages of this template, on every machine."""
+    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") / 2**64 < _HELD_OUT
 
 
 @cache
@@ -46,9 +67,15 @@ def parsed(template: str) -> Element:
         ValueError: it is no well-formed XML.
     """
     try:
-        return ElementTree.fromstring(template)
+        return ElementTree.fromstring(_MARKED_UP.sub(_as_elements, template))
     except ElementTree.ParseError as error:
         raise ValueError(f"a template must be well-formed XML: {error}") from error
+
+
+def _as_elements(choice: re.Match[str]) -> str:
+    """A choice between texts with tags as one between elements."""
+    options = "".join(f"<span>{option}</span>" for option in choice[1].split("|"))
+    return f'<span choose="">{options}</span>'
 
 
 def size_of(template: str, random: Choices) -> tuple[int, int]:
