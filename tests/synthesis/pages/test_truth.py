@@ -180,7 +180,8 @@ def test_marks_of_style_sheets_are_words(browser):
         browser,
         """<style>.dash li { list-style: none } .dash li::before { content: "–"; margin-right: 6px }
         .bare { list-style: none }</style>
-        <ol start="4"><li>four</li><li>five</li></ol><ol style="list-style: upper-roman"><li>one</li></ol>
+        <ol start="4"><li>four</li><li>five</li></ol>
+        <ol style="list-style: upper-roman"><li>one</li></ol>
         <ul class="dash"><li>dash</li></ul><ul class="bare"><li>bare</li></ul>""",
     )
     assert texts(found) == [

@@ -10,8 +10,8 @@ from vit_str.synthesis.pages.choices import Choices
 from vit_str.synthesis.pages.design import Design
 from vit_str.synthesis.pages.families import FAMILIES, HELD_OUT
 from vit_str.synthesis.pages.families.slips import SLIPS
-from vit_str.synthesis.pages.style import Style
 from vit_str.synthesis.pages.filling import Filler, is_held_out, size_of, templates
+from vit_str.synthesis.pages.style import Style
 from vit_str.synthesis.pages.texts import Texts
 from vit_str.synthesis.pages.truth import Truth, truth_of
 
@@ -22,7 +22,9 @@ _MIXTURES = (
     "nested",
     "columns of sections",
 )
-_TIMES = 40  # as often as any other family: a quarter of the pages; half are of templates
+_TIMES = (
+    40  # as often as any other family: a quarter of the pages; half are of templates
+)
 _SLIPS = 0.1  # slips of a till to find lines on, for each other page
 
 

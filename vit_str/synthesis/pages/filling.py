@@ -1,4 +1,4 @@
-"""Pages of templates: HTML files with choices and repeats, whose texts are filled in anew each time."""
+"""Pages of templates: HTML files with choices and repeats, whose texts are filled in."""
 
 import hashlib
 import re
@@ -25,7 +25,9 @@ _SIZES = {
 }
 _ACROSS = " across"
 _CHOICE = re.compile(r"\[\[(.+?)\]\]", re.DOTALL)
-_MARKED_UP = re.compile(r"\[\[((?:(?!\]\]|\[\[).)*?<(?:(?!\]\]|\[\[).)*)\]\]", re.DOTALL)
+_MARKED_UP = re.compile(
+    r"\[\[((?:(?!\]\]|\[\[).)*?<(?:(?!\]\]|\[\[).)*)\]\]", re.DOTALL
+)
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)")
 _FIELD = re.compile(r"\{([A-Za-z][A-Za-z ]*)(?::([^{}]*))?\}")
 _FACES = ("serif", "sans", "mono")
@@ -67,7 +69,8 @@ def parsed(template: str) -> Element:
         ValueError: it is no well-formed XML.
     """
     try:
-        return ElementTree.fromstring(_MARKED_UP.sub(_as_elements, template))
+        # The files are the user's own, as what a browser then runs of them
+        return ElementTree.fromstring(_MARKED_UP.sub(_as_elements, template))  # noqa: S314
     except ElementTree.ParseError as error:
         raise ValueError(f"a template must be well-formed XML: {error}") from error
 
@@ -142,10 +145,12 @@ class Filler:
         element.text = self._written(element.text, place, is_style=is_style)
         for name, value in element.attrib.items():
             element.set(name, self._chosen(value))
-        children: list[Element] = []
-        for child in self._kept(element):
-            children += self._copies(child, place)
-        element[:] = children
+        children = self._kept(element)
+        element[:] = []
+        for child in children:
+            tail, child.tail = child.tail, None
+            element.extend(list(self._copies(child, place)))
+            _add_text(element, self._written(tail, place))
 
     def _kept(self, element: Element) -> Sequence[Element]:
         children = list(element)
@@ -157,21 +162,22 @@ class Filler:
 
     def _copies(self, element: Element, place: int) -> Iterator[Element]:
         """The copies of an element, each filled in."""
-        tail, element.tail = element.tail, None
         for name in ("maybe", "repeat"):
             if name in element.attrib:
                 element.set(name, self._chosen(element.attrib[name]))
-        if self.random.chance(float(element.attrib.pop("maybe", "1"))):
-            repeat = element.attrib.pop("repeat", None)
-            count = 1 if repeat is None else self._count(repeat)
-            for number in range(1, count + 1):
-                copied = deepcopy(element)
-                self._fill(copied, place if repeat is None else number)
-                copied.tail = " "
-                yield copied
-            written = self._written(tail, place)
-            if count and tail:
-                copied.tail = written
+        if not self.random.chance(float(element.attrib.pop("maybe", "1"))):
+            return
+        repeat = element.attrib.pop("repeat", None)
+        if repeat is None:
+            self._fill(element, place)
+            yield element
+            return
+        count = self._count(repeat)
+        for number in range(1, count + 1):
+            copied = deepcopy(element)
+            self._fill(copied, number)
+            copied.tail = " " if number < count else None
+            yield copied
 
     def _count(self, repeat: str) -> int:
         name, _, limits = repeat.rpartition("=")
@@ -220,7 +226,9 @@ class Filler:
             return numbered
         texts = self.texts
         if kind == "label":
-            return texts.label(limits) if limits in texts.known_labels else texts.phrase()
+            return (
+                texts.label(limits) if limits in texts.known_labels else texts.phrase()
+            )
         if kind == "words":
             return _running(texts, self.random.randint(*_limits(limits, 20, 60)))
         if kind in ("title", "phrase"):
@@ -245,6 +253,16 @@ class Filler:
             self._numbers[name] += 1
             return str(self._numbers[name])
         return None
+
+
+def _add_text(element: Element, text: str | None) -> None:
+    """Add text at the end of an element."""
+    if not text:
+        return
+    if len(element):
+        element[-1].tail = (element[-1].tail or "") + text
+    else:
+        element.text = (element.text or "") + text
 
 
 def _limits(text: str, low: int, high: int) -> tuple[int, int]:
