@@ -36,6 +36,7 @@ def stream(
 ) -> RenderedStream:
     given = {
         "renderer": renderer,
+        "device": renderer.device,
         "batch_size": SIZE,
         "seed": 3,
         "first": first,

@@ -1,7 +1,6 @@
 """Own words: an endless stream that depends on seed and number only, and skips what it must."""
 
 import csv
-import signal
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -24,8 +23,9 @@ from vit_str.images.preprocessing import TALL, Preprocessing
 from vit_str.torch_runtime.weights_file import load_weights
 from vit_str.training import OwnWords
 from vit_str.training.crops import CropBatch, Crops, CropSampler, HeldOut
-from vit_str.training.loader import SkippedWords, crop_batches
+from vit_str.training.loader import SkippedWords
 from vit_str.training.module import RecognizerTraining
+from vit_str.training.workers import loaded_batches
 
 # Lightning's and albumentations' own
 pytestmark = pytest.mark.filterwarnings("default")
@@ -110,29 +110,13 @@ def test_words_are_the_same_with_any_number_of_workers(crops):
     before = torch.get_rng_state()
     sampler = CropSampler(start=7, stride=12, batch_size=6, rendered_share=0.3)
     stream = stream_of(crops, "strong")
-    alone = list(islice(crop_batches(stream, sampler, workers=0, pinned=False), 5))
-    helped = list(islice(crop_batches(stream, sampler, workers=2, pinned=False), 5))
+    alone = list(islice(loaded_batches(stream, sampler, workers=0, pinned=False), 5))
+    helped = list(islice(loaded_batches(stream, sampler, workers=2, pinned=False), 5))
     assert all(map(equal, alone, helped))
     assert any(batch.skipped for batch in alone) == any(
         batch.skipped for batch in helped
     )
     assert torch.equal(torch.get_rng_state(), before)
-
-
-class SignalNames:
-    """What a worker does when it is asked to stop."""
-
-    def __getitem__(self, numbers: tuple[int, int]) -> CropBatch:
-        handlers = [
-            signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
-        ]
-        return CropBatch(torch.empty(0), [str(handler) for handler in handlers], [])
-
-
-def test_ctrl_c_is_left_to_the_trainer():
-    names: Any = SignalNames()
-    batch = next(crop_batches(names, CropSampler(0, 1, 1), workers=1, pinned=False))
-    assert batch.labels == [str(signal.SIG_IGN)] * 2
 
 
 def own(sampler: CropSampler, batches: int) -> list[int]:

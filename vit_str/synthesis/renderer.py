@@ -47,9 +47,15 @@ class RenderedBatch:
     def __len__(self) -> int:
         return len(self.images)
 
-    def to(self, device: torch.device | str) -> "RenderedBatch":
+    def to(
+        self, device: torch.device | str, non_blocking: bool = False
+    ) -> "RenderedBatch":
         """The same batch on another device."""
-        return self._each(lambda values: values.to(device))
+        return self._each(lambda values: values.to(device, non_blocking=non_blocking))
+
+    def pin_memory(self) -> "RenderedBatch":
+        """The same batch in memory from which it is copied to a GPU without waiting."""
+        return self._each(Tensor.pin_memory)
 
     def split(self, size: int) -> "list[RenderedBatch]":
         """Batches of ``size`` words that share the memory of this one; the last may be smaller."""

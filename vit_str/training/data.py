@@ -30,6 +30,7 @@ from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 from vit_str.torch_runtime.ranges import Images, Labels, batches_of
 from vit_str.training.ahead import AHEAD, made_ahead
+from vit_str.training.workers import check_workers, loaded_batches
 
 VALIDATION_SEED_OFFSET = 1 << 20
 """From the seed of what is trained on to that of rendered words to validate on."""
@@ -100,9 +101,13 @@ def _as_one(batches: list[LabeledPixels]) -> LabeledPixels:
 
 @dataclass(frozen=True, slots=True)
 class RenderedStream:
-    """One device's share of an endless stream; every iteration starts at the same batch."""
+    """One device's share of an endless stream; every iteration starts at the same batch.
 
-    renderer: Renderer | TextLineRenderer  # what draws
+    ``stream[number]`` is the batch of a number, counted from the first, where the renderer draws.
+    """
+
+    renderer: Renderer | TextLineRenderer  # what draws: on the CPU if workers do
+    device: torch.device  # that trains
     batch_size: int  # words in a batch
     seed: int  # of the stream
     first: int  # number of the first batch
@@ -110,20 +115,31 @@ class RenderedStream:
     images: int  # seen before the first batch, by this and all other devices
     easy_images: int  # images over which words go from easy to hard
     together: int = 1  # batches drawn at once
+    workers: int = 0  # processes that draw, each a batch at a time
 
     def __iter__(self) -> Iterator[RenderedBatch]:
         # While a group is drawn, the one before it must last.
         ahead = max(AHEAD, self.together)
-        return made_ahead(self._batches(), self.renderer.device, ahead)
+        return made_ahead(self._batches(), self.device, ahead)
 
     def _batches(self) -> Iterator[RenderedBatch]:
         renderer = self.renderer
+        if self.workers:
+            return self._moved()
         if self.together > 1 and isinstance(renderer, Renderer):
-            yield from self._groups(renderer)  # without end
-        for number in count():
-            index = self.first + number * self.stride
-            difficulty = self.difficulty(self._seen(number))
-            yield renderer.batch(self.batch_size, self.seed, index, difficulty)
+            return self._groups(renderer)
+        return map(self.__getitem__, count())
+
+    def __getitem__(self, number: int) -> RenderedBatch:
+        index = self.first + number * self.stride
+        difficulty = self.difficulty(self._seen(number))
+        return self.renderer.batch(self.batch_size, self.seed, index, difficulty)
+
+    def _moved(self) -> Iterator[RenderedBatch]:
+        """Drawn by processes on the CPU, copied to the device."""
+        pinned = self.device.type == "cuda"
+        drawn = loaded_batches(self, count(), self.workers, pinned)
+        return (batch.to(self.device, non_blocking=True) for batch in drawn)
 
     def _groups(self, renderer: Renderer) -> Iterator[RenderedBatch]:
         """The same texts, drawn in groups that are the same wherever the stream begins.
@@ -175,6 +191,8 @@ class RenderedWords(LightningDataModule):
         kit: a file of ``vit-str kit`` to take fonts, lists of words and pictures from, in place of
             those of this machine.
         easy_images: number of images over which words go from easy to hard.
+        workers: processes that draw on the CPU for each device, so that a GPU only trains; with 0
+            the device that trains draws. Meant for lines, which a GPU draws slowly.
         real: folders of labelled crops to validate on, each with a ``labels.tsv``.
         real_limit: most crops of each folder to validate on, spread evenly; all if None.
         rendered_limit: number of rendered words to validate on.
@@ -202,11 +220,14 @@ class RenderedWords(LightningDataModule):
         pictures: list[Path] | None = None,
         kit: Path | None = None,
         easy_images: int = 200_000,
+        workers: int = 0,
         real: list[Path] | None = None,
         real_limit: int | None = 500,
         rendered_limit: int = 512,
     ) -> None:
         super().__init__()
+        check_workers(workers)
+        self.workers = workers
         self.batch_size = batch_size
         self.seed = seed
         self.charset = Charset(charset)
@@ -274,19 +295,22 @@ class RenderedWords(LightningDataModule):
         """The stream from where the run stands, this device's share of it."""
         assert self.trainer is not None
         device = self.trainer.strategy.root_device
-        renderer = self.training_renderer(device)
+        drawing_device = torch.device("cpu") if self.workers else device
+        renderer = self.training_renderer(drawing_device)
         rank = self.trainer.global_rank
         images, batches = self._position()
         self._start = (images, batches)
         return RenderedStream(
             renderer=renderer,
+            device=device,
             batch_size=self.batch_size,
             seed=self.seed,
             first=batches + rank,
             stride=self.trainer.world_size,
             images=images + rank * self.batch_size,
             easy_images=self.easy_images,
-            together=drawn_together(self.batch_size, device),
+            together=drawn_together(self.batch_size, drawing_device),
+            workers=self.workers,
         )
 
     def _position(self) -> tuple[int, int]:

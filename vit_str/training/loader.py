@@ -1,6 +1,5 @@
 """Batches of crops from worker processes, and rendered words with them on the device."""
 
-import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
@@ -8,48 +7,16 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from torch.utils.data import DataLoader
 
 from vit_str.characters.charset import Charset
 from vit_str.datasets import Skipped, SkipReport
-from vit_str.machine import cpu_count
 from vit_str.models.auxiliary import UNKNOWN
 from vit_str.synthesis.renderer import RenderedBatch, join
 from vit_str.training.ahead import made_ahead
 from vit_str.training.console import report
 from vit_str.training.crops import CropBatch, Crops, CropSampler, widened
 from vit_str.training.data import RenderedStream
-
-_MOST_WORKERS = 8  # processes, if no number is given
-_PREFETCHED_BATCHES = 4  # of each worker
-
-
-def default_workers(devices: int = 1) -> int:
-    """Half of the processors that this process may use, divided by devices, and at most 8."""
-    return min(_MOST_WORKERS, max(1, cpu_count() // 2 // devices))
-
-
-def crop_batches(
-    crops: Crops, sampler: CropSampler, workers: int, pinned: bool
-) -> Iterator[CropBatch]:
-    """Batches in order, made ahead of time by worker processes, or here without any."""
-    loader: DataLoader[CropBatch] = DataLoader(
-        crops,  # type: ignore[arg-type]  # by tuples of numbers
-        batch_size=None,
-        sampler=sampler,  # without end
-        num_workers=workers,
-        prefetch_factor=_PREFETCHED_BATCHES if workers else None,
-        pin_memory=pinned,
-        worker_init_fn=_ignore_signals,
-        generator=torch.Generator(),  # the global one is that of the training
-    )
-    return iter(loader)
-
-
-def _ignore_signals(worker: int) -> None:
-    """Ctrl-C reaches all processes of a terminal; the trainer finishes its step, and ends these."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+from vit_str.training.workers import loaded_batches
 
 
 class SkippedWords:
@@ -103,7 +70,7 @@ class OwnStream:
 
     def _batches(self) -> Iterator[RenderedBatch]:
         pinned = self.device.type == "cuda"
-        batches = crop_batches(self.crops, self.sampler, self.workers, pinned)
+        batches = loaded_batches(self.crops, self.sampler, self.workers, pinned)
         numbers = count(self.sampler.start, self.sampler.stride)
         for image, batch in zip(numbers, batches, strict=False):
             for skipped in batch.skipped:

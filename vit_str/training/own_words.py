@@ -19,7 +19,8 @@ from vit_str.torch_runtime.ranges import WORDS, Images, Labels
 from vit_str.training.console import report
 from vit_str.training.crops import Crops, CropSampler, HeldOut, digest
 from vit_str.training.data import Batches, RenderedLines, RenderedWords
-from vit_str.training.loader import OwnStream, SkippedWords, default_workers
+from vit_str.training.loader import OwnStream, SkippedWords
+from vit_str.training.workers import check_workers, default_workers
 
 _LOOKED_AT = 1000  # words
 _RENDERED_LIMIT = 512  # words to validate on
@@ -307,8 +308,7 @@ def _check(
         )
     if batch_size < 1:
         raise ValueError(f"batch_size must be 1 or more, found {batch_size}")
-    if workers is not None and workers < 0:
-        raise ValueError(f"workers must be 0 or more, found {workers}")
+    check_workers(workers or 0)
 
 
 def _check_usable(source: WordSource, rules: Rules, held_out: HeldOut) -> None:

@@ -46,8 +46,8 @@ def test_tags_and_roles_say_what_blocks_are(browser):
         ("head", "7"),
         ("heading", "One"),
         ("paragraph", "Text with bold, and more."),
-        ("item", "a"),
-        ("item", "b"),
+        ("item", "• a"),
+        ("item", "◦ b"),
         ("fact", "Name Ann"),
         ("figure", "axis"),
         ("caption", "Fig. 1"),
@@ -173,3 +173,24 @@ def test_a_table_that_is_too_wide_is_set_smaller(browser):
     assert (found.sizes[:-1] < 15).all()
     heights = found.boxes[:, 3] - found.boxes[:, 1]
     assert heights[0] / heights[-1] == pytest.approx(found.sizes[0] / 16, rel=0.15)
+
+
+def test_marks_of_style_sheets_are_words(browser):
+    found = truth(
+        browser,
+        """<style>.dash li { list-style: none } .dash li::before { content: "–"; margin-right: 6px }
+        .bare { list-style: none }</style>
+        <ol start="4"><li>four</li><li>five</li></ol>
+        <ol style="list-style: upper-roman"><li>one</li></ol>
+        <ul class="dash"><li>dash</li></ul><ul class="bare"><li>bare</li></ul>""",
+    )
+    assert texts(found) == [
+        ("item", "4. four"),
+        ("item", "5. five"),
+        ("item", "I. one"),
+        ("item", "– dash"),
+        ("item", "bare"),
+    ]
+    marks = [found.words.index(mark) for mark in ("4.", "–")]
+    # Before the text, and apart from it
+    assert all(found.boxes[mark, 2] < found.boxes[mark + 1, 0] for mark in marks)

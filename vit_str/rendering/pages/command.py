@@ -54,19 +54,20 @@ def run(options: argparse.Namespace) -> int:
     _refuse_options_of_words(options)
     families = _families(options)
     html = _own_pages(options)
-    if options.sheet:
-        from vit_str.rendering.pages.sheet import write_page_sheet
-
-        pages = range(options.start, options.start + options.pages)
-        write_page_sheet(options.sheet, options.seed, pages, families, options.language)
-        console.write(f"{options.sheet}: {options.pages:,} pages")
-        return 0
-    from vit_str.rendering.pages.dataset import write_pages
-    from vit_str.rendering.pages.making import PageOptions
+    from vit_str.rendering.pages.making import PageOptions, design_of
 
     made = PageOptions(
         options.seed, families, options.language, options.read, html, options.find
     )
+    if options.sheet:
+        from vit_str.rendering.pages.sheet import write_page_sheet
+
+        pages = range(options.start, options.start + options.pages)
+        write_page_sheet(options.sheet, [design_of(page, made) for page in pages])
+        console.write(f"{options.sheet}: {options.pages:,} pages")
+        return 0
+    from vit_str.rendering.pages.dataset import write_pages
+
     processes = options.processes or min(_PROCESSES, thread_count())
     write_pages(options.out, options.pages, made, options.start, processes)
     console.write(f"{options.out}: {options.pages:,} pages")
@@ -77,19 +78,25 @@ def _own_pages(options: argparse.Namespace) -> tuple[tuple[str, str], ...]:
     """Names and texts of the user's own pages."""
     if options.html is None:
         return ()
-    for option in ("sheet", "held_out"):
-        if getattr(options, option):
-            name = option.replace("_", "-")
-            raise ValueError(f"--{name} is of random designs; leave it out with --html")
-    files = sorted(options.html.glob("*.html"))
+    if options.held_out:
+        raise ValueError("--held-out is of random designs; leave it out with --html")
+    from vit_str.synthesis.pages.filling import ENDING
+
+    files = sorted([*options.html.glob("*.html"), *options.html.glob(f"*{ENDING}")])
     if not files:
-        raise ValueError(f"{options.html} holds no .html files")
-    return tuple((file.stem, file.read_text("utf-8")) for file in files)
+        raise ValueError(f"{options.html} holds no .html or {ENDING} files")
+    names = [file.name.removesuffix(".html") for file in files]
+    return tuple(
+        (name, file.read_text("utf-8")) for name, file in zip(names, files, strict=True)
+    )
 
 
 def _families(options: argparse.Namespace) -> tuple[str, ...]:
-    from vit_str.synthesis.pages.drawing import families_to_find, trained_families
-    from vit_str.synthesis.pages.families import HELD_OUT
+    from vit_str.synthesis.pages.drawing import (
+        families_to_find,
+        held_out_families,
+        trained_families,
+    )
     from vit_str.synthesis.pages.texts import labels
 
     if options.language not in (None, *labels()):
@@ -98,7 +105,7 @@ def _families(options: argparse.Namespace) -> tuple[str, ...]:
             f"found {options.language!r}"
         )
     if options.held_out:
-        return HELD_OUT
+        return tuple(held_out_families())
     return tuple(families_to_find() if options.find else trained_families())
 
 

@@ -21,7 +21,9 @@ from vit_str.synthesis.pages.drawing import (
     PageDesign,
     design_page,
     draw_page,
+    fill_template,
 )
+from vit_str.synthesis.pages.filling import ENDING
 from vit_str.synthesis.pages.truth import ROLES, Truth
 
 if TYPE_CHECKING:
@@ -78,6 +80,10 @@ def design_of(number: int, options: PageOptions) -> PageDesign:
     if not options.html:
         return design_page(options.seed, number, options.families, options.language)
     name, html = options.html[number % len(options.html)]
+    if name.endswith(ENDING):
+        return fill_template(
+            options.seed, number, name.removesuffix(ENDING), html, options.language
+        )
     width, height = _SHEET
     return PageDesign(html, width, height, name, options.language or "")
 

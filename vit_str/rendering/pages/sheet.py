@@ -1,13 +1,13 @@
 """Drawn pages beside each other with what is right for them, to look at."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from PIL import Image, ImageDraw
 
 from vit_str.files import write_atomically
 from vit_str.synthesis.pages.browser import Browser
-from vit_str.synthesis.pages.drawing import DrawnPage, design_page, draw_page
+from vit_str.synthesis.pages.drawing import DrawnPage, PageDesign, draw_page
 
 _HEIGHT = 1100  # pixels of each page
 _SPACE = 12  # pixels between pages
@@ -27,13 +27,7 @@ _COLORS = {
 }
 
 
-def write_page_sheet(
-    path: Path,
-    seed: int,
-    numbers: Sequence[int],
-    families: Sequence[str],
-    language: str | None,
-) -> None:
+def write_page_sheet(path: Path, designs: Iterable[PageDesign]) -> None:
     """Write one picture of pages, each block in a frame of the color of its role.
 
     The number at a frame is that of the block in the order of reading, followed by the level of a
@@ -41,8 +35,7 @@ def write_page_sheet(
     """
     with Browser() as browser:
         pages = []
-        for number in numbers:
-            design = design_page(seed, number, families, language)
+        for design in designs:
             drawn = draw_page(browser, design, _SCALE, with_picture=True)
             pages.append(_with_truth(drawn))
     rows = [pages[n : n + _ACROSS] for n in range(0, len(pages), _ACROSS)]

@@ -10,6 +10,7 @@ from vit_str.synthesis.pages.choices import Choices
 from vit_str.synthesis.pages.design import Design
 from vit_str.synthesis.pages.families import FAMILIES, HELD_OUT
 from vit_str.synthesis.pages.families.slips import SLIPS
+from vit_str.synthesis.pages.filling import Filler, is_held_out, size_of, templates
 from vit_str.synthesis.pages.style import Style
 from vit_str.synthesis.pages.texts import Texts
 from vit_str.synthesis.pages.truth import Truth, truth_of
@@ -21,7 +22,9 @@ _MIXTURES = (
     "nested",
     "columns of sections",
 )
-_TIMES = 40  # as often as any other family, so that they are half of the pages
+_TIMES = (
+    40  # as often as any other family: a quarter of the pages; half are of templates
+)
 _SLIPS = 0.1  # slips of a till to find lines on, for each other page
 
 
@@ -54,9 +57,15 @@ class DrawnPage:
 
 
 def trained_families() -> list[str]:
-    """Families to train on, the mixtures of parts several times."""
+    """Families and templates to train on, the mixtures of parts several times."""
     names = [name for name in FAMILIES if name not in HELD_OUT]
-    return names + [*_MIXTURES] * (_TIMES - 1)
+    trained = [name for name in templates() if not is_held_out(name)]
+    return names + [*_MIXTURES] * (_TIMES - 1) + trained
+
+
+def held_out_families() -> list[str]:
+    """Families and templates that nothing is trained on."""
+    return [*HELD_OUT, *filter(is_held_out, templates())]
 
 
 def families_to_find() -> list[str]:
@@ -81,12 +90,33 @@ def design_page(
     """
     random = Choices(f"{seed} {number}")
     name = random.choice(families or trained_families())
+    if name in templates():
+        return fill_template(seed, number, name, templates()[name], language)
     family = FAMILIES[name]
     size = random.choice(family.sizes) if family.sizes else None
     style = Style(random, size, family.text)
     design = Design(random, style, Texts(random, language))
     html = design.html(*family.make(design))
     return PageDesign(html, style.width, style.height, name, design.texts.language)
+
+
+def fill_template(
+    seed: int, number: int, name: str, template: str, language: str | None = None
+) -> PageDesign:
+    """A page of a template as HTML: the same numbers make the same page.
+
+    Args:
+        seed: of all pages.
+        number: of this page, from 0.
+        name: of the template.
+        template: as HTML, see `vit_str.synthesis.pages.filling`.
+        language: of the texts; None for any.
+    """
+    random = Choices(f"{seed} {number} {name}")
+    style = Style(random, size_of(template, random))
+    texts = Texts(random, language)
+    html = Filler(random, style, texts).html(template)
+    return PageDesign(html, style.width, style.height, name, texts.language)
 
 
 def draw_page(

@@ -156,6 +156,11 @@ class Texts:
 
     # Labels
 
+    @property
+    def known_labels(self) -> Mapping[str, object]:
+        """The labels of the language, by kind."""
+        return self._labels
+
     def all_labels(self, kind: str) -> list[str]:
         """All labels of a kind."""
         return str(self._labels[kind]).split("|")

@@ -1,6 +1,12 @@
 // What is on a page, read from its DOM: see docs/structure.md. The last value is the result.
 (() => {
   const HEADINGS = /^H([1-6])$/;
+  const ROMAN = ['i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix', 'x', 'xi', 'xii'];
+  const HANGING = 'display: inline-block; width: 1.6em; margin-left: -1.6em; padding-right: .45em; text-align: right;'
+    + ' text-indent: 0; white-space: nowrap';
+  // Of what stands before an element
+  const COPIED = ['position', 'left', 'right', 'top', 'color', 'font-size', 'font-weight', 'font-family', 'float', 'display',
+    'width', 'margin-left', 'margin-right', 'padding-left', 'padding-right', 'background-color', 'text-align', 'white-space'];
   const attribute = (e, name) => e.getAttribute(name);
 
   // Where the content of a part ends, which may be made as high as its neighbor.
@@ -54,7 +60,7 @@
 
   // Leave out what does not fit at the end of the text, also headings without text.
   function fit(height) {
-    const flow = document.querySelector('main');
+    const flow = document.querySelector('body.flow') ?? document.querySelector('main');
     if (!flow) return;
     const isHigh = () => document.body.scrollHeight > height + 1;
     for (let left = 400; left && isHigh(); left--) {
@@ -66,6 +72,58 @@
       while (inside !== flow && !inside.childElementCount) [inside] = [inside.parentElement, inside.remove()];
       const end = inside.lastElementChild;
       if (end && /^H[1-4]$/.test(end.tagName) && inside.childElementCount > 1) end.remove();
+    }
+  }
+
+  // The mark that a style sheet puts before an item, as text; null if there is none.
+  function markOf(item) {
+    const style = getComputedStyle(item);
+    if (style.display !== 'list-item' || style.listStyleImage !== 'none') return null;
+    const siblings = [...item.parentElement.children].filter(e => e.tagName === 'LI');
+    const number = siblings.indexOf(item) + (item.parentElement.start ?? 1);
+    const letter = String.fromCharCode(96 + ((number - 1) % 26) + 1);
+    const marks = {
+      disc: '•', circle: '◦', square: '▪', decimal: `${number}.`, 'decimal-leading-zero': `${String(number).padStart(2, '0')}.`,
+      'lower-alpha': `${letter}.`, 'lower-latin': `${letter}.`, 'upper-alpha': `${letter.toUpperCase()}.`,
+      'upper-latin': `${letter.toUpperCase()}.`, 'lower-roman': `${ROMAN[number - 1] ?? number}.`,
+      'upper-roman': `${(ROMAN[number - 1] ?? String(number)).toUpperCase()}.`,
+    };
+    const given = /^"(.*)"$/.exec(style.listStyleType);
+    return given ? given[1] : marks[style.listStyleType] ?? null;
+  }
+
+  function span(text, css) {
+    const made = document.createElement('span');
+    made.textContent = text;
+    made.style.cssText = css;
+    return made;
+  }
+
+  // Make text of what style sheets write before items and other elements: readers see it, too.
+  function writeMarks() {
+    for (const item of document.querySelectorAll('li')) {
+      const mark = markOf(item);
+      if (mark === null) continue;
+      const isInside = getComputedStyle(item).listStylePosition === 'inside';
+      item.style.listStyle = 'none';
+      const place = isInside ? 'margin-right: .5em' : HANGING;
+      if (mark.trim()) item.prepend(span(mark.trim(), place));
+    }
+    const written = [];
+    for (const e of document.body.querySelectorAll('*')) {
+      const style = getComputedStyle(e, '::before');
+      const text = /^"(.*\S.*)"$/.exec(style.content)?.[1];
+      if (!text || e.closest('svg')) continue;
+      const css = COPIED.map(name => `${name}: ${style.getPropertyValue(name)}`).join('; ');
+      written.push([e, span(text, css)]);
+    }
+    if (!written.length) return;
+    document.head.append(Object.assign(document.createElement('style'), {
+      textContent: '.written::before { content: none !important }',
+    }));
+    for (const [e, made] of written) {
+      e.classList.add('written');
+      e.prepend(made);
     }
   }
 
@@ -287,6 +345,7 @@
   }
 
   return height => {
+    writeMarks();
     narrow();
     fit(height);
     const size = [document.body.offsetWidth, Math.max(height, document.body.offsetHeight)];

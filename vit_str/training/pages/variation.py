@@ -60,8 +60,9 @@ def paired(
     found: list[PageRecord] = []
     for page in pages:
         other = pages[int(random.integers(len(pages)))]
-        few = 0 < len(page.words) + len(other.words) <= _MOST_BESIDE
-        if few and len(other.words) and random.random() < variation.beside:
+        have_words = len(page.words) > 0 and len(other.words) > 0
+        few = len(page.words) + len(other.words) <= _MOST_BESIDE
+        if have_words and few and random.random() < variation.beside:
             page = beside(page, other, random)
         found.append(page)
     return found
