@@ -117,7 +117,10 @@ def test_pages_are_captured_and_read(tmp_path):
         ),
         (["--pages", "3", "--out", "x.tar"], "would be a folder"),
         (["--pages", "3", "--out", "x", "--start", "7"], "expected a multiple of 100"),
-        (["--pages", "3", "--out", "x", "--html", "."], "holds no .html or .xhtml files"),
+        (
+            ["--pages", "3", "--out", "x", "--html", "."],
+            "holds no .html or .xhtml files",
+        ),
         (
             ["--pages", "3", "--out", "x", "--html", ".", "--held-out"],
             "leave it out with --html",

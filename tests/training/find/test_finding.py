@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 import torch
@@ -187,6 +188,16 @@ def test_the_stream_goes_on_where_it_was_left():
     assert torch.equal(three[2].images, later.images)
     assert torch.equal(three[2].maps, later.maps)
     assert not torch.equal(three[1].images, later.images)
+
+
+def test_a_process_that_prepares_batches_has_one_thread():
+    before = cv2.getNumThreads()
+    try:
+        cv2.setNumThreads(4)
+        next(iter(ExampleBatches(examples(), 1, seed=5)))
+        assert cv2.getNumThreads() == 1
+    finally:
+        cv2.setNumThreads(before)
 
 
 def test_what_is_right_costs_little_and_counts_fully():

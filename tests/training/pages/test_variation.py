@@ -57,6 +57,28 @@ def test_a_page_beside_another_has_type_of_about_its_size():
     assert np.median(sizes[count:]) == pytest.approx(np.median(sizes[:count]), rel=0.5)
 
 
+def test_a_page_without_words_stands_beside_no_other():
+    page = record()
+    of_words = (
+        "polygons",
+        "sizes",
+        "weights",
+        "confidences",
+        "word_block",
+        "word_place",
+    )
+    empty = replace(
+        page, words=[], **{name: getattr(page, name)[:0] for name in of_words}
+    )
+    always = replace(NONE, beside=1.0)
+    pages = paired([empty, page] * 10, np.random.default_rng(0), always)
+    assert {len(each.words) for each in pages[::2]} == {0}
+    assert {len(each.words) for each in pages[1::2]} == {
+        len(page.words),
+        2 * len(page.words),
+    }
+
+
 def with_subheading(size: float, smaller: float) -> PageRecord:
     """A page whose title and whose heading of level 2, `Sub`, are of some sizes."""
     page = record()

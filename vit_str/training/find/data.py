@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+import cv2
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from vit_str.characters.charset import CHARSETS, Charset, charset_of
@@ -48,6 +49,8 @@ class ExampleBatches(IterableDataset[Batch]):
         self.stride = stride
 
     def __iter__(self) -> Iterator[Batch]:
+        # Each process would start as many threads as there are processors
+        cv2.setNumThreads(1)
         worker = get_worker_info()
         start, step = (worker.id, worker.num_workers) if worker else (0, 1)
         number = self.first + start * self.stride
