@@ -987,9 +987,10 @@ def _listed(values: Mapping[int, Any], count: int) -> list[Any]:
 def counted_steps(page: Page, given: GivenText) -> list[list[int]]:
     """How often a text takes each `Step`, within its lines and from line to line."""
     printed = list(words_of(page, 1))
-    groups = find_words([word.text for word in given.words], printed)
+    begin_lines = given.begin_lines()
+    groups = find_words([word.text for word in given.words], printed, begin_lines)
     counts = np.zeros((2, len(Step)), int)
-    for begins, step in steps_of(groups, printed, given.begin_lines()):
+    for begins, step in steps_of(groups, printed, begin_lines):
         counts[int(begins), step] += 1
     found: list[list[int]] = counts.tolist()
     return found

@@ -1,5 +1,7 @@
 """Short words of tables in another order."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from vit_str.pages.page import Word
@@ -24,19 +26,33 @@ def printed(text: str, left: float, row: int) -> PageWord:
     return PageWord(Word(text, 1.0, corners), 1, 1.0, (9.0, 9.0), row)
 
 
-PAGE = [
-    printed(word, 300 * column, row)
-    for row, words in enumerate(ROWS)
-    for column, word in enumerate(words)
+ALIKE = [
+    ["month", "2024", "2025", "more"],
+    ["January", "141", "142", "1"],
+    ["February", "142", "144", "2"],
+    ["March", "151", "141", "10"],
+    ["April", "144", "151", "7"],
 ]
+"""Numbers of which each stands twice, or is like others."""
 
 
-def partners(text: list[list[str]]) -> list[str]:
+def page_of(rows: list[list[str]]) -> list[PageWord]:
+    """The words of a table."""
+    cells = [
+        (row, *cell) for row, words in enumerate(rows) for cell in enumerate(words)
+    ]
+    return [printed(word, 300 * column, row) for row, column, word in cells]
+
+
+PAGE = page_of(ROWS)
+
+
+def partners(text: list[list[str]], page: Sequence[PageWord] = PAGE) -> list[str]:
     """What is printed where words of a text belong, a list of words in a line."""
     words = [word for line in text for word in line]
     begin_lines = [not place for line in text for place in range(len(line))]
-    groups = match_words(words, PAGE, begin_lines)
-    found = {group.text[0]: PAGE[group.page[0]].word.text for group in groups}
+    groups = match_words(words, page, begin_lines)
+    found = {group.text[0]: page[group.page[0]].word.text for group in groups}
     return [found.get(place, "") for place in range(len(words))]
 
 
@@ -56,3 +72,23 @@ def test_a_short_word_elsewhere_on_the_page_is_not_taken():
     """The text lacks the cell that has it, in another row and column."""
     text = [["bolt", "12", "V", "3.5", "30"], *ROWS[1:3], ["rivet", "DC", "62%"]]
     assert partners(text)[4] == ""
+
+
+@pytest.mark.parametrize(
+    "order", [(0, 2, 1, 3), (1, 0, 3, 2), (1, 3, 0, 2), (2, 1, 3, 0), (3, 2, 0, 1)]
+)
+def test_a_cell_is_not_taken_for_a_number_that_is_like_it(order):
+    moved = [[row[column] for column in order] for row in ALIKE]
+    assert partners(moved, page_of(ALIKE)) == [word for row in moved for word in row]
+
+
+def test_a_digit_that_was_changed_stays_in_its_place():
+    """Also where the last row has the number, and the text lacks it there."""
+    page = page_of([*ALIKE, ["total", "590", "585", "20"]])
+    text = [
+        *ALIKE[:2],
+        ["February", "590", "144", "2"],
+        *ALIKE[3:],
+        ["total", "585", "20"],
+    ]
+    assert partners(text, page)[9] == "142"

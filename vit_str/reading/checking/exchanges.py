@@ -21,26 +21,21 @@ from jaxtyping import Int
 from vit_str.reading.checking.alignment import Group, paired
 from vit_str.reading.checking.places import PageWord
 from vit_str.reading.checking.spelling import key
-from vit_str.reading.checking.steps import ColumnStep, Geometry, Step
+from vit_str.reading.checking.steps import (
+    NEARBY,
+    WEIGHT,
+    ColumnStep,
+    Geometry,
+    Step,
+    StepShares,
+)
 
 _LONGEST = 4  # words of a stretch
 _TOGETHER = 16  # stretches of which any two may be exchanged
-_NEARBY = 40  # words before and behind a step, in which the text does the like
 _RARE = 0.1  # probability of a step below which what it leads to may be exchanged
 _EXCHANGE = -log(1e-5)  # cost of exchanging two stretches of a row or column
 _ANYWHERE = -log(1e-6)  # and what is added where they are not in one
 _NO_DIGITS = -log(0.1)  # or where neither holds a digit
-_WEIGHT = 8.0  # steps that what is known of other texts counts for
-
-
-# Shares within lines of a text, and from line to line: rounded from 26 pages of the fit, with
-# tables in three orders; what was never seen counts as 3 to 6 in 1,000
-_USUAL = np.array(
-    [
-        [0.954, 0.02, 0.003, 0.005, 0.003, 0.003, 0.003, 0.006, 0.003],
-        [0.74, 0.01, 0.04, 0.1, 0.09, 0.005, 0.005, 0.006, 0.004],
-    ]
-)
 # Shares of the steps down columns
 _USUAL_COLUMNS = np.array([0.94, 0.02, 0.02, 0.02])
 _EASY = frozenset((Step.NEXT, Step.RIGHT))  # within a stretch
@@ -105,9 +100,8 @@ class _Chain:
         self._geometry = Geometry(page_words)
         self._steps = list(self._all_steps())
         self._begins = [int(begin_lines[group.text[0]]) for group in groups]
-        kinds = np.zeros((len(groups) + 1, *_USUAL.shape))
-        kinds[np.arange(len(groups)) + 1, self._begins, self._steps] = 1
-        self._counts = kinds.cumsum(0)
+        known = dict(enumerate(zip(self._begins, self._steps, strict=True)))
+        self._near = StepShares(known, len(groups)).near
         self._stretches = list(self._all_stretches())
         self._columns = _Columns(groups, self._geometry)
         self._used = {place for group in groups for place in group.page}
@@ -192,14 +186,7 @@ class _Chain:
 
     def _shares(self, place: int, without: Sequence[int]) -> np.ndarray:
         """How probable steps are near a group, if some steps are not known."""
-        low = max(0, place - _NEARBY)
-        high = min(len(self._steps), place + _NEARBY + 1)
-        counts = self._counts[high] - self._counts[low]
-        for each in without:
-            if low <= each < high:
-                counts[self._begins[each], self._steps[each]] -= 1
-        total: np.ndarray = (counts + _WEIGHT * _USUAL)[self._begins[place]]
-        return total / total.sum()
+        return self._near(place, tuple(without))[self._begins[place]]
 
     def _gain(self, move: Mapping[int, _Place]) -> float:
         """By how much the steps are more probable if stretches are elsewhere, and what it costs."""
@@ -290,7 +277,7 @@ class _Columns:
         Args:
             moved: the words that these groups would begin with.
         """
-        ends = [np.arange(each, each + _NEARBY + 1) for each in moved]
+        ends = [np.arange(each, each + NEARBY + 1) for each in moved]
         places = np.unique(np.concatenate(ends))
         places = places[places < len(self._homes)]
         homes = self._homes.copy()
@@ -299,9 +286,9 @@ class _Columns:
         after = self._steps(places, homes)
         is_other = before != after
         middle = min(moved)
-        is_near = is_other & (places <= middle + _NEARBY)
+        is_near = is_other & (places <= middle + NEARBY)
         counts = self._counts(middle) - _counted(before[is_near])
-        shares = counts + _WEIGHT * _USUAL_COLUMNS
+        shares = counts + WEIGHT * _USUAL_COLUMNS
         logs = np.log(shares / shares.sum())
         return float((logs[after] - logs[before]).sum())
 
@@ -313,7 +300,7 @@ class _Columns:
         self, places: Int[np.ndarray, "group"], homes: Int[np.ndarray, "all"]
     ) -> Int[np.ndarray, "group"]:
         """The same if all groups had other words."""
-        back = places[:, None] - np.arange(1, _NEARBY + 1)
+        back = places[:, None] - np.arange(1, NEARBY + 1)
         others = homes[np.maximum(back, 0)]
         words = homes[places]
         is_over = self._geometry.are_in_column(others, words[:, None]) & (back >= 0)
@@ -326,8 +313,8 @@ class _Columns:
 
     def _counts_near(self, place: int) -> np.ndarray:
         """How often a text takes each step near a group."""
-        end = min(len(self._homes), place + _NEARBY + 1)
-        return _counted(self.steps(np.arange(max(0, place - _NEARBY), end)))
+        end = min(len(self._homes), place + NEARBY + 1)
+        return _counted(self.steps(np.arange(max(0, place - NEARBY), end)))
 
 
 def _counted(steps: Int[np.ndarray, "group"]) -> np.ndarray:

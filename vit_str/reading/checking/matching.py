@@ -20,12 +20,16 @@ def match_words(
         page_words: of all pages, in reading order.
         begin_lines: whether each word of the text begins a line; None if lines tell nothing.
     """
-    groups = find_words(texts, page_words)
+    groups = find_words(texts, page_words, begin_lines)
     return with_exchanges(groups, texts, page_words, begin_lines)
 
 
-def find_words(texts: Sequence[str], page_words: Sequence[PageWord]) -> list[Group]:
+def find_words(
+    texts: Sequence[str],
+    page_words: Sequence[PageWord],
+    begin_lines: Sequence[bool] | None = None,
+) -> list[Group]:
     """The same where each word stands for what is most like it, be it exchanged or not."""
     printed = [each.word.text for each in page_words]
     groups = align(texts, printed, [each.line for each in page_words])
-    return with_neighbors(groups, texts, page_words)
+    return with_neighbors(groups, texts, page_words, begin_lines)
