@@ -1,5 +1,7 @@
 """Seeds out of numbers, the same on every machine and with every library."""
 
+import hashlib
+
 _MASK = (1 << 64) - 1  # numbers of 64 bits
 _ROUNDS = 6
 
@@ -13,6 +15,12 @@ def split_mix(number: int) -> int:
     number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & _MASK
     number = (number ^ number >> 27) * 0x94D049BB133111EB & _MASK
     return number ^ number >> 31
+
+
+def place_of(name: str) -> float:
+    """A place between 0 and 1 that depends on nothing but the name."""
+    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
+    return float(int.from_bytes(digest, "big") / 2**64)
 
 
 def shuffled(index: int, size: int, *keys: int) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from vit_str.files import find_files
 from vit_str.machine import install_hint
+from vit_str.seeds import place_of
 
 SUFFIXES = (".ttf", ".otf", ".ttc", ".otc", ".woff")
 NO_FONTS = (
@@ -76,8 +77,8 @@ def split_fonts(
     All styles of a family fall on the same side, on every machine. At least one family is held
     out, and one is not, if there are two.
     """
-    ranked = sorted({family_of(name) for name in names}, key=_place)
-    count = sum(_place(family) < held_out for family in ranked)
+    ranked = sorted({family_of(name) for name in names}, key=place_of)
+    count = sum(place_of(family) < held_out for family in ranked)
     count = max(count, 1)
     count = min(count, max(len(ranked) - 1, 0))
     chosen = set(ranked[:count])
@@ -108,12 +109,6 @@ def limit_families(
             family = [family[number * len(family) // most] for number in range(most)]
         kept += family
     return sorted(kept)
-
-
-def _place(family: str) -> float:
-    """A place between 0 and 1 that depends on nothing but the family."""
-    digest = hashlib.blake2b(family.encode(), digest_size=8).digest()
-    return float(int.from_bytes(digest, "big") / 2**64)
 
 
 def _without_copies(paths: Sequence[Path]) -> list[Path]:

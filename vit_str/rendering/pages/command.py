@@ -86,9 +86,14 @@ def _own_pages(options: argparse.Namespace) -> tuple[tuple[str, str], ...]:
     if not files:
         raise ValueError(f"{options.html} holds no .html or {ENDING} files")
     names = [file.name.removesuffix(".html") for file in files]
-    return tuple(
-        (name, file.read_text("utf-8")) for name, file in zip(names, files, strict=True)
-    )
+    return tuple(zip(names, map(_text_of, files), strict=True))
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{file} is no text in UTF-8") from None
 
 
 def _families(options: argparse.Namespace) -> tuple[str, ...]:

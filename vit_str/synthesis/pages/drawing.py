@@ -10,7 +10,13 @@ from vit_str.synthesis.pages.choices import Choices
 from vit_str.synthesis.pages.design import Design
 from vit_str.synthesis.pages.families import FAMILIES, HELD_OUT
 from vit_str.synthesis.pages.families.slips import SLIPS
-from vit_str.synthesis.pages.filling import Filler, is_held_out, size_of, templates
+from vit_str.synthesis.pages.filling import (
+    ENDING,
+    Filler,
+    is_held_out,
+    size_of,
+    templates,
+)
 from vit_str.synthesis.pages.style import Style
 from vit_str.synthesis.pages.texts import Texts
 from vit_str.synthesis.pages.truth import Truth, truth_of
@@ -111,11 +117,17 @@ def fill_template(
         name: of the template.
         template: as HTML, see `vit_str.synthesis.pages.filling`.
         language: of the texts; None for any.
+
+    Raises:
+        ValueError: the template is wrong; one line that names it.
     """
     random = Choices(f"{seed} {number} {name}")
-    style = Style(random, size_of(template, random))
-    texts = Texts(random, language)
-    html = Filler(random, style, texts).html(template)
+    try:
+        style = Style(random, size_of(template, random))
+        texts = Texts(random, language)
+        html = Filler(random, style, texts).html(template)
+    except ValueError as error:
+        raise ValueError(f"{name}{ENDING}: {error}") from error
     return PageDesign(html, style.width, style.height, name, texts.language)
 
 

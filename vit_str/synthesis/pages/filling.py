@@ -1,6 +1,5 @@
 """Pages of templates: HTML files with choices and repeats, whose texts are filled in."""
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from importlib.resources import files
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from vit_str.seeds import place_of
 from vit_str.synthesis.pages.choices import Choices
 from vit_str.synthesis.pages.style import A4, A5, LETTER, SLIDE, Style
 from vit_str.synthesis.pages.texts import Texts
@@ -29,6 +29,7 @@ _MARKED_UP = re.compile(
     r"\[\[((?:(?!\]\]|\[\[).)*?<(?:(?!\]\]|\[\[).)*)\]\]", re.DOTALL
 )
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)")
+_COUNTS = re.compile(r"(\d+)(?:-(\d+))?")
 _FIELD = re.compile(r"\{([A-Za-z][A-Za-z ]*)(?::([^{}]*))?\}")
 _FACES = ("serif", "sans", "mono")
 _COLORS = ("ink", "gray", "color", "ground", "dark", "paper")
@@ -57,8 +58,7 @@ def templates() -> Mapping[str, str]:
 
 def is_held_out(name: str) -> bool:
     """Whether nothing is trained on pages of this template, on every machine."""
-    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") / 2**64 < _HELD_OUT
+    return place_of(name) < _HELD_OUT
 
 
 @cache
@@ -154,7 +154,7 @@ class Filler:
 
     def _kept(self, element: Element) -> Sequence[Element]:
         children = list(element)
-        if element.attrib.pop("choose", None) is not None:
+        if element.attrib.pop("choose", None) is not None and children:
             children = [self.random.choice(children)]
         if element.attrib.pop("shuffle", None) is not None:
             self.random.shuffle(children)
@@ -165,7 +165,7 @@ class Filler:
         for name in ("maybe", "repeat"):
             if name in element.attrib:
                 element.set(name, self._chosen(element.attrib[name]))
-        if not self.random.chance(float(element.attrib.pop("maybe", "1"))):
+        if not self.random.chance(_share(element.attrib.pop("maybe", "1"))):
             return
         repeat = element.attrib.pop("repeat", None)
         if repeat is None:
@@ -183,10 +183,10 @@ class Filler:
         name, _, limits = repeat.rpartition("=")
         if limits in self._counts:
             return self._counts[limits]
-        low, _, high = limits.partition("-")
-        if not low.isdecimal():
+        counts = _counts(limits)
+        if counts is None:
             raise ValueError(f"repeat: expected 3-9 or c=3-9, found {repeat!r}")
-        count = self.random.randint(int(low), int(high or low))
+        count = self.random.randint(*counts)
         if name:
             self._counts[name] = count
         return count
@@ -265,12 +265,42 @@ def _add_text(element: Element, text: str | None) -> None:
         element.text = (element.text or "") + text
 
 
+def _counts(text: str) -> tuple[int, int] | None:
+    """Two numbers of ``3-9`` or ``3``, of which the first is no larger; else None."""
+    found = _COUNTS.fullmatch(text)
+    if found is None:
+        return None
+    low = int(found[1])
+    high = int(found[2] or low)
+    return (low, high) if low <= high else None
+
+
 def _limits(text: str, low: int, high: int) -> tuple[int, int]:
-    """Two numbers of ``3-9`` or ``3``; others if there are none."""
+    """How many words ``3-9`` or ``3`` asks for; others if nothing is said.
+
+    Raises:
+        ValueError: it is something else.
+    """
     if not text:
         return low, high
-    first, _, last = text.partition("-")
-    return int(first), int(last or first)
+    counts = _counts(text)
+    if counts is None:
+        raise ValueError(f"expected a number of words such as 3-9, found {text!r}")
+    return counts
+
+
+def _share(text: str) -> float:
+    """The share that ``maybe`` names.
+
+    Raises:
+        ValueError: it is no number.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(
+            f"maybe: expected a share such as 0.4, found {text!r}"
+        ) from None
 
 
 def _running(texts: Texts, count: int) -> str:
