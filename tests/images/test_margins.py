@@ -124,3 +124,21 @@ def test_maps_of_a_part_lie_in_the_whole():
     assert whole.shape == (8, 20)
     assert whole.sum() == pytest.approx(1)
     assert whole[7, 15] == 1
+
+
+@pytest.mark.parametrize("effort", ["fast", None])
+@pytest.mark.parametrize("share", [1.3, 1.8, 2.6])
+def test_nothing_is_read_where_it_is_blank_beside_a_word(
+    share, effort, matplotlib_fonts
+):
+    font = ImageFont.truetype(matplotlib_fonts / "DejaVuSerif.ttf", 22)
+    words = ["Rubbed", "EXCLUDED", "properly", "Mcgregor", "opening", "PARKWAY"]
+    images = []
+    for place, word in enumerate(words):
+        length = round(font.getlength(word))
+        image = Image.new("RGB", (round(share * length) + 8, 32), "white")
+        left = 4 if place % 2 else image.width - length - 4
+        ImageDraw.Draw(image).text((left, 3), word, "black", font=font)
+        images.append(image)
+    reader = vit_str.load("tiny", "cpu", effort=effort)
+    assert [reading.text for reading in reader.read(images)] == words

@@ -7,7 +7,7 @@ export const boxes = {
 };
 
 export const margins = {
-  "NARROW": 0.28,
+  "NARROW": 0.85,
   "FLAT": 0.2,
   "LOWEST": 10,
   "EMPTY": 10,
