@@ -190,7 +190,7 @@ def unread_pictures(options: argparse.Namespace) -> Iterator[np.ndarray]:
                 f"no Noto face of {name} in {options.noto}: install Debian's "
                 "fonts-noto-core and fonts-noto-cjk, or name their folder (--noto)"
             )
-        lexicon = Lexicon(charset, weights={"contextless": 1})
+        lexicon = Lexicon(charset, weights={"contextless": 1}, any_direction=True)
         renderers.append(Renderer(atlas, lexicon))
     rng = random.Random(options.seed)
     index = options.seed << 20

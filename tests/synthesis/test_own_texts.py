@@ -129,3 +129,9 @@ def test_letters_from_right_to_left_are_refused_by_name(letters, name):
         refuse_right_to_left(Charset("abc" + letters))
     with pytest.raises(ValueError, match=name):
         Lexicon(Charset("abc" + letters))
+
+
+def test_letters_from_right_to_left_are_drawn_to_tell_scripts_apart():
+    charset = Charset("אבגד")
+    lexicon = Lexicon(charset, weights={"contextless": 1}, any_direction=True)
+    assert set("".join(lexicon.sample(50, 1))) == set(charset.characters)

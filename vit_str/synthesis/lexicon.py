@@ -75,9 +75,12 @@ class Lexicon:
         maximum_length: of a string, in characters; square ones, such as syllables of Hangul, count
             as several (see `squares`).
         word_lists: where the lists of languages come from, see `Materials`.
+        any_direction: take letters that run from right to left too, drawn from left to right and
+            apart: to tell scripts from each other, not to read.
 
     Raises:
-        ValueError: ``maximum_length`` is below 1, or the charset leaves nothing to draw.
+        ValueError: ``maximum_length`` is below 1, or the charset has letters that run from right to
+            left, or it leaves nothing to draw.
     """
 
     def __init__(
@@ -88,12 +91,14 @@ class Lexicon:
         weights: Mapping[str, float] | None = None,
         maximum_length: int = 25,
         word_lists: KeepWordLists = keep_word_lists,
+        any_direction: bool = False,
     ) -> None:
         if maximum_length < 1:
             raise ValueError(
                 f"maximum_length must be at least 1, found {maximum_length}"
             )
-        refuse_right_to_left(charset)
+        if not any_direction:
+            refuse_right_to_left(charset)
         self.maximum_length = maximum_length
         self._scripts = charset.scripts
         self._word_lists = word_lists
