@@ -97,15 +97,16 @@ def test_words_are_as_they_are_seen(browser):
         browser,
         """<p style="text-transform: uppercase">abc</p>
         <p style="width: 60px">un&shy;believ&shy;able</p><p>a<sup>1</sup> b</p>
-        <div role="complementary" data-turn="270" style="writing-mode: vertical-rl">up</div>""",
+        <div role="complementary" style="writing-mode: vertical-rl">down</div>
+        <div style="transform: rotate(180deg)"><p style="writing-mode: vertical-rl">up</p></div>""",
     )
     assert found.words[0] == "ABC"
     split = found.words[1 : found.words.index("a1")]
     assert len(split) > 1
     assert all(part.endswith("-") for part in split[:-1])
     assert "".join(part.rstrip("-") for part in split) == "unbelievable"
-    assert found.words[-3:] == ("a1", "b", "up")
-    assert found.turns.tolist()[-1] == 270
+    assert found.words[-4:] == ("a1", "b", "down", "up")
+    assert found.turns.tolist()[-4:] == [0, 0, 90, 270]
     boxes = found.boxes
     assert (boxes[:, 2] > boxes[:, 0]).all()
     assert (boxes[:, 3] > boxes[:, 1]).all()

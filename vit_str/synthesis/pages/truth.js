@@ -22,7 +22,7 @@
   // The last thing of a part: of parts side by side, that of the lowest.
   function lastOf(flow) {
     let last = flow;
-    while ((last.matches('.flow, main, ul, tbody, [role=table]') || isLong(last)) && last.lastElementChild) {
+    while ((last.matches('.flow, main, ul, ol, tbody, [role=table]') || isLong(last)) && last.lastElementChild) {
       const parts = [...last.children].filter(e => !e.matches('header, footer'));
       if (!parts.length) break;
       last = last.matches('.beside') ? parts.reduce((a, b) => (contentBottom(b) > contentBottom(a) ? b : a)) : parts.at(-1);
@@ -70,8 +70,12 @@
       if (inside === flow && flow.childElementCount < 3) break; // a title and one thing below it
       last.remove();
       while (inside !== flow && !inside.childElementCount) [inside] = [inside.parentElement, inside.remove()];
-      const end = inside.lastElementChild;
-      if (end && /^H[1-4]$/.test(end.tagName) && inside.childElementCount > 1) end.remove();
+      for (let end; (end = inside.lastElementChild) && /^H[1-4]$/.test(end.tagName);) {
+        const isAlone = inside.childElementCount === 1;
+        if (isAlone && inside === flow) break;
+        if (isAlone) [inside] = [inside.parentElement, inside.remove()];
+        else end.remove();
+      }
     }
   }
 
@@ -192,7 +196,7 @@
       numbers.set(block, blocks.length);
       const depth = role === 'item' ? [...ancestors(block)].filter(e => e.tagName === 'LI').length + 1 : 0;
       const heading = HEADINGS.exec(block.tagName);
-      const level = role === 'heading' ? +(heading ? heading[1] : attribute(block, 'aria-level') ?? 1) : depth;
+      const level = role === 'heading' ? +(attribute(block, 'aria-level') ?? heading?.[1] ?? 1) : depth;
       blocks.push([role, level, ...(places.get(block) ?? [-1, -1, -1, 1, 1])]);
     }
     return numbers.get(block);
@@ -225,6 +229,22 @@
       } else found.push([node.data[k], box]);
     }
     return found;
+  }
+
+  // Quarter turns of text to the right, in degrees: as it is written down the page, and as boxes are rotated.
+  const turns = new Map();
+  function rotationOf(e) {
+    if (!e || e === document.documentElement) return 0;
+    if (!turns.has(e)) {
+      const {transform} = getComputedStyle(e);
+      const matrix = transform === 'none' ? null : new DOMMatrix(transform);
+      turns.set(e, rotationOf(e.parentElement) + (matrix ? Math.atan2(matrix.b, matrix.a) * 180 / Math.PI : 0));
+    }
+    return turns.get(e);
+  }
+  function turnOf(e) {
+    const isDown = getComputedStyle(e).writingMode.startsWith('vertical');
+    return (Math.round((rotationOf(e) + (isDown ? 90 : 0)) / 90) * 90 % 360 + 360) % 360;
   }
 
   const words = [];
@@ -270,8 +290,7 @@
       if (!found) { endsOpen = false; continue; }
       const style = getComputedStyle(node.parentElement);
       if (style.visibility === 'hidden') continue;
-      const turned = node.parentElement.closest('[data-turn]');
-      const look = [sizeOf(node.parentElement), +style.fontWeight, turned ? +turned.dataset.turn : 0];
+      const look = [sizeOf(node.parentElement), +style.fontWeight, turnOf(node.parentElement)];
       for (const match of node.data.matchAll(/\S+/g)) {
         const isJoined = match.index === 0 && endsOpen && last === found[0];
         const parts = pieces(node, match.index, match.index + match[0].length);

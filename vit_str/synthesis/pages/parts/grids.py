@@ -379,7 +379,7 @@ def with_sign(design: Design, amount: str) -> Markup:
 def upright(text: Content) -> Markup:
     """Text that runs upwards, as in high cells and the heads of narrow columns."""
     css = "writing-mode: vertical-rl; transform: rotate(180deg); white-space: nowrap"
-    return span(text, data_turn=270, style=f"display: inline-block; {css}")
+    return span(text, style=f"display: inline-block; {css}")
 
 
 def tick(design: Design, kind: str = "") -> Markup:

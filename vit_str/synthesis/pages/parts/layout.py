@@ -253,7 +253,7 @@ def margin_mark(design: Design, share: float = 0.12) -> Markup | None:
             f"{flip} font-size: {size:.2f}em; color: {random.one('#888', '#333', '#555')}; "
             "white-space: nowrap; line-height: 1"
         )
-        return div(text, role="complementary", data_turn=turn, style=css)
+        return div(text, role="complementary", style=css)
     word = random.one(
         design.texts.noun(), design.texts.exact("totals"), design.texts.phrase(1, 2)
     ).upper()
