@@ -17,6 +17,7 @@ from vit_str.synthesis.pages.filling import (
     size_of,
     templates,
 )
+from vit_str.synthesis.pages.other_looks import other_looks
 from vit_str.synthesis.pages.style import Style
 from vit_str.synthesis.pages.texts import Texts
 from vit_str.synthesis.pages.truth import Truth, truth_of
@@ -97,7 +98,9 @@ def design_page(
     random = Choices(f"{seed} {number}")
     name = random.choice(families or trained_families())
     if name in templates():
-        return fill_template(seed, number, name, templates()[name], language)
+        template = templates()[name]
+        varied = not is_held_out(name)
+        return fill_template(seed, number, name, template, language, varied=varied)
     family = FAMILIES[name]
     size = random.choice(family.sizes) if family.sizes else None
     style = Style(random, size, family.text)
@@ -107,7 +110,13 @@ def design_page(
 
 
 def fill_template(
-    seed: int, number: int, name: str, template: str, language: str | None = None
+    seed: int,
+    number: int,
+    name: str,
+    template: str,
+    language: str | None = None,
+    *,
+    varied: bool = False,
 ) -> PageDesign:
     """A page of a template as HTML: the same numbers make the same page.
 
@@ -117,6 +126,7 @@ def fill_template(
         name: of the template.
         template: as HTML, see `vit_str.synthesis.pages.filling`.
         language: of the texts; None for any.
+        varied: change lengths, rules and faces on many pages, see `other_looks`.
 
     Raises:
         ValueError: the template is wrong; one line that names it.
@@ -125,7 +135,8 @@ def fill_template(
     try:
         style = Style(random, size_of(template, random))
         texts = Texts(random, language)
-        html = Filler(random, style, texts).html(template)
+        looks = other_looks(random) if varied else ""
+        html = Filler(random, style, texts).html(template, looks)
     except ValueError as error:
         raise ValueError(f"{name}{ENDING}: {error}") from error
     return PageDesign(html, style.width, style.height, name, texts.language)

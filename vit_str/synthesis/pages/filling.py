@@ -117,8 +117,12 @@ class Filler:
         self._counts: dict[str, int] = {}
         self._numbers: Counter[str] = Counter()
 
-    def html(self, template: str) -> str:
+    def html(self, template: str, looks: str = "") -> str:
         """A page, see docs/your-pages.md for what templates may say.
+
+        Args:
+            template: the elements.
+            looks: rules of CSS that come behind its own, with choices as it may have.
 
         Raises:
             ValueError: the template says something unknown.
@@ -136,6 +140,9 @@ class Filler:
             paper=style.paper, width=style.width, height=style.height
         )
         page.insert(0, base)
+        if looks:
+            added = ElementTree.SubElement(page, "style")
+            added.text = self._chosen(looks)
         text = ElementTree.tostring(page, encoding="unicode", method="html")
         return f"<!DOCTYPE html>{text}"
 
