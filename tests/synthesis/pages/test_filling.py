@@ -6,13 +6,15 @@ import pytest
 
 from vit_str.synthesis.pages.choices import Choices
 from vit_str.synthesis.pages.drawing import (
+    design_page,
     draw_page,
     fill_template,
     held_out_families,
     trained_families,
 )
 from vit_str.synthesis.pages.families import FAMILIES
-from vit_str.synthesis.pages.filling import size_of, templates
+from vit_str.synthesis.pages.filling import is_held_out, size_of, templates
+from vit_str.synthesis.pages.other_looks import LOOKS
 
 TABLE = """<html><body>
   <tr><th repeat="c=2-6">{word}</th></tr>
@@ -55,6 +57,31 @@ def test_choices_are_one_of_what_stands_there():
     assert {each.strip()[3:6] for each in found} == {
         f"{a} {n}" for a in "ab" for n in "345"
     }
+
+
+def test_pages_of_the_package_are_in_other_looks_and_held_out_ones_are_not():
+    def sheets(html: str) -> int:
+        return html.count("<style>")
+
+    name = next(filter(is_held_out, templates()))
+    for number in range(20):
+        kept = fill_template(7, number, name, templates()[name])
+        assert design_page(7, number, [name]) == kept
+    name = next(name for name in templates() if not is_held_out(name))
+    plain = fill_template(7, 0, name, templates()[name])
+    more = {sheets(design_page(7, n, [name]).html) for n in range(40)}
+    assert more == {sheets(plain.html), sheets(plain.html) + 1}
+
+
+def test_other_looks_are_rules_without_what_is_open():
+    template = "<html><body><p>a</p></body></html>"
+    found = {
+        fill_template(seed, 0, "own", template, varied=True).html for seed in range(300)
+    }
+    css = " ".join(html.rpartition("<style>")[2] for html in found)
+    for look in LOOKS:
+        assert look.partition("{")[0] in css
+    assert "[[" not in css
 
 
 def test_parts_may_be_left_out_and_changed_in_order():

@@ -29,9 +29,7 @@ _MIXTURES = (
     "nested",
     "columns of sections",
 )
-_TIMES = (
-    40  # as often as any other family: a quarter of the pages; half are of templates
-)
+_TIMES = 80  # as often as any other: more than a quarter of the pages
 _SLIPS = 0.1  # slips of a till to find lines on, for each other page
 
 
