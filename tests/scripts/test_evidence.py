@@ -4,8 +4,19 @@ import math
 
 import pytest
 
-from vit_str.decoding.readings import Reading
-from vit_str.scripts.evidence import log_odds_of_others, probably_of_other
+from vit_str.characters.charset import CHARSETS, Charset
+from vit_str.decoding.readings import Character, Reading
+from vit_str.scripts.evidence import (
+    is_surer,
+    log_odds_of_others,
+    probably_of_other,
+    sees_other_script,
+)
+
+
+def reading(text: str, confidence: float) -> Reading:
+    """A reading whose characters have a confidence each."""
+    return Reading(text, confidence, tuple(Character(c, confidence) for c in text))
 
 
 def test_words_of_a_line_speak_together_for_the_scripts_of_each_other_reader():
@@ -39,3 +50,19 @@ def test_lines_of_another_script_vouch_for_each_other():
     assert probably_of_other([doubtful, -8.0], others=4) == []
     lines = [9.0, 9.0, 9.0, 9.0, 9.0, 9.0, doubtful, -8.0]
     assert probably_of_other(lines, others=4) == [0, 1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "is_believed"),
+    [
+        ("64", "БЧ", False),
+        ("0000", "ОООО", False),
+        ("64", "БЧМ", True),
+        ("10,9002", "10,900원", True),
+    ],
+)
+def test_digits_are_no_letters_that_are_much_like_them(own, other, is_believed):
+    latin = Charset(CHARSETS["latin"])
+    texts = [reading(own, 0.8)], [reading(other, 0.97)]
+    assert sees_other_script(*texts, latin) == is_believed
+    assert is_surer(*texts, latin) == is_believed

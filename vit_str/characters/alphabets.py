@@ -143,3 +143,6 @@ SIMILAR_SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     }
 )
 """`SAME_SHAPES` and letters that are a little different."""
+
+LIKE_DIGITS = frozenset("ОоЗзБбЧчВІΟοΘΒΙ")
+"""Cyrillic and Greek letters that are much like digits, in segments above all."""

@@ -14,6 +14,7 @@ import numpy as np
 from vit_str.characters.alphabets import (
     HANGUL,
     LATIN,
+    LIKE_DIGITS,
     SAME_SHAPES,
     script_of,
 )
@@ -117,6 +118,8 @@ def is_likelier(own: Reading, other: Reading, known: Charset) -> bool:
     """
     if not _telling([other], known) or not _tells_more([own], [other], known):
         return False
+    if _is_number([own], [other]):
+        return False
     if _sureness([other]) < LEGIBLE:
         return False
     return other.confidence >= LIKELIER * own.confidence
@@ -136,6 +139,8 @@ def sees_other_script(
         known: the characters of the first reader.
     """
     telling = _telling(other, known)
+    if _is_number(own, other):
+        return False
     if not telling or _sureness(other) < SURE or not _tells_more(own, other, known):
         return False
     is_more = _weight(telling) > len(_accented(own))
@@ -253,6 +258,8 @@ def is_surer(own: Sequence[Reading], other: Sequence[Reading], known: Charset) -
     """
     if not has_own_letters(other, known) or _sureness(other) <= _sureness(own):
         return False
+    if _is_number(own, other):
+        return False
     return _tells_more(own, other, known)
 
 
@@ -308,6 +315,13 @@ def _tells_more(
     which the other one leaves out, and is sure.
     """
     return _weight(_own_letters(other, known)) >= len(_accented(own))
+
+
+def _is_number(own: Sequence[Reading], other: Sequence[Reading]) -> bool:
+    """Whether another reader takes the digits of a number for letters, as of ``64`` for ``БЧ``."""
+    number = _text_of(own)
+    letters = "".join(filter(str.isalpha, _text_of(other)))
+    return number.isdecimal() and LIKE_DIGITS.issuperset(letters)
 
 
 def _accented(readings: Sequence[Reading]) -> list[str]:

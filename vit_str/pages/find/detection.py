@@ -22,6 +22,7 @@ from vit_str.pages.find.geometry import (
     turn_points,
     upright,
 )
+from vit_str.pages.find.large_signs import with_large_signs_joined
 from vit_str.pages.find.small_print import Part, parts_with_ink
 from vit_str.pages.find.text_boxes import text_boxes
 
@@ -95,6 +96,7 @@ def find_lines(detector: LineDetector, image: Image.Image) -> FoundLines:
         image = bend.flattened(image)
         found = _lines(detector, image)
     found = _looked_at_closely(detector, image, found)
+    found = with_large_signs_joined(found)
     return FoundLines(image, _from_its_side(detector, image, found), bend)
 
 
