@@ -23,6 +23,7 @@ from itertools import count, islice, product
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, UInt8
 from measuring import add_json, described_parser, table, write_json
 from PIL import Image
@@ -76,6 +77,8 @@ _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LINE_WIDTHS = range(192, 641, 64)  # pixels
 _LINE_LETTERS = (8.0, 16.0)  # pixels for each letter
 _LINES = 16  # of one width
+_LETTER = 12  # pixels, in a word with blank beside it
+_SHEET = (1.3, 2.2)  # widths of the word that one with blank beside it takes
 
 
 def _letters_beyond_ascii(characters: str) -> frozenset[str]:
@@ -105,6 +108,7 @@ class HardSet:
         charset: of the fonts, by name.
         machine: kind of face of machines that all words are set in; any if empty.
         lines: kinds of lines and their shares, in place of words.
+        blank: whether blank of the color of the ground is beside a word, on one side.
     """
 
     strengths: dict[str, float] = field(default_factory=dict)
@@ -117,6 +121,7 @@ class HardSet:
     charset: str = "latin"
     machine: str = ""
     lines: dict[str, float] = field(default_factory=dict)
+    blank: bool = False
 
     def takes(self, label: str) -> bool:
         """Whether a label belongs to the set."""
@@ -148,6 +153,7 @@ SETS = {
         text={"phrases": 1.0}, lengths=(3, 25), needs=frozenset(" ")
     ),
     "with accents": HardSet(language=_LANGUAGES, needs=_ACCENTED),
+    "blank beside": HardSet(blank=True),
     "no text": HardSet(_STANDARD, text={"nothing": 1.0}, lengths=(0, 0)),
     # What no list of words knows, with all effects: a prior over words must not harm it.
     "random strings": HardSet(
@@ -331,6 +337,10 @@ def draw(
     if wanted.lines:
         yield from _draw_lines(wanted, atlas, seed)
         return
+    if wanted.blank:
+        alone = draw(replace(wanted, blank=False), atlas, seed)
+        yield from _with_blank(alone, random.Random(seed))
+        return
     if wanted.machine:
         atlas = atlas.select(_faces_of(atlas, wanted.machine))
     lexicon = Lexicon(atlas.charset, wanted.language, weights=wanted.text)
@@ -387,6 +397,24 @@ def _draw_lines(
         batch = renderer.render(lines, width, seed + index)
         for image, ids in zip(batch.images, batch.labels.tolist(), strict=True):
             yield image, atlas.charset.decode(ids)
+
+
+def _with_blank(
+    drawn: Iterator[tuple[UInt8[Tensor, "3 height width"], str]], rng: random.Random
+) -> Iterator[tuple[UInt8[Tensor, "3 height wider"], str]]:
+    """Words with blank on one side, but for those that touch an end of their pictures."""
+    for image, label in drawn:
+        ends = torch.cat([image[..., 0], image[..., -1]], 1)
+        ground = ends[:, :1, None]
+        if (ends != ground[..., 0]).any():
+            continue
+        size = (image.shape[1], _LETTER * len(label))
+        resized = F.interpolate(image[None].float(), size, mode="area")[0]
+        word = resized.round().to(torch.uint8)
+        beside = round((rng.uniform(*_SHEET) - 1) * size[1])
+        blank = ground.expand(-1, size[0], beside)
+        parts = [word, blank] if rng.random() < 0.5 else [blank, word]
+        yield torch.cat(parts, 2), label
 
 
 def _change(

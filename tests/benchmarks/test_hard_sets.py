@@ -55,3 +55,12 @@ def test_lines_are_wider_than_words(atlas):
     drawn = list(islice(draw(SETS["lines of code"], atlas, 1), 20))
     assert all(image.shape[1:] >= (32, 192) for image, _ in drawn)
     assert len({label for _, label in drawn}) > 10
+
+
+def test_blank_beside_a_word_has_the_color_of_the_ground(atlas):
+    for image, label in islice(draw(SETS["blank beside"], atlas, 1), 12):
+        width = image.shape[2]
+        word = 12 * len(label)
+        assert 1.3 * word - 1 <= width <= 2.2 * word + 1
+        right, left = image[..., word:], image[..., : width - word]
+        assert any((blank == blank[:, :1, :1]).all() for blank in (left, right))
