@@ -15,7 +15,7 @@ was made with, or ``benchmarks/documents-more``, with tables that are hard to co
 and a size of its own and is printed once: half of ``benchmarks/documents-new``, 40 pages as 40
 people would make them, is as printed, a quarter scanned and a quarter photographed in software, and
 so are 40 others of ``benchmarks/documents-strangers``, 40 of ``benchmarks/documents-elsewhere``,
-40 of ``benchmarks/documents-abroad`` and 40 of ``benchmarks/documents-afar``.
+40 of ``benchmarks/documents-abroad``, ``-afar`` and ``-beyond`` each.
 ``--set-by libreoffice`` has Writer and Calc set twelve other documents, those of
 ``benchmarks/documents-office``, or the HTML that ``--documents`` names.
 """

@@ -46,6 +46,7 @@ def test_a_whole_document_is_printed_once_and_others_in_every_style(tmp_path):
         "documents-elsewhere",
         "documents-abroad",
         "documents-afar",
+        "documents-beyond",
     ],
 )
 def test_half_of_the_pages_with_own_looks_are_as_printed(name):

@@ -58,6 +58,8 @@ def test_lines_of_another_script_vouch_for_each_other():
         ("64", "БЧ", False),
         ("0000", "ОООО", False),
         ("64", "БЧМ", True),
+        ("3A", "ЗА", False),
+        ("3AO", "ЗАО", True),
         ("10,9002", "10,900원", True),
     ],
 )

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from vit_str.characters.charset import Charset
 
 _LEAST = 1e-4  # probability of a script that is told, as no detector is surer
+_DIGIT_AND_LETTER = 2  # characters of a text that may be one, such as a size
 _ROUNDS = 10  # in which lines vouch for each other
 
 
@@ -241,6 +242,8 @@ def is_of_other_script(
     """
     if _sureness([other]) < SURE or not has_own_letters([other], known):
         return False
+    if _is_number([own], [other]):
+        return False
     is_own_word = own_words is not None and own_words.holds(own.text)
     is_other_word = other_words is not None and other_words.holds(other.text)
     if sees_other_script([own], [other], known):
@@ -318,10 +321,15 @@ def _tells_more(
 
 
 def _is_number(own: Sequence[Reading], other: Sequence[Reading]) -> bool:
-    """Whether another reader takes the digits of a number for letters, as of ``64`` for ``БЧ``."""
+    """Whether another reader takes digits for letters: of ``64`` for ``БЧ``, of ``3A`` for ``ЗА``."""
     number = _text_of(own)
     letters = "".join(filter(str.isalpha, _text_of(other)))
-    return number.isdecimal() and LIKE_DIGITS.issuperset(letters)
+    if number.isdecimal():
+        return LIKE_DIGITS.issuperset(letters)
+    is_short = len(number) == _DIGIT_AND_LETTER and any(map(str.isdecimal, number))
+    return is_short and all(
+        letter in LIKE_DIGITS or letter in SAME_SHAPES[LATIN] for letter in letters
+    )
 
 
 def _accented(readings: Sequence[Reading]) -> list[str]:
