@@ -321,7 +321,7 @@ def _tells_more(
 
 
 def _is_number(own: Sequence[Reading], other: Sequence[Reading]) -> bool:
-    """Whether another reader takes digits for letters: of ``64`` for ``БЧ``, of ``3A`` for ``ЗА``."""
+    """Whether another reader takes digits for letters: ``64`` for ``БЧ``, ``3A`` for ``ЗА``."""
     number = _text_of(own)
     letters = "".join(filter(str.isalpha, _text_of(other)))
     if number.isdecimal():
