@@ -34,6 +34,19 @@ def test_other_lines_stay(beside):
     assert boxes(sign, beside) == sorted([sign, beside])
 
 
+def test_lines_that_run_up_stay():
+    lines = [(40 * k, 20, 40 * k + 30, 400) for k in range(5)]
+    assert boxes(*lines) == sorted(lines)
+
+
+def test_lines_of_a_page_stay():
+    lines = [
+        (300 * (k % 5), 200 * (k // 5), 300 * (k % 5) + 280, 200 * (k // 5) + 150)
+        for k in range(30)
+    ]
+    assert boxes(*lines) == sorted(lines)
+
+
 def test_nothing_is_joined_where_nothing_was_found():
     assert with_large_signs_joined([]) == []
     line = rectangle(0, 0, 50, 200)

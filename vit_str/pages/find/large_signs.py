@@ -8,6 +8,8 @@ from vit_str.pages.find.geometry import Quadrilateral, rectangle
 
 _LARGE = 96  # pixels of height from which on signs are found one by one
 _WIDE = 2.0  # width over height up to which a box holds one sign or two
+_NARROW = 0.35  # and from which on it is no line that runs up or down
+_MOST = 24  # lines of a picture that shows large signs
 _NEAR = 0.2  # heights between two signs of a line
 _BESIDE = 0.8  # share of the lower one that is beside the other
 
@@ -18,6 +20,8 @@ def with_large_signs_joined(found: Sequence[Quadrilateral]) -> list[Quadrilatera
     Args:
         found: lines of a picture, in any order.
     """
+    if len(found) > _MOST:
+        return list(found)
     boxes = [np.concatenate([line.min(0), line.max(0)]) for line in found]
     signs = sorted(
         (k for k, box in enumerate(boxes) if _is_large_sign(box)),
@@ -38,7 +42,8 @@ def with_large_signs_joined(found: Sequence[Quadrilateral]) -> list[Quadrilatera
 
 def _is_large_sign(box: np.ndarray) -> bool:
     width, height = box[2:] - box[:2]
-    return bool(height >= _LARGE and width <= _WIDE * height)
+    is_sign = _NARROW * height <= width <= _WIDE * height
+    return bool(height >= _LARGE and is_sign)
 
 
 def _follows(boxes: Sequence[np.ndarray], line: Sequence[int], sign: int) -> bool:
