@@ -127,7 +127,7 @@ def test_lone_digits_are_upright(draw, tiny):
 
 
 def test_a_line_that_is_turned_among_others_is_read_by_itself(draw, tiny):
-    lines = ["Museum station", "Coffee and tea", "Bakery and books"]
+    lines = ["Museum station", "Coffee with milk", "Bakery and books"]
     image, detector = draw(lines)
     corner = tuple(detector.boxes[1].astype(int)[0])
     box = (*corner, *detector.boxes[1].astype(int)[2])

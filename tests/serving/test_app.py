@@ -157,7 +157,7 @@ def test_attention_covers_the_picture(runs_down, site, word):
     width, height = image.size
     for character in reading["characters"]:
         seen = np.array(character["attention"])
-        assert seen.shape == ((2, 32) if width > height else (32, 2))
+        assert seen.shape[0 if width > height else 1] == 2
         assert seen.sum() == pytest.approx(1, abs=1e-3)
         left, top, right, bottom = character["box"]
         rows, columns = np.indices(seen.shape) + 0.5

@@ -276,7 +276,7 @@ def test_boxes_change_nothing_else_and_are_the_same_alone(reader, word_image):
 
 @pytest.mark.parametrize("size", [(128, 32), (90, 30), (51, 200)])
 def test_boxes_are_in_the_pixels_of_the_image(reader, word_image, size):
-    image = word_image("word", size=size)
+    image = word_image("wordwordword", size=size)  # nothing is blank beside it
     reading = reader.read(image, boxes=True)
     seen = reader.read_pixels(reader.pixels(image)[None], boxes=True)[0]
     scale = np.array([size[0] / 128, size[1] / 32] * 2)
