@@ -10,5 +10,7 @@ if TYPE_CHECKING:
 
 def runs(row: "Bool[np.ndarray, ' place']") -> list[tuple[int, int]]:
     """Starts and ends of the runs of true values."""
-    steps = np.flatnonzero(np.diff(np.pad(row.astype(np.int8), 1)))
+    between = np.zeros(len(row) + 2, bool)
+    between[1:-1] = row
+    steps = np.flatnonzero(between[1:] != between[:-1])
     return [(start, end) for start, end in steps.reshape(-1, 2).tolist()]
