@@ -4,10 +4,13 @@
 
 In float16, with graphs, and with ranges for 8 bits, which a run measures only for architectures
 that the package has graphs of. Ranges are measured on words in the fonts of this machine.
+``--int8`` keeps matrices in the 8 bits that graphs take of them, for half the size: not of weights
+to analyze or train on.
 """
 
 import argparse
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,13 +18,19 @@ import torch
 from make_graphs import main as make_graphs
 
 from vit_str import console
-from vit_str.engines.graph_files import takes_ranges
+from vit_str.engines.graph_files import (
+    DESCRIPTION,
+    find_graphs,
+    int8_weights,
+    takes_ranges,
+)
 from vit_str.engines.weights_contents import BUNDLED, load_header
 from vit_str.torch_runtime.ranges import measure_ranges, rendered_words
 from vit_str.torch_runtime.weights_file import (
     load_weights,
     renew_weights,
     save_weights,
+    write_in_int8,
 )
 
 
@@ -43,7 +52,18 @@ def main() -> None:
     make_graphs()
     if not weights.ranges and takes_ranges(load_header(target).description):
         _measure(target, options.fonts)
+    if options.int8:
+        _keep_in_int8(target)
     console.write(str(target))
+
+
+def _keep_in_int8(path: Path) -> None:
+    """Write a weights file again, with matrices in 8 bits."""
+    folder = find_graphs(load_header(path).description)
+    if folder is None:
+        sys.exit(f"{path}: no graphs say which tensors they take in 8 bits")
+    values = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+    write_in_int8(path, path, int8_weights(values))
 
 
 def _measure(path: Path, fonts: list[Path] | None) -> None:
@@ -69,6 +89,9 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument(
         "--fonts", type=Path, nargs="+", help="folders (default: all of this machine)"
+    )
+    parser.add_argument(
+        "--int8", action="store_true", help="half the size (default: float16)"
     )
     return parser.parse_args()
 

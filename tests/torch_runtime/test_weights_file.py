@@ -6,6 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
@@ -13,11 +14,29 @@ from safetensors.torch import load_file, save, save_file
 
 import vit_str.engines.weights_contents
 from vit_str.characters.charset import Charset
-from vit_str.engines.weights_contents import BUNDLED, checksum, is_intact, resolve
+from vit_str.engines.graph_files import DESCRIPTION, find_graphs, int8_weights
+from vit_str.engines.initializers import (
+    QUANTIZED_OUTPUTS,
+    SCALE_OUTPUTS,
+    initializer,
+)
+from vit_str.engines.weights_contents import (
+    BUNDLED,
+    SCALES,
+    checksum,
+    is_intact,
+    load_contents,
+    resolve,
+)
 from vit_str.images.preprocessing import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.torch_runtime.engine import generate
-from vit_str.torch_runtime.weights_file import load_weights, renew_weights, save_weights
+from vit_str.torch_runtime.weights_file import (
+    load_weights,
+    renew_weights,
+    save_weights,
+    write_in_int8,
+)
 
 PREPROCESSING = json.dumps(Preprocessing().to_dict())
 
@@ -169,8 +188,10 @@ def test_the_version_is_the_lowest_that_understands_the_file(weights_path, weigh
         )
         assert metadata(weights_path)["version"] == version
     values = metadata(weights_path)
-    with pytest.raises(ValueError, match=r"version 3, this vit-str reads 1 and 2"):
-        load_weights(change(weights_path, version="3"))
+    with pytest.raises(
+        ValueError, match=r"version 4, this vit-str reads 1 and 2 and 3"
+    ):
+        load_weights(change(weights_path, version="4"))
     for name in ("temperature", "sha256"):  # as files of the first version were
         del values[name]
     save_file(load_file(weights_path), weights_path, values | {"version": "1"})
@@ -179,6 +200,47 @@ def test_the_version_is_the_lowest_that_understands_the_file(weights_path, weigh
     with pytest.raises(ValueError, match=r"a temperature is 0\.01 to 100\.0, found 0"):
         renew_weights(weights_path, weights_path, replace(weights, temperature=0.0))
     assert load_weights(weights_path).temperature == 1
+
+
+def test_weights_in_8_bits(tmp_path):
+    """They are a half as large, and what graphs in 8 bits take of them stays as it was."""
+    small, again, renewed = (tmp_path / f"{name}.safetensors" for name in "abc")
+    source = resolve("tiny")
+    graphs = find_graphs(load_contents(source).description)
+    assert graphs is not None
+    values = json.loads((graphs / DESCRIPTION).read_text(encoding="utf-8"))
+    names = int8_weights(values)
+    write_in_int8(source, small, names)
+    assert small.stat().st_size < 0.53 * source.stat().st_size
+    assert metadata(small)["version"] == "3"
+    before = load_contents(source)
+    after = load_contents(small)
+    assert after.provenance == before.provenance
+    assert after.ranges == before.ranges
+    assert set(after.tensors) == set(before.tensors)
+    for name, tensor in before.tensors.items():
+        if name in names:
+            kinds = (QUANTIZED_OUTPUTS, SCALE_OUTPUTS)
+            own, scales = (initializer(name + k, after.tensors, {}) for k in kinds)
+            theirs, other = (initializer(name + k, before.tensors, {}) for k in kinds)
+            assert np.array_equal(own, theirs), name
+            np.testing.assert_allclose(scales, other, rtol=1e-6)
+        else:
+            assert np.array_equal(after.tensors[name], tensor)
+    write_in_int8(small, again, names)
+    assert metadata(again) == metadata(small)
+    renew_weights(small, renewed, replace(load_weights(small), temperature=1.5))
+    assert metadata(renewed)["version"] == "3"
+    stored = load_file(small)
+    name = min(names)
+    del stored[name + SCALES]
+    save_file(stored, small, metadata(small))
+    with pytest.raises(ValueError, match="not as it was written"):
+        load_weights(small)
+    told = {key: each for key, each in metadata(small).items() if key != "sha256"}
+    save_file(stored, small, told)
+    with pytest.raises(ValueError, match="parts do not fit together"):
+        load_weights(small)
 
 
 def test_renewing_keeps_every_tensor_to_the_bit(tmp_path, small_recognizer):

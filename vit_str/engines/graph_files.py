@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vit_str.console import reason_of
-from vit_str.engines.initializers import STEP, initializer
+from vit_str.engines.initializers import (
+    JOIN,
+    QUANTIZED_OUTPUTS,
+    STEP,
+    TRANSPOSED,
+    initializer,
+)
 from vit_str.engines.ranges import Ranges
 from vit_str.engines.weights_contents import BUNDLED, CHECKSUM, load_contents
 from vit_str.machine import has_to_share, largest_int8_weight
@@ -212,6 +218,17 @@ def misfit(values: Mapping[str, Any], tensors: Tensors) -> str | None:
         name for name in {*found, *expected} if found.get(name) != expected.get(name)
     )
     return min(odd, default=None)
+
+
+def int8_weights(values: Mapping[str, Any]) -> set[str]:
+    """The tensors that static graphs take in 8 bits, every output on a scale of its own."""
+    names: set[str] = set()
+    for graph in values["graphs"]:
+        for name in values["tensors"].get(graph + STATIC, {}):
+            if name.endswith(QUANTIZED_OUTPUTS):
+                layers = name.removesuffix(QUANTIZED_OUTPUTS).removesuffix(TRANSPOSED)
+                names.update(layers.split(JOIN))
+    return names
 
 
 def points_of(values: Mapping[str, Any], graph: str) -> set[str]:

@@ -26,7 +26,7 @@ import numpy as np
 from vit_str.engines.ranges import Ranges
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Float32, Shaped, UInt8
+    from jaxtyping import Float, Float32, Int8, Shaped, UInt8
 
     Tensors = Mapping[str, Float[np.ndarray, "..."]]
 
@@ -86,10 +86,10 @@ def quantized_zero(limits: tuple[float, float]) -> UInt8[np.ndarray, ""]:
     return np.array(round(-low / _step(limits)), np.uint8)
 
 
-def _output_scales(
-    weights: Float[np.ndarray, "output ..."], largest: int
+def output_scales(
+    weights: Float[np.ndarray, "output ..."], largest: int = LARGEST_INT8
 ) -> Float[np.ndarray, " output"]:
-    """The largest weight of every output is the largest number."""
+    """What makes the largest weight of every output the largest number."""
     rows = weights.reshape(len(weights), -1)
     found = np.maximum(rows.max(1), -rows.min(1))
     return np.maximum(found / largest, _LEAST_STEP).astype(np.float32)
@@ -106,10 +106,11 @@ def _with_zero(limits: tuple[float, float]) -> tuple[float, float]:
     return min(low, 0.0), max(high, 0.0)
 
 
-def _quantized_outputs(
-    weights: Float[np.ndarray, "output ..."], largest: int
-) -> np.ndarray:
-    scales = _output_scales(weights, largest)
+def quantized_outputs(
+    weights: Float[np.ndarray, "output ..."], largest: int = LARGEST_INT8
+) -> Int8[np.ndarray, "output ..."]:
+    """The weights in 8 bits, every output on a scale of its own, see `output_scales`."""
+    scales = output_scales(weights, largest)
     other_axes = tuple(range(1, weights.ndim))
     scaled = weights / np.expand_dims(scales, other_axes)
     return np.rint(scaled, out=scaled).astype(np.int8)
@@ -119,7 +120,7 @@ def _bias_of_sums(
     name: str, tensors: Tensors, step: np.ndarray, largest: int
 ) -> np.ndarray:
     weights = tensors[f"{name.removesuffix('.bias')}.weight"]
-    scales = step * _output_scales(weights, largest)
+    scales = step * output_scales(weights, largest)
     sums = np.rint(tensors[name] / scales)
     return sums.clip(-_LARGEST_SUM, _LARGEST_SUM).astype(np.int32)
 
@@ -142,8 +143,8 @@ def _quantized(weights: np.ndarray, largest: int) -> np.ndarray:
 _OF_TENSORS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     QUANTIZED: _quantized,
     SCALE: _scale,
-    QUANTIZED_OUTPUTS: _quantized_outputs,
-    SCALE_OUTPUTS: _output_scales,
+    QUANTIZED_OUTPUTS: quantized_outputs,
+    SCALE_OUTPUTS: output_scales,
 }
 _OF_RANGES: dict[str, Callable[[tuple[float, float]], np.ndarray]] = {
     STEP: quantization_step,

@@ -32,12 +32,16 @@ PRETRAINED = "model.safetensors"
 FORMAT = "vit-str"
 VERSION = "1"
 VERSION_WITH_TEMPERATURE = "2"  # what reads 1 alone would leave the temperature out
-_VERSIONS = (VERSION, VERSION_WITH_TEMPERATURE)
+VERSION_IN_INT8 = "3"  # what reads 2 alone knows no weights in 8 bits
+_VERSIONS = (VERSION, VERSION_WITH_TEMPERATURE, VERSION_IN_INT8)
 GOLDEN = ("golden", "golden.images")
 """Texts and images for tests of machines, which files of version 0.1.0 may have."""
 
 CHECKSUM = "sha256"
 """Name of the checksum in the metadata of a weights file."""
+
+SCALES = ":scales"
+"""Behind the name of a tensor in 8 bits: what the numbers of each of its outputs are times of."""
 
 RANGES = "ranges"
 """Name of the ranges in the metadata, which files may have; see `Ranges`."""
@@ -56,7 +60,7 @@ _HOTTEST = 100.0  # above, none is anything
 # Seventy times the largest weight of all models of this project, whose largest are 1.2 to 6.5:
 # models beyond read one text in everything, as surely as can be
 _LARGEST_WEIGHT = 500.0
-_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "<i1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,15 +334,19 @@ def _tensors(path: Path) -> dict[str, np.ndarray]:
         described = _header(file)
         described.pop("__metadata__", None)
         stored = np.memmap(file, np.uint8, "r", offset=file.tell())
-    return {
+    tensors = {
         name: _array(name, entry, stored)
         for name, entry in described.items()
         if name not in GOLDEN
     }
+    for name in [name for name in tensors if described[name]["dtype"] == "I8"]:
+        scales = tensors.pop(name + SCALES)
+        tensors[name] *= np.expand_dims(scales, tuple(range(1, tensors[name].ndim)))
+    return tensors
 
 
 def _array(name: str, entry: Mapping[str, Any], stored: np.ndarray) -> np.ndarray:
-    """A tensor in float32, in memory of its own."""
+    """A tensor in float32, in memory of its own; of one in 8 bits what its scales multiply."""
     dtype = entry["dtype"]
     if dtype not in _DTYPES:
         raise ValueError(f"{name} holds no weights but {dtype}")

@@ -3,7 +3,7 @@
 import json
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -14,13 +14,16 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from vit_str.characters.charset import Charset
+from vit_str.engines.initializers import output_scales, quantized_outputs
 from vit_str.engines.ranges import Ranges, checked_ranges
 from vit_str.engines.weights_contents import (
     CHECKSUM,
     FORMAT,
     GOLDEN,
     RANGES,
+    SCALES,
     VERSION,
+    VERSION_IN_INT8,
     VERSION_WITH_TEMPERATURE,
     Contents,
     WeightsHeader,
@@ -116,6 +119,31 @@ def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> 
     _write(Path(target), tensors, kept, file.temperature, file.ranges)
 
 
+def write_in_int8(
+    source: str | Path, target: str | Path, names: Collection[str]
+) -> None:
+    """Write a weights file again with some tensors in 8 bits: half the size of float16.
+
+    Every output is on a scale of its own, as graphs in 8 bits take it: what they compute stays the
+    same. All else computes with the rounded weights.
+
+    Args:
+        source: the file; what is in 8 bits there stays as it is.
+        target: the one to write.
+        names: of the tensors, see `vit_str.engines.graph_files.int8_weights`.
+    """
+    weights = load_weights(source)
+    tensors = load_file(source)
+    for name in names:
+        if name + SCALES in tensors:
+            continue
+        values = tensors[name].float().numpy()
+        tensors[name] = torch.from_numpy(quantized_outputs(values))
+        tensors[name + SCALES] = torch.from_numpy(output_scales(values))
+    metadata = read_metadata(Path(source))
+    _write(Path(target), tensors, metadata, weights.temperature, weights.ranges)
+
+
 def _write(
     path: Path,
     tensors: dict[str, Tensor],
@@ -125,7 +153,7 @@ def _write(
 ) -> None:
     """Write the file with what a file may have, and a checksum over everything."""
     metadata = metadata | {
-        "version": VERSION if temperature == 1 else VERSION_WITH_TEMPERATURE,
+        "version": _version(tensors, temperature),
         "temperature": repr(checked_temperature(temperature)),
     }
     if ranges:
@@ -133,6 +161,12 @@ def _write(
     metadata[CHECKSUM] = checksum(BytesIO(save(tensors, metadata)))
     with write_atomically(path) as temporary:
         temporary.write_bytes(save(tensors, metadata))
+
+
+def _version(tensors: Mapping[str, Tensor], temperature: float) -> str:
+    if any(name.endswith(SCALES) for name in tensors):
+        return VERSION_IN_INT8
+    return VERSION if temperature == 1 else VERSION_WITH_TEMPERATURE
 
 
 def load_weights(path: str | Path, header: WeightsHeader | None = None) -> WeightsFile:
