@@ -128,6 +128,17 @@ def test_who_looks_once_never_opens_it(weights, larger, images, change):
     assert opener.count == 0
 
 
+def test_who_reads_print_never_opens_it(weights, larger, images):
+    opener = Opener(reader_of(larger))
+    reader = reader_of(doubting(weights, 1.0), second=opener)
+    alone = reader_of(doubting(weights, 1.0))
+    found = reader.without_augmentation().read(images)
+    assert found == alone.without_augmentation().read(images)
+    assert opener.count == 0
+    reader.read(images)
+    assert opener.count == 1
+
+
 def test_it_can_be_opened_before(weights, larger):
     opener = Opener(reader_of(larger))
     reader = reader_of(doubting(weights, 0.9), second=opener)
@@ -139,7 +150,7 @@ def test_it_looks_as_its_reader_is_told_to(weights, larger, images):
     """Views, beams and rounds are those of the reader that doubts."""
     reader = reader_of(doubting(weights, 1.0), second=Opener(reader_of(larger)))
     once = reader_of(doubting(larger, 0.0)).read(images)
-    assert_same(reader.without_augmentation().read(images), once, near=1e-6)
+    assert_same(reader.with_rereading(rounds=()).read(images), once, near=1e-6)
     assert [each.confidence for each in reader.read(images)] != [
         each.confidence for each in once
     ]

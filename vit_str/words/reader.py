@@ -350,11 +350,13 @@ class Reader:
         return reader
 
     def without_augmentation(self) -> Reader:
-        """The same reader without test-time augmentation of doubtful images; with the same engine.
+        """The same reader, for print: no augmented images, no larger weights; with the same engine.
 
         The frequency of words still decides between the texts that an image leaves.
         """
-        return self.with_rereading(rounds=())
+        reader = self.with_rereading(rounds=())
+        reader._batches = replace(reader._batches, second=None)
+        return reader
 
     def with_rereading(self, **changes: Any) -> Reader:
         """The same reader, which reads doubtful images again in another way; with the same engine.
