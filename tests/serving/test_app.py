@@ -23,6 +23,7 @@ from hostile_files import gif_of_frames, jpeg_of_scans, pdf_of_strokes
 
 from vit_str.characters.charset import charset_of
 from vit_str.decoding.search import Search
+from vit_str.engines.weights_contents import resolve
 from vit_str.machine import install_hint
 from vit_str.serving import app as app_module
 from vit_str.serving import page_readers, page_turns, pages, reading_requests, uploads
@@ -82,9 +83,8 @@ def test_records_are_those_of_the_command_line(
     Path("words.txt").write_text(lexicon or "x")
     Path("broken.png").write_bytes(b"broken")
     paths = [*map(str, FILES[:3]), "broken.png"]
-    code, out, _ = run(
-        "read", *paths, "--format", "jsonl", "--backend", "onnx", *options
-    )
+    alone = ["--model", str(resolve("tiny")), "--backend", "onnx"]
+    code, out, _ = run("read", *paths, "--format", "jsonl", *alone, *options)
     expected = [json.loads(line) for line in out.splitlines()]
     files = [("files", (path, Path(path).read_bytes())) for path in paths]
     data = {"lexicon": lexicon} if lexicon else {}
