@@ -14,6 +14,7 @@ import torch
 from PIL import Image, ImageFilter
 
 from vit_str.characters.charset import Charset
+from vit_str.decoding.effort import ROUNDS_OF_AUGMENTATIONS
 from vit_str.decoding.readings import Reading
 from vit_str.decoding.search import Search
 from vit_str.engines import weights_contents
@@ -318,3 +319,17 @@ def test_the_same_network_but_deeper_reads_what_it_reads_alone(
     expected = alone.read(unclear, boxes=True)
     assert_same(reader.read(unclear, boxes=True), expected, near=1e-4)
     assert opener.count == 1
+
+
+def test_it_reads_what_all_but_the_last_round_leaves_in_doubt(tiny, grown, unclear):
+    first = reader_of(tiny).with_rereading(rounds=ROUNDS_OF_AUGMENTATIONS[:1])
+    expected = first.read(unclear, boxes=True)
+    once = reader_of(tiny).at_one_look().read(unclear)
+    reader = reader_of(tiny, second=Opener(reader_of(grown)))
+    found = reader.read(unclear, boxes=True)
+    settled = [place for place, each in enumerate(expected) if each.confidence >= 0.4]
+    assert sum(once[place].confidence < 0.9 for place in settled) > 3
+    own = [found[place] for place in settled]
+    assert_same(own, [expected[place] for place in settled], near=1e-4)
+    others = [place for place in range(len(unclear)) if place not in settled]
+    assert [found[place] for place in others] != [expected[place] for place in others]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from vit_str.decoding.text_decoding import TextDecoder
 
     Pixels = UInt8[np.ndarray, "batch channel height width"]
+    Rounds = Sequence[Sequence[Augmentation]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,40 @@ class Rereader:
             found: what was read of each.
             rows: those that count; the others stay as they are.
         """
+        renewed, _ = self._reread_all(pixels, encoded, found, rows, self.options.rounds)
+        return renewed
+
+    def reread_but_once(
+        self,
+        pixels: Pixels,
+        encoded: Any,
+        found: Sequence[Candidates],
+        rows: Sequence[int],
+    ) -> tuple[list[Candidates], list[int]]:
+        """As `reread`, but for the last round; and the rows that would be in that."""
+        rounds = self.options.rounds[:-1]
+        return self._reread_all(pixels, encoded, found, rows, rounds)
+
+    def _reread_all(
+        self,
+        pixels: Pixels,
+        encoded: Any,
+        found: Sequence[Candidates],
+        rows: Sequence[int],
+        rounds: Rounds,
+    ) -> tuple[list[Candidates], list[int]]:
+        """Candidates after some rounds, and the rows that stay in doubt."""
         renewed = list(found)
+        left: list[int] = []
         doubtful = self.doubtful(found, rows)
         for start in range(0, len(doubtful), self.options.together):
             group = doubtful[start : start + self.options.together]
             before = {row: found[row] for row in group}
-            for row, candidates in self._reread(pixels, encoded, before).items():
+            merged, unsure = self._reread(pixels, encoded, before, rounds)
+            left += unsure
+            for row, candidates in merged.items():
                 renewed[row] = candidates
-        return renewed
+        return renewed, left
 
     def doubtful(self, found: Sequence[Candidates], rows: Sequence[int]) -> list[int]:
         """Those of some rows that are to be read again."""
@@ -87,9 +114,13 @@ class Rereader:
         return replace(self, options=options)
 
     def _reread(
-        self, pixels: Pixels, encoded: Any, before: Mapping[int, Candidates]
-    ) -> dict[int, Candidates]:
-        """The readings of some images and their augmentations merged, by row."""
+        self,
+        pixels: Pixels,
+        encoded: Any,
+        before: Mapping[int, Candidates],
+        rounds: Rounds,
+    ) -> tuple[dict[int, Candidates], list[int]]:
+        """The readings of some images and their augmentations merged, by row; rows in doubt."""
         options = self.options
         doubtful = list(before)
         readings = {row: [candidates] for row, candidates in before.items()}
@@ -104,7 +135,7 @@ class Rereader:
                 row for row in doubtful if self._is_unsure(before[row], merged[row])
             )
             doubtful = sorted(unsure)
-        for augmentations in options.rounds:
+        for augmentations in rounds:
             if not doubtful:
                 break
             others = self._read_augmented(pixels[doubtful], augmentations)
@@ -113,7 +144,7 @@ class Rereader:
                 merged[row] = self._merge(readings[row])
             least = options.doubtful_after_augmentation
             doubtful = [row for row in doubtful if merged[row].best.probability < least]
-        return merged
+        return merged, doubtful
 
     def _is_unsure(self, before: Candidates, after: Candidates) -> bool:
         """Whether the prior leaves doubts, or has decided against what the image says first."""

@@ -90,7 +90,8 @@ class BatchReader:
         decoder: makes texts of that.
         rereader: reads doubtful images again.
         detector: tells whether images are of other scripts; None if nobody asks.
-        second: reads doubtful images in place of ``rereader``; None if there are no such weights.
+        second: reads what would be in the last round of augmented images, in place of that; None if
+            there are no such weights.
     """
 
     engine: Engine
@@ -210,14 +211,15 @@ class BatchReader:
         if self.second is None:
             candidates = self.rereader.reread(rows.pixels, encoded, candidates, kept)
             return self._readings(rows, encoded, candidates, kept, wanted)
-        doubtful = self.rereader.doubtful(candidates, kept)
-        sure = [row for row in kept if row not in doubtful]
-        own = self._readings(rows, encoded, candidates, sure, wanted)
+        reread = self.rereader.reread_but_once
+        found, unsure = reread(rows.pixels, encoded, candidates, kept)
+        sure = [row for row in kept if row not in unsure]
+        own = self._readings(rows, encoded, found, sure, wanted)
         readings = dict(zip(sure, own, strict=True))
-        if doubtful:
+        if unsure:
             options = self.rereader.options
-            again = self.second.read(rows.select(doubtful), options, wanted)
-            readings.update(zip(doubtful, again, strict=True))
+            again = self.second.read(rows.select(unsure), options, wanted)
+            readings.update(zip(unsure, again, strict=True))
         return [readings[row] for row in kept]
 
     def _readings(
