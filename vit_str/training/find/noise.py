@@ -27,8 +27,9 @@ class Noise:
         turned_share: of pictures on a side or upside down.
         aged_share: of pages with folds, stains, texture, shadows.
         printed_share: of pages of a thermal, dot-matrix or worn printer.
+        separated_share: of pages with rows of dashes, stars or dots between their lines.
         laid_share: of pages that are seen with what they lie on.
-        slip_times: how many times as often these three are true of slips of a till.
+        slip_times: how many times as often these four are true of slips of a till.
         perspective: by which corners are moved at most, over the sides.
         bend: by which pages are bent at most, over the sides.
         inverted_share: of pictures in dark mode: white on black.
@@ -44,15 +45,16 @@ class Noise:
     strong_share: float = 0.1
     strong_tilt: float = 25.0
     turned_share: float = 0.25
-    aged_share: float = 0.25
-    printed_share: float = 0.12
-    laid_share: float = 0.12
+    aged_share: float = 0.35
+    printed_share: float = 0.16
+    separated_share: float = 0.12
+    laid_share: float = 0.1
     slip_times: float = 2.5
     perspective: float = 0.04
     bend: float = 0.015
     inverted_share: float = 0.15
-    gray_share: float = 0.3
-    threshold_share: float = 0.04
+    gray_share: float = 0.4
+    threshold_share: float = 0.1
     blur: float = 1.2
     grain: float = 14.0
     compressed_share: float = 0.6
