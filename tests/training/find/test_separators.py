@@ -7,7 +7,7 @@ import pytest
 
 from vit_str.synthesis.places import Places, no_places, upright_strips
 from vit_str.training.find import separators
-from vit_str.training.find.separators import with_separators
+from vit_str.training.find.separators import with_ruling, with_separators
 
 _SIZE = 12
 
@@ -60,5 +60,20 @@ def test_pages_without_upright_text_stay_as_they_are():
     pixels, places = page()
     sideways = replace(places, strips=places.strips[..., ::-1])
     for each in (replace(places, strips=places.strips[:0]), sideways):
-        image, found = with_separators(np.random.default_rng(1), pixels, each)
-        assert image is pixels and found is each
+        for draw in (with_separators, with_ruling):
+            image, found = draw(np.random.default_rng(1), pixels, each)
+            assert image is pixels and found is each
+
+
+def test_rules_run_through_lines_and_text_stays_text():
+    pixels, places = page()
+    crossed = 0
+    for seed in range(20):
+        image, found = with_ruling(np.random.default_rng(seed), pixels, places)
+        assert np.array_equal(found.strips, places.strips)
+        for (left, y), (right, end) in found.rules:
+            assert y == end and left < right
+            row = image[min(int(y), 269), max(0, int(left) + 2) : int(right) - 2]
+            assert len(row) == 0 or row.max() < 230
+            crossed += any(20 + 30 * k < y < 32 + 30 * k for k in range(8))
+    assert crossed > 20

@@ -15,7 +15,7 @@ from vit_str.synthesis.paper import aged, poorly_printed
 from vit_str.synthesis.places import Places, corners_of, upright_strips
 from vit_str.synthesis.scenes import SceneDrawer
 from vit_str.training.find.noise import Noise, laid, seen, worn
-from vit_str.training.find.separators import with_separators
+from vit_str.training.find.separators import with_ruling, with_separators
 from vit_str.training.find.truth import true_maps
 
 _LEAST_LEFT = 0.4  # of the height of letters that an edge leaves of a word, along it
@@ -93,6 +93,8 @@ class Examples:
         places = places_of(record)
         if random.random() < noise.separated_share * times:
             image, places = with_separators(random, image, places)
+        if random.random() < noise.ruled_share:
+            image, places = with_ruling(random, image, places)
         is_aged = random.random() < noise.aged_share * times
         is_printed = random.random() < noise.printed_share * times
         if is_aged or is_printed:

@@ -1,7 +1,9 @@
-"""Rows of dashes, stars and dots between the lines of a page, as tills and typewriters print them.
+"""Rows of signs between the lines of a page, and rules that run through them.
 
-Rows of dashes and the like are rules, those of stars and dots neither rules nor text. They stand as
-close to text as there: networks take them for words, and join them with the digits beside them.
+Tills and typewriters print rows of dashes and stars. Rows of dashes and the like are rules, those
+of stars and dots neither rules nor text. They stand as close to text as there: networks take them
+for words, and join them with the digits beside them. What is typed into a ruled form stands on its
+rules, and across them: networks cut such lines to pieces.
 """
 
 from dataclasses import replace
@@ -22,6 +24,9 @@ _TRIED = 12  # places, as most are taken
 _TOUCHES = 0.12  # of the height of type, by which a row may reach into a line
 _LEAST_WORDS = 3
 _SMALLEST = 5.0  # pixels of the height of type beside which a row is drawn
+
+
+_PITCH = (0.9, 2.6)  # of the rules of a form, over the height of type
 
 
 class _Row(NamedTuple):
@@ -61,12 +66,46 @@ def with_separators(
         rows.append(row)
         if len(rows) == most:
             break
-    return pixels, places if sign in _NO_RULES else _with_rules(places, rows, sign)
+    if sign in _NO_RULES:
+        return pixels, places
+    return pixels, _with_rules(places, rows, _HEIGHTS[sign])
 
 
-def _with_rules(places: Places, rows: list[_Row], sign: str) -> Places:
+def with_ruling(
+    random: np.random.Generator, image: Pixels, places: Places
+) -> tuple[Pixels, Places]:
+    """A page with rules at equal distances over all of it or a part, wherever its lines are.
+
+    Args:
+        random: decides.
+        image: of a page as it is drawn.
+        places: what is where on it.
+    """
+    boxes, sizes = _upright_words(places)
+    if len(boxes) < _LEAST_WORDS:
+        return image, places
+    size = max(_SMALLEST, float(np.median(sizes)))
+    left, right = boxes[:, 0].min() - size, boxes[:, 2].max() + size
+    top, bottom = boxes[:, 1].min(), boxes[:, 3].max() + 2 * size
+    if random.random() < 0.6:
+        left, right = np.sort(random.uniform(left, right, 2))
+        top, bottom = np.sort(random.uniform(top, bottom, 2))
+    pitch = size * random.uniform(*_PITCH)
+    wide = max(1, round(size * random.uniform(0.03, 0.12)))
+    ink = _ink(image, boxes[int(random.integers(len(boxes)))])
+    pixels = image.copy()
+    rows = []
+    for middle in np.arange(top + random.uniform(0, pitch), bottom, pitch):
+        start, end = _fixed((left, middle)), _fixed((right, middle))
+        cv2.line(pixels, start, end, ink, wide, cv2.LINE_AA, _FIXED)
+        rows.append(_Row(float(left), float(right), float(middle), size, 0))
+    return pixels, _with_rules(places, rows, wide / size)
+
+
+def _with_rules(places: Places, rows: list[_Row], high: float) -> Places:
+    """Places with rows that are rules, so high over the size of type."""
     ends = [[(row.left, row.middle), (row.right, row.middle)] for row in rows]
-    widths = [max(1.0, _HEIGHTS[sign] * row.size) for row in rows]
+    widths = [max(1.0, high * row.size) for row in rows]
     return replace(
         places,
         rules=np.concatenate([places.rules, np.reshape(ends, (-1, 2, 2))]),
