@@ -14,6 +14,7 @@ from vit_str.engines.graph_files import open_session, session_options
 from vit_str.machine import thread_count
 from vit_str.pages.find.flattening import Middle
 from vit_str.pages.find.geometry import Quadrilateral
+from vit_str.pages.find.joining import joined
 from vit_str.pages.find.lines import CELL, FoundLine, find_lines
 from vit_str.pages.find.maps import MAPS
 from vit_str.pages.find.specks import typical_height, without_specks
@@ -80,14 +81,14 @@ class FinderDetector:
         Where most letters are small, the image is looked at once more, larger.
         """
         maps, scale = self.maps(image)
-        lines = without_specks(find_lines(maps))
+        lines = without_specks(joined(find_lines(maps)))
         if lines:
             height = typical_height(lines)
             pixels = maps[0].size * CELL**2
             closer = min(_MIDDLING / height, (_MOST_PIXELS / pixels) ** 0.5)
             if height < _SMALL and closer > _WORTH_IT:
                 maps, scale = self.maps(image, closer)
-                lines = without_specks(find_lines(maps))
+                lines = without_specks(joined(find_lines(maps)))
         return [_enlarged(line, scale) for line in lines]
 
     def maps(
