@@ -1,5 +1,7 @@
 """Specks and rows of dashes are no lines of a page; its short and small words are."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from vit_str.pages.find.lines import FoundLine
@@ -37,6 +39,12 @@ def test_rows_of_dashes_are_no_lines():
     spaced = line(0, 100, 16, words=12)
     kept = [*TEXT, small_print, spaced]
     assert without_specks([*kept, line(0, 300, 6, words=20)]) == kept
+
+
+def test_what_is_short_and_doubtful_is_dust():
+    dust, word = line(0, 20, 15), line(0, 90, 15)
+    doubtful = [replace(each, confidence=0.45) for each in (dust, word)]
+    assert without_specks([*TEXT, dust, *doubtful]) == [*TEXT, dust, doubtful[1]]
 
 
 def test_nothing_stays_nothing():

@@ -12,6 +12,8 @@ _SHORT = 1.0  # shorter is a speck
 _LOW_ROW = 0.6  # what is lower and
 _SHORT_WORDS = 1.0  # has words as short as that,
 _DASHES = 4  # at least so many, is a row of dashes
+_UNSURE = 0.6  # confidence below which what is
+_FEW_LETTERS = 3.0  # shorter is dust or a part of a picture
 
 
 def typical_height(lines: Sequence[FoundLine]) -> float:
@@ -27,19 +29,26 @@ def typical_height(lines: Sequence[FoundLine]) -> float:
 
 
 def without_specks(lines: Sequence[FoundLine]) -> list[FoundLine]:
-    """Lines without what is much lower than most of the text and short, and rows of dashes."""
+    """Lines that are no specks, which are low or doubtful, and short, and no rows of dashes."""
     if not lines:
         return []
     typical = typical_height(lines)
     return [
         line
         for line in lines
-        if not _is_speck(line, typical) and not _is_row_of_dashes(line, typical)
+        if not _is_speck(line, typical)
+        and not _is_row_of_dashes(line, typical)
+        and not _is_doubtful(line, typical)
     ]
 
 
 def _is_speck(line: FoundLine, typical: float) -> bool:
     return line.height < _LOW * typical and _length(line.strip) < _SHORT * typical
+
+
+def _is_doubtful(line: FoundLine, typical: float) -> bool:
+    is_short = _length(line.strip) < _FEW_LETTERS * typical
+    return is_short and line.confidence < _UNSURE
 
 
 def _is_row_of_dashes(line: FoundLine, typical: float) -> bool:
