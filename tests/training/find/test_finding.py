@@ -29,7 +29,7 @@ from vit_str.training.find.truth import true_maps
 
 CONFIG = Path(__file__).parents[3] / "configs" / "find.yaml"
 SIDE = 128
-_STEPS = 150
+_STEPS = 200
 COS, SIN, HEIGHT = (MAPS.index(name) for name in ("cos", "sin", "height"))
 
 
@@ -179,6 +179,7 @@ STILL = Noise(
     ruled_share=0.0,
     stretched_share=0.0,
     laid_share=0.0,
+    threshold_share=0.0,
 )
 
 
