@@ -1,4 +1,4 @@
-"""What happens to a printed page: folds, creases, texture, stains, shadows, poor print.
+"""What happens to a printed page: folds, creases, texture, stains, shadows, marks, poor print.
 
 Colors are from 0 to 255 and places do not move, so what is where on a page stays true. All
 strengths are by eye.
@@ -9,6 +9,8 @@ from collections.abc import Callable
 import cv2
 import numpy as np
 from jaxtyping import Float
+
+from vit_str.synthesis.scan_marks import edged, penned, punched, screened
 
 Picture = Float[np.ndarray, "row column 3"]
 Field = Float[np.ndarray, "row column"]
@@ -258,4 +260,8 @@ _AGES: tuple[Callable[[np.random.Generator, Picture], Picture], ...] = (
     _shone_through,
     _shadowed,
     _with_moire,
+    screened,
+    edged,
+    punched,
+    penned,
 )

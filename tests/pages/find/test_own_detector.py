@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from vit_str.pages.find.lines import FoundLine
-from vit_str.pages.find.own_detector import FinderDetector
+from vit_str.pages.find.own_detector import FinderDetector, with_room
 from vit_str.synthesis.places import no_places, upright_strips
 from vit_str.training.find.truth import true_maps
 
@@ -33,8 +33,20 @@ class Known(FinderDetector):
 def test_lines_are_in_pixels_of_the_picture():
     image = Image.new("RGB", (640, 256))
     first, second = sorted(Known().lines(image), key=lambda line: line[0, 1])
-    assert np.abs(first - [(40, 40), (600, 40), (600, 72), (40, 72)]).max() < 8
-    assert np.abs(second[0] - (40, 120)).max() < 8
+    room = 0.2 * 32, 0.1 * 32
+    low, high = np.subtract((40, 40), room), np.add((600, 72), room)
+    assert np.abs(first[[0, 2]] - [low, high]).max() < 6
+    assert np.abs(second[0] - np.subtract((40, 120), room)).max() < 6
+
+
+def test_words_and_lines_that_are_told_are_as_large_as_their_letters():
+    first, _ = sorted(
+        Known().find(Image.new("RGB", (640, 256))), key=lambda line: line.strip[0, 0, 1]
+    )
+    corners = first.quadrilateral
+    assert np.abs(corners - [(40, 40), (600, 40), (600, 72), (40, 72)]).max() < 6
+    roomy = with_room(first)
+    assert roomy.words is first.words and roomy.height == first.height
 
 
 def test_small_letters_are_looked_at_once_more():

@@ -1,6 +1,7 @@
 """Our own detector: a network that finds, run by onnxruntime, and the lines of its maps."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,10 @@ from vit_str.engines.graph_files import open_session, session_options
 from vit_str.machine import thread_count
 from vit_str.pages.find.flattening import Middle
 from vit_str.pages.find.geometry import Quadrilateral
+from vit_str.pages.find.joining import joined
 from vit_str.pages.find.lines import CELL, FoundLine, find_lines
 from vit_str.pages.find.maps import MAPS
+from vit_str.pages.find.specks import typical_height, without_specks
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -36,6 +39,9 @@ _BENT_LINE = (
     12.0  # heights from which on a line is long enough to tell how a page is bent
 )
 _POINTS = 24  # of the middle of a line
+# Room that readers of lines are used to, over the height of letters: before and behind a line
+_BESIDE = 0.2
+_HIGHER = 1.2  # height with that above and below it
 
 
 class FinderDetector:
@@ -53,13 +59,13 @@ class FinderDetector:
         self._session = PerProcess(self._open(), self._open)
 
     def lines(self, image: Image.Image) -> list[Quadrilateral]:
-        """See `LineDetector`."""
-        return [line.quadrilateral for line in self.find(image)]
+        """See `LineDetector`; with some room around the letters."""
+        return [with_room(line).quadrilateral for line in self.find(image)]
 
     def lines_and_middles(
         self, image: Image.Image
     ) -> tuple[list[Quadrilateral], list[Middle]]:
-        """A quadrilateral around each line, and the middles of the long ones."""
+        """As of `lines`, and the middles of the long ones."""
         found = self.find(image)
         middles = []
         for line in found:
@@ -67,7 +73,7 @@ class FinderDetector:
             length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
             if length >= _BENT_LINE * line.height:
                 middles.append(Middle(_evenly(points), line.height))
-        return [line.quadrilateral for line in found], middles
+        return [with_room(line).quadrilateral for line in found], middles
 
     def find(self, image: Image.Image) -> list[FoundLine]:
         """The lines of an RGB image with their words, in its pixels.
@@ -75,14 +81,14 @@ class FinderDetector:
         Where most letters are small, the image is looked at once more, larger.
         """
         maps, scale = self.maps(image)
-        lines = find_lines(maps)
+        lines = without_specks(joined(find_lines(maps)))
         if lines:
-            height = float(np.median([line.height for line in lines]))
+            height = typical_height(lines)
             pixels = maps[0].size * CELL**2
             closer = min(_MIDDLING / height, (_MOST_PIXELS / pixels) ** 0.5)
             if height < _SMALL and closer > _WORTH_IT:
                 maps, scale = self.maps(image, closer)
-                lines = find_lines(maps)
+                lines = without_specks(joined(find_lines(maps)))
         return [_enlarged(line, scale) for line in lines]
 
     def maps(
@@ -123,6 +129,17 @@ class FinderDetector:
                 "finder.safetensors --out finder.onnx"
             )
         return session
+
+
+def with_room(line: FoundLine) -> FoundLine:
+    """A line with the room around its letters that readers of lines are used to."""
+    middles = line.strip.mean(1, keepdims=True)
+    strip = middles + (line.strip - middles) * _HIGHER
+    for end, inner in ((0, 1), (-1, -2)):
+        along = (middles[end] - middles[inner])[0]
+        away = along / max(1e-6, float(np.linalg.norm(along)))
+        strip[end] += away * _BESIDE * line.height
+    return replace(line, strip=strip)
 
 
 def _enlarged(line: FoundLine, scale: np.ndarray) -> FoundLine:

@@ -30,7 +30,7 @@ _MIXTURES = (
     "columns of sections",
 )
 _TIMES = 80  # as often as any other: more than a quarter of the pages
-_SLIPS = 0.1  # slips of a till to find lines on, for each other page
+_SLIPS = 0.2  # slips of a till to find lines on, for each other page
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from vit_str.synthesis.paper import aged, poorly_printed
 from vit_str.synthesis.places import Places, corners_of, upright_strips
 from vit_str.synthesis.scenes import SceneDrawer
 from vit_str.training.find.noise import Noise, laid, seen, worn
+from vit_str.training.find.separators import with_ruling, with_separators
 from vit_str.training.find.truth import true_maps
 
 _LEAST_LEFT = 0.4  # of the height of letters that an edge leaves of a word, along it
@@ -89,6 +90,11 @@ class Examples:
         noise = self._noise
         times = noise.slip_times if record.family in SLIPS else 1.0
         image = np.asarray(record.image.convert("RGB"))
+        places = places_of(record)
+        if random.random() < noise.separated_share * times:
+            image, places = with_separators(random, image, places)
+        if random.random() < noise.ruled_share:
+            image, places = with_ruling(random, image, places)
         is_aged = random.random() < noise.aged_share * times
         is_printed = random.random() < noise.printed_share * times
         if is_aged or is_printed:
@@ -101,7 +107,7 @@ class Examples:
             image = pixels.astype(np.uint8)
         is_laid = random.random() < noise.laid_share * times
         view = laid if is_laid else seen
-        return view(random, image, places_of(record), self._side, noise)
+        return view(random, image, places, self._side, noise)
 
     def _page(self, number: int) -> PictureRecord:
         shard = int(np.searchsorted(self._ends, number, side="right"))

@@ -21,14 +21,18 @@ class Noise:
 
     Attributes:
         scales: by which pictures become smaller or larger at random, on a scale of logarithms.
+        stretched_share: of pictures whose letters are wider or higher, as of tills.
+        stretch: most by which these are, on a scale of logarithms.
         tilt: deviation of the angle, in degrees.
         strong_share: of pictures tilted by up to `strong_tilt`.
         strong_tilt: in degrees.
         turned_share: of pictures on a side or upside down.
         aged_share: of pages with folds, stains, texture, shadows.
         printed_share: of pages of a thermal, dot-matrix or worn printer.
+        separated_share: of pages with rows of dashes, stars or dots between their lines.
+        ruled_share: of pages with rules through their lines.
         laid_share: of pages that are seen with what they lie on.
-        slip_times: how many times as often these three are true of slips of a till.
+        slip_times: how many times as often these four are true of slips of a till.
         perspective: by which corners are moved at most, over the sides.
         bend: by which pages are bent at most, over the sides.
         inverted_share: of pictures in dark mode: white on black.
@@ -40,19 +44,23 @@ class Noise:
     """
 
     scales: tuple[float, float] = (0.5, 1.6)
+    stretched_share: float = 0.15
+    stretch: float = 0.55
     tilt: float = 1.5
     strong_share: float = 0.1
     strong_tilt: float = 25.0
     turned_share: float = 0.25
-    aged_share: float = 0.25
-    printed_share: float = 0.12
-    laid_share: float = 0.12
+    aged_share: float = 0.35
+    printed_share: float = 0.16
+    separated_share: float = 0.12
+    ruled_share: float = 0.1
+    laid_share: float = 0.1
     slip_times: float = 2.5
     perspective: float = 0.04
     bend: float = 0.015
     inverted_share: float = 0.15
-    gray_share: float = 0.3
-    threshold_share: float = 0.04
+    gray_share: float = 0.4
+    threshold_share: float = 0.1
     blur: float = 1.2
     grain: float = 14.0
     compressed_share: float = 0.6
@@ -182,6 +190,9 @@ def _view(
         room + side / 8
     )
     corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float) * side / scale / 2
+    if random.random() < noise.stretched_share:
+        stretch = random.uniform(-noise.stretch, noise.stretch)
+        corners *= np.exp([stretch / 2, -stretch / 2])
     moved = corners + random.uniform(-1, 1, (4, 2)) * noise.perspective * side / scale
     target = np.array([(0, 0), (side, 0), (side, side), (0, side)], np.float32)
     source = (moved @ turn + middle).astype(np.float32)

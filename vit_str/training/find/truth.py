@@ -52,7 +52,7 @@ def true_maps(places: Places, size: tuple[int, int]) -> TrueMaps:
         size: height and width of the picture, multiples of `CELL`.
     """
     canvas = _Canvas(size)
-    for line in _lines_of(places):
+    for line in _lines_of(places, size):
         canvas.add_line(line)
     for (start, end), width in zip(places.rules, places.rule_widths, strict=True):
         across, down = np.abs(end - start)
@@ -68,8 +68,15 @@ def true_maps(places: Places, size: tuple[int, int]) -> TrueMaps:
     return canvas.finished()
 
 
-def _lines_of(places: Places) -> list[list[Strip]]:
-    numbered = zip(places.lines.tolist(), places.strips, strict=True)
+def _lines_of(places: Places, size: tuple[int, int]) -> list[list[Strip]]:
+    """The words of each line of which some are in a picture."""
+    if not len(places.strips):
+        return []
+    points = places.strips.reshape(len(places.strips), -1, 2)
+    low, high = points.min(1), points.max(1)
+    is_near = ((high > 0) & (low < size[::-1])).all(1)
+    shown = np.isin(places.lines, places.lines[is_near])
+    numbered = zip(places.lines[shown].tolist(), places.strips[shown], strict=True)
     return [
         [strip for _, strip in group]
         for _, group in groupby(numbered, lambda each: each[0])
@@ -133,33 +140,35 @@ class _Canvas:
         self.fill("gap", np.array(corners))
 
     def _add_values(self, points: Strip) -> None:
-        middles = points.mean(1)
+        """Direction and height, between each point and the next one."""
+        middles = _middles(points)
         halves = (points[:, 1] - points[:, 0]) / 2 * _AROUND
         ends = _ends(middles, halves)
-        for place in range(len(points) - 1):
-            along = middles[place + 1] - middles[place]
-            length = float(np.linalg.norm(along))
-            if length < 1e-6:
-                continue
-            height = _height(points[place : place + 2])
-            if height < SMALLEST:
-                continue
-            corners = [ends[place] - halves[place], ends[place + 1] - halves[place + 1]]
-            corners += [
-                ends[place + 1] + halves[place + 1],
-                ends[place] + halves[place],
-            ]
-            values = (*(along / length), float(from_height(np.array(height))))
-            cv2.fillPoly(
-                self._values,
-                [_fixed(np.array(corners), CELL)],
-                [float(value) for value in values],
-                shift=_BITS,
-            )
+        steps = np.diff(middles, axis=0)
+        lengths = _lengths(steps)
+        across = _lengths(points[:, 1] - points[:, 0])
+        heights = (across[1:] + across[:-1]) / 2
+        above, below = ends - halves, ends + halves
+        corners = np.stack([above[:-1], above[1:], below[1:], below[:-1]], 1)
+        fixed = _fixed(corners, CELL)
+        for place in np.flatnonzero((lengths >= 1e-6) & (heights >= SMALLEST)).tolist():
+            x, y = (steps[place] / lengths[place]).tolist()
+            values = x, y, float(from_height(heights[place]))
+            cv2.fillPoly(self._values, [fixed[place]], values, shift=_BITS)
+
+
+def _middles(points: Strip) -> Float[np.ndarray, "point 2"]:
+    return (points[:, 0] + points[:, 1]) / 2
+
+
+def _lengths(steps: Float[np.ndarray, "step 2"]) -> Float[np.ndarray, " step"]:
+    """Of vectors; ``numpy.linalg.norm`` takes several times as long for a few."""
+    return np.hypot(steps[:, 0], steps[:, 1])
 
 
 def _height(points: Strip) -> float:
-    return float(np.linalg.norm(points[:, 1] - points[:, 0], axis=-1).mean())
+    across = _lengths(points[:, 1] - points[:, 0])
+    return float(across.sum()) / max(1, len(across))
 
 
 def _ends(middles: np.ndarray, halves: np.ndarray) -> np.ndarray:
@@ -175,8 +184,8 @@ def _ends(middles: np.ndarray, halves: np.ndarray) -> np.ndarray:
 
 def _shrunk(points: Strip, height: float) -> Strip:
     """A line that is shorter at both ends."""
-    middles = points.mean(1)
-    steps = np.linalg.norm(np.diff(middles, axis=0), axis=-1)
+    middles = _middles(points)
+    steps = _lengths(np.diff(middles, axis=0))
     before = np.concatenate([[0.0], np.cumsum(steps)])
     length = before[-1]
     cut = min(SHRUNK * height, MOST_SHRUNK * length)
@@ -189,7 +198,7 @@ def _shrunk(points: Strip, height: float) -> Strip:
 
 def _outline(points: Strip, share: float) -> np.ndarray:
     """The polygon around a share of the height of a line."""
-    middles = points.mean(1)
+    middles = _middles(points)
     halves = (points[:, 1] - points[:, 0]) / 2 * share
     return np.concatenate([middles - halves, (middles + halves)[::-1]])
 
@@ -202,5 +211,5 @@ def _fixed(points: np.ndarray, side: float) -> np.ndarray:
 
 def _averaged(fine: np.ndarray) -> Float[np.ndarray, "row column"]:
     rows, columns = fine.shape[0] // _FINE, fine.shape[1] // _FINE
-    cells = fine.reshape(rows, _FINE, columns, _FINE).astype(np.float32)
-    return cells.mean((1, 3)) / 255
+    cells = cv2.resize(fine, (columns, rows), interpolation=cv2.INTER_AREA)
+    return np.asarray(cells, np.float32) / 255
