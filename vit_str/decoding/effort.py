@@ -74,7 +74,8 @@ class RereadingOptions:
         doubtful_after_prior: confidence below which augmented images are read, once the frequency
             of words has decided between the texts of the image itself.
         doubtful_after_augmentation: confidence below which those of the next round are.
-        rounds: augmentations of the image, round by round.
+        rounds: augmentations of the image, round by round; larger weights, where there are some,
+            take the place of the last.
         beams: texts to keep for each reading before word frequencies decide.
         margin: how far a text may fall behind the best, in nats: more than the frequency of words
             could make up for.

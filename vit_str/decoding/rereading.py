@@ -63,14 +63,14 @@ class Rereader:
         renewed, _ = self._reread_all(pixels, encoded, found, rows, self.options.rounds)
         return renewed
 
-    def reread_but_once(
+    def reread_before_last(
         self,
         pixels: Pixels,
         encoded: Any,
         found: Sequence[Candidates],
         rows: Sequence[int],
     ) -> tuple[list[Candidates], list[int]]:
-        """As `reread`, but for the last round; and the rows that would be in that."""
+        """As `reread`, without the last round; and the rows that would be in that."""
         rounds = self.options.rounds[:-1]
         return self._reread_all(pixels, encoded, found, rows, rounds)
 

@@ -41,7 +41,7 @@ CHECKSUM = "sha256"
 """Name of the checksum in the metadata of a weights file."""
 
 SCALES = ":scales"
-"""Behind the name of a tensor in 8 bits: what the numbers of each of its outputs are times of."""
+"""Behind the name of a tensor in 8 bits: the scale of each of its outputs, which it is times."""
 
 RANGES = "ranges"
 """Name of the ranges in the metadata, which files may have; see `Ranges`."""

@@ -9,9 +9,8 @@ from jaxtyping import Bool, Float
 
 Picture = Float[np.ndarray, "row column 3"]
 
-_DARKEST_DOTS = (
-    0.45  # of the paper, that dots of gray leave at least: text in it is seen
-)
+# Of the paper, that dots of gray leave at least: text in it is seen
+_DARKEST_DOTS = 0.45
 _INKS = ((20, 20, 25), (30, 40, 120), (150, 30, 30), (60, 60, 60))  # of pens
 
 

@@ -32,6 +32,7 @@ from vit_str.engines.weights_contents import (
     damage_reported,
     fitting_parts,
     load_contents,
+    load_header,
     read_metadata,
 )
 from vit_str.files import write_atomically
@@ -132,7 +133,7 @@ def write_in_int8(
         target: the one to write.
         names: of the tensors, see `vit_str.engines.graph_files.int8_weights`.
     """
-    weights = load_weights(source)
+    header = load_header(source)
     tensors = load_file(source)
     for name in names:
         if name + SCALES in tensors:
@@ -141,7 +142,7 @@ def write_in_int8(
         tensors[name] = torch.from_numpy(quantized_outputs(values))
         tensors[name + SCALES] = torch.from_numpy(output_scales(values))
     metadata = read_metadata(Path(source))
-    _write(Path(target), tensors, metadata, weights.temperature, weights.ranges)
+    _write(Path(target), tensors, metadata, header.temperature, header.ranges)
 
 
 def _write(

@@ -211,7 +211,7 @@ class BatchReader:
         if self.second is None:
             candidates = self.rereader.reread(rows.pixels, encoded, candidates, kept)
             return self._readings(rows, encoded, candidates, kept, wanted)
-        reread = self.rereader.reread_but_once
+        reread = self.rereader.reread_before_last
         found, unsure = reread(rows.pixels, encoded, candidates, kept)
         sure = [row for row in kept if row not in unsure]
         own = self._readings(rows, encoded, found, sure, wanted)

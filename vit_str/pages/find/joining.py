@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vit_str.pages.find.lines import FoundLine, Strip
+from vit_str.pages.find.lines import FoundLine, Strip, length_of
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
@@ -22,9 +22,8 @@ _BEYOND = 0.1  # by which it reaches beyond its end, at least
 _ASIDE = 0.25  # by which its middle may be off the middle of the line
 _HEIGHTS = 0.4, 1.6  # of a piece
 _WORD_GAP = 0.2  # from which on another word begins
-_PARALLEL = (
-    0.9  # cosine of the angle up to which the direction of a piece is that of the line
-)
+# Cosine of the angle up to which the direction of a piece is that of the line
+_PARALLEL = 0.9
 
 
 class _Found(NamedTuple):
@@ -50,7 +49,7 @@ class _End(NamedTuple):
 
 def joined(lines: Sequence[FoundLine]) -> list[FoundLine]:
     """Lines with the pieces that belong to them, the longest lines first."""
-    pieces = sorted(lines, key=_length, reverse=True)
+    pieces = sorted(lines, key=lambda line: length_of(line.strip), reverse=True)
     corners = np.array([line.strip[[0, -1]].reshape(4, 2) for line in pieces])
     is_left = np.ones(len(pieces), bool)
     whole = []
@@ -67,10 +66,6 @@ def joined(lines: Sequence[FoundLine]) -> list[FoundLine]:
                 line = _with_piece(line, at_end, pieces[found.place], found)
         whole.append(line)
     return whole
-
-
-def _length(line: FoundLine) -> float:
-    return float(np.linalg.norm(line.strip[-1].mean(0) - line.strip[0].mean(0)))
 
 
 def _end_of(strip: Strip, at_end: bool) -> _End:
@@ -110,7 +105,7 @@ def _with_piece(
     """A line that goes on to the end of a piece; one on its side, such as a 1, has no own words."""
     _, away = _end_of(line.strip, at_end)
     along = piece.strip[-1].mean(0) - piece.strip[0].mean(0)
-    cosine = float(along @ away) / max(1e-6, _length(piece))
+    cosine = float(along @ away) / max(1e-6, length_of(piece.strip))
     if (cosine if at_end else -cosine) > _PARALLEL:
         strip, words = piece.strip, list(piece.words)
     else:
@@ -124,7 +119,8 @@ def _with_piece(
     # Where they overlap the strip goes on from where the line ends
     own = strips[0][:-1] if found.start < 0 else strips[0]
     confidence = np.average(
-        [line.confidence, piece.confidence], weights=[_length(line), _length(piece)]
+        [line.confidence, piece.confidence],
+        weights=[length_of(line.strip), length_of(piece.strip)],
     )
     return replace(
         line,

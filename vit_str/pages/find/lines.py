@@ -90,6 +90,11 @@ class FoundLine:
         return float(np.rad2deg(np.arctan2(y, x)))
 
 
+def length_of(strip: Strip) -> float:
+    """From the start of a strip to its end, in pixels."""
+    return float(np.linalg.norm(strip[-1].mean(0) - strip[0].mean(0)))
+
+
 def polygon_of(strip: Strip) -> "Float[np.ndarray, 'corner 2']":
     """The corners around a strip, clockwise from where its text begins."""
     return np.concatenate([strip[:, 0], strip[::-1, 1]])

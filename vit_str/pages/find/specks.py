@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vit_str.pages.find.lines import FoundLine, Strip
+from vit_str.pages.find.lines import FoundLine, length_of
 
 # Of the height that most of the text has
 _LOW = 0.5  # what is lower and
@@ -24,7 +24,7 @@ def typical_height(lines: Sequence[FoundLine]) -> float:
     """
     heights = np.array([line.height for line in lines])
     order = np.argsort(heights)
-    lengths = np.cumsum([_length(lines[place].strip) for place in order])
+    lengths = np.cumsum([length_of(lines[place].strip) for place in order])
     return float(heights[order[np.searchsorted(lengths, lengths[-1] / 2)]])
 
 
@@ -43,21 +43,16 @@ def without_specks(lines: Sequence[FoundLine]) -> list[FoundLine]:
 
 
 def _is_speck(line: FoundLine, typical: float) -> bool:
-    return line.height < _LOW * typical and _length(line.strip) < _SHORT * typical
+    return line.height < _LOW * typical and length_of(line.strip) < _SHORT * typical
 
 
 def _is_doubtful(line: FoundLine, typical: float) -> bool:
-    is_short = _length(line.strip) < _FEW_LETTERS * typical
+    is_short = length_of(line.strip) < _FEW_LETTERS * typical
     return is_short and line.confidence < _UNSURE
 
 
 def _is_row_of_dashes(line: FoundLine, typical: float) -> bool:
     if line.height >= _LOW_ROW * typical or len(line.words) < _DASHES:
         return False
-    lengths = [_length(word) for word in line.words]
+    lengths = [length_of(word) for word in line.words]
     return bool(np.median(lengths) < _SHORT_WORDS * typical)
-
-
-def _length(strip: Strip) -> float:
-    """From the start of a line to its end."""
-    return float(np.linalg.norm(strip[-1].mean(0) - strip[0].mean(0)))
