@@ -108,13 +108,14 @@ class PageReaderOpener:
         larger = partial(open_words, second) if second else None
         reader = open_words(path, second=larger, detector=detector)
         if reader.reads_lines:
-            return PageReaders(reader, None)
+            return PageReaders(reader.summing_look_alikes(), None)
         _, lines = self._opened_parts()
         if self._weights.are_first(path) and lines is not None:
             engine = lines.engine
         else:
             engine = self._weights.engine(lines_of(path))
-        return PageReaders(InterruptibleReader(check, engine), reader)
+        of_lines = InterruptibleReader(check, engine).summing_look_alikes()
+        return PageReaders(of_lines, reader)
 
     def _opened_parts(self) -> tuple[LineDetector, Reader | None]:
         """The detector of lines, and the reader of lines if that of words reads none.
