@@ -18,10 +18,20 @@ from vit_str.files import (
     folder_to_fill,
     read_text,
     shortened,
+    temporary_file,
     write_atomically,
 )
 
 ROOT = Path(__file__).parents[1]
+
+
+def test_a_temporary_file_is_there_closed_and_then_gone():
+    with temporary_file(b"content", ".image") as path:
+        assert Path(path).suffix == ".image"
+        Path(path).replace(f"{path}.moved")  # as Windows allows if it is closed
+        Path(f"{path}.moved").replace(path)
+        assert Path(path).read_bytes() == b"content"
+    assert not Path(path).parent.exists()
 
 
 def test_a_file_is_written_at_its_end_only(tmp_path):

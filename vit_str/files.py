@@ -24,6 +24,23 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
+def temporary_file(content: bytes, suffix: str) -> Iterator[str]:
+    """The path of a file with some content, for as long as the block runs.
+
+    It is not open meanwhile, so that Windows lets others open it.
+
+    Raises:
+        OSError: there is no room for it.
+    """
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="vit-str-") as folder:
+        path = Path(folder, f"file{suffix}")
+        path.write_bytes(content)
+        yield str(path)
+
+
+@contextmanager
 def write_atomically(path: str | Path) -> Iterator[Path]:
     """A temporary file that replaces ``path`` when the block ends without an error.
 

@@ -6,8 +6,10 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -650,11 +652,13 @@ class TestPage:
         assert site(pixels=100).post("/v1/page", content=picture).status_code == 422
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk of Linux")
-    def test_a_full_disk_is_not_the_fault_of_the_picture(self, site, word, monkeypatch):
-        def full(**_):
-            return open("/dev/full", "wb")
-
-        monkeypatch.setattr(uploads.tempfile, "NamedTemporaryFile", full)
+    def test_a_full_disk_is_not_the_fault_of_the_picture(
+        self, site, word, tmp_path, monkeypatch
+    ):
+        (tmp_path / "file.image").symlink_to("/dev/full")
+        monkeypatch.setattr(
+            tempfile, "TemporaryDirectory", lambda **_: nullcontext(tmp_path)
+        )
         answer = site().post("/v1/page", content=word("a", form="TIFF"))
         assert answer.status_code == 503
         assert "cannot keep the file while it is read (No space left" in error_of(

@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from vit_str.decoding.search import Search
-from vit_str.files import write_atomically
+from vit_str.files import temporary_file, write_atomically
 from vit_str.images.image_decoding import Source, without_array
 from vit_str.images.loading import BinaryFile, file_bytes, source_name
 from vit_str.images.refusals import UnreadableImage
@@ -274,9 +273,8 @@ def _on_disk(source: str | os.PathLike[str] | bytes) -> Iterator[str]:
     if not isinstance(source, bytes):
         yield os.fspath(source)
         return
-    with NamedTemporaryFile(suffix=".image") as file:
-        Path(file.name).write_bytes(source)
-        yield file.name
+    with temporary_file(source, ".image") as path:
+        yield path
 
 
 def _ranges(pages: Pages) -> str:

@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--log",
         action="store_true",
         help="print a line for each request: time, client, its X-Request-ID or one by chance, "
-        "path, status, milliseconds",
+        "method, path, status, milliseconds",
     )
     _add_trusted(parser)
     limits = parser.add_argument_group("limits")

@@ -43,6 +43,7 @@ _PATHS |= {"/health", "/ready", "/metrics"}
 _NO_KEY = "the key is missing or wrong; send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"
 _REQUEST_ID = b"x-request-id"
 _NAME = re.compile(r"[\w.:+/=-]{1,64}", re.ASCII)
+_FOR_NOW = (429, 503)  # refusals after which it is of use to try again
 _STOPPING = "the server stops; send this again, to another one"
 
 
@@ -171,5 +172,9 @@ class Guard:
 
 
 def _refusal(status: int, reason: str) -> JSONResponse:
-    headers = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": "1"}
+    headers = {}
+    if status == 401:
+        headers["www-authenticate"] = "Bearer"
+    elif status in _FOR_NOW:
+        headers["retry-after"] = "1"
     return JSONResponse({"error": reason}, status, headers)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
 from PIL import Image
 
+from vit_str.files import temporary_file
 from vit_str.images.headers import announced, is_costly
 from vit_str.images.image_decoding import DecodedImage, decode, decode_apart
 from vit_str.images.limited_process import ProcessLimits
@@ -160,11 +159,10 @@ def _kept(upload: Upload) -> Iterator[str]:
     suffix = ".pdf" if upload.is_pdf else ".image"
     with ExitStack() as stack:
         try:
-            file = stack.enter_context(tempfile.NamedTemporaryFile(suffix=suffix))
-            Path(file.name).write_bytes(upload.data)
+            path = stack.enter_context(temporary_file(upload.data, suffix))
         except OSError as error:  # a full disk, or one that is read-only
             reason = (
                 f"the server cannot keep the file while it is read ({error.strerror})"
             )
             raise Refusal(503, f"{reason}; ask another server", 1) from error
-        yield file.name
+        yield path

@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from threading import get_ident
 from typing import Any
 
 from PIL import Image
 
 from vit_str.decoding.search import Search
-from vit_str.files import read_text
+from vit_str.files import read_text, temporary_file
 from vit_str.images.image_decoding import Source, without_array
 from vit_str.images.loading import BinaryFile, file_bytes, load_image, source_name
 from vit_str.images.refusals import UnreadableImage
@@ -57,7 +56,7 @@ def check(
     pages: str = "1-",
     language: str | None = None,
     password: str | None = None,
-    dpi: int = 200,
+    dpi: int | None = None,
     reader: PageReader | None = None,
 ) -> Checked:
     """Check a text that something else wrote against a picture, or the pages of a PDF or TIFF file.
@@ -74,7 +73,7 @@ def check(
         pages: that the text is of, such as ``"3-5"``, from 1.
         language: whose words and letters to expect, as ``--language``; None for those of the model.
         password: of a locked PDF file.
-        dpi: resolution at which PDF pages are drawn, in dots per inch.
+        dpi: resolution at which PDF pages are drawn, in dots per inch; None for what fits.
         reader: of `load_checking_reader`; None for one that is kept for the next text.
 
     Raises:
@@ -293,9 +292,8 @@ class _Pictures:
         if not isinstance(source, bytes):
             yield cls(source, name, options)
             return
-        with NamedTemporaryFile(suffix=".image") as file:
-            Path(file.name).write_bytes(source)
-            yield cls(file.name, name, options)
+        with temporary_file(source, ".image") as path:
+            yield cls(path, name, options)
 
     def read(self) -> Iterator[tuple[int, Image.Image]]:
         """Numbers and pictures of all pages that can be read."""

@@ -78,9 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dpi",
         type=partial(whole_number, least=30, end=1201),
-        default=200,
         metavar="N",
-        help="resolution at which PDF pages are drawn, in dots per inch (default: 200)",
+        help="resolution at which PDF pages are drawn, in dots per inch (default: that of the "
+        "images on them, at least 200)",
     )
     parser.add_argument(
         "--password", metavar="TEXT", help="password of a locked PDF file"
