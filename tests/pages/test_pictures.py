@@ -63,8 +63,16 @@ def test_pdf_pages_are_drawn_as_large_as_is_useful(box, size, write_pdf):
     assert picture.getextrema() == 3 * ((0, 255),)
 
 
-@pytest.mark.parametrize("resolution", [50, 200, 600, 2400, 20_000])
-@pytest.mark.parametrize("size", [(900, 600), (900, 60), (6000, 4000)])
+@pytest.mark.parametrize(
+    ("resolution", "size"),
+    [
+        (50, (900, 600)),
+        (200, (900, 60)),
+        (600, (6000, 4000)),
+        (2400, (900, 600)),
+        (20_000, (900, 60)),
+    ],
+)
 def test_pdf_pages_show_all_of_their_images(resolution, size, tmp_path):
     """Whatever resolution the file claims for them."""
     pytest.importorskip("pypdfium2")

@@ -245,14 +245,13 @@ def test_no_memory_is_kept_between_pages():
 
 
 @pytest.mark.parametrize(
-    ("side", "places"),
+    ("side", "places", "frame"),
     [
-        (3000, [(200, 300)]),
-        (4000, [(3000, 3900)]),
-        (3000, [(70, 60), (1500, 1500), (2500, 2880)]),
+        (3000, [(200, 300)], True),
+        (4000, [(3000, 3900)], False),
+        (3000, [(70, 60), (1500, 1500), (2500, 2880)], True),
     ],
 )
-@pytest.mark.parametrize("frame", [False, True])
 def test_small_print_on_large_sheets_is_found(side, places, frame):
     pytest.importorskip("rapidocr")
     sheet = Image.new("RGB", (side, side), "white")
