@@ -31,7 +31,7 @@ def test_a_folder_reads_as_its_weights(weights_path, tmp_path, run):
 def test_the_card_of_the_bundled_weights_has_a_data_statement(tmp_path):
     card = (hub.save_pretrained("tiny", tmp_path) / "README.md").read_text()
     assert "Trained on: text rendered by vit-str." in card
-    assert "## Licence\n\napache-2.0" in card
+    assert "## License\n\napache-2.0" in card
 
 
 def test_files_of_others_are_not_replaced(tmp_path):

@@ -56,7 +56,7 @@ print(reader.read("word.png").text)
 
 {data}
 
-## Licence
+## License
 
 {licence}
 
