@@ -22,7 +22,9 @@ IMPORTED = sorted(
     {
         name
         for path in SCRIPTS
-        for name in re.findall(r"^from ((?!__)\S+) import", path.read_text("utf-8"), re.M)
+        for name in re.findall(
+            r"^from ((?!__)\S+) import", path.read_text("utf-8"), re.M
+        )
         if not name.startswith(OPTIONAL)
     }
 )
