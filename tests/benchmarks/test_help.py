@@ -17,13 +17,24 @@ SCRIPTS = sorted(
 )
 # What benchmarks compare with. Not transformers: torchmetrics imports it wherever it is installed.
 OPTIONAL = ("imgaug", "rapidocr", "ray", "synthtiger", "timm", "trdg")
-# What most of them import takes seconds: it is imported once, and each starts in a fork
+# What they import takes seconds: it is imported once, and each starts in a fork
+IMPORTED = sorted(
+    {
+        name
+        for path in SCRIPTS
+        for name in re.findall(
+            r"^from ((?!__)\S+) import", path.read_text("utf-8"), re.M
+        )
+        if not name.startswith(OPTIONAL)
+    }
+)
 PROGRAM = f"""
-import json, os, runpy, sys, tempfile
+import importlib, json, os, runpy, sys, tempfile, traceback
 for name in {OPTIONAL}:
     sys.modules[name] = None
-import lightning.pytorch, matplotlib.figure, onnxruntime, torch
 sys.path[0] = {str(FOLDER)!r}
+for name in {IMPORTED}:
+    importlib.import_module(name)
 for line in sys.stdin:
     path = line.strip()
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as errors:
@@ -32,8 +43,17 @@ for line in sys.stdin:
             os.dup2(printed.fileno(), 1)
             os.dup2(errors.fileno(), 2)
             sys.argv = [path, "--help"]
-            runpy.run_path(path, run_name="__main__")
-            sys.exit()
+            code = 1
+            try:
+                runpy.run_path(path, run_name="__main__")
+                code = 0
+            except SystemExit as end:
+                code = end.code
+            except BaseException:
+                traceback.print_exc()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)  # to end as usual takes seconds with all that is imported
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         texts = []
         for file in (printed, errors):

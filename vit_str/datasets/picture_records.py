@@ -71,6 +71,12 @@ def write_picture_shard(
     folder: Path, shard: int, records: Sequence[PictureRecord]
 ) -> None:
     """Write pages to one file."""
+    with write_atomically(picture_shard(folder, shard)) as temporary:
+        temporary.write_bytes(shard_of(records))
+
+
+def shard_of(records: Sequence[PictureRecord]) -> bytes:
+    """What a file of pages holds."""
     about = json.dumps([[record.family, record.number] for record in records])
     parts = {"files": [_as_webp(record.image) for record in records]}
     for name, shape in _PLACES.items():
@@ -83,8 +89,7 @@ def write_picture_shard(
     for name, each_part in parts.items():
         arrays[name] = np.concatenate(each_part)
         arrays[f"{name}.end"] = np.cumsum([len(part) for part in each_part])
-    with write_atomically(picture_shard(folder, shard)) as temporary:
-        temporary.write_bytes(save(arrays))
+    return save(arrays)
 
 
 class PictureShard(Sequence[PictureRecord]):
@@ -108,6 +113,11 @@ class PictureShard(Sequence[PictureRecord]):
             raise _damaged(name, str(error)) from None
         if any(len(end) != len(self._about) for end in ends):
             raise _damaged(name, "pages are missing")
+
+    @property
+    def families(self) -> list[str]:
+        """That of each page, without a look at its picture."""
+        return [family for family, _ in self._about]
 
     def __len__(self) -> int:
         return len(self._about)

@@ -12,7 +12,12 @@ from PIL import Image
 from torch.nn.functional import pad
 
 from vit_str.cli import main as vit_str
-from vit_str.datasets.picture_records import PictureRecord, write_picture_shard
+from vit_str.datasets.picture_records import (
+    PictureRecord,
+    PictureShard,
+    shard_of,
+    write_picture_shard,
+)
 from vit_str.models.finder import CELL, Finder
 from vit_str.pages.find.lines import find_lines
 from vit_str.pages.find.maps import MAPS, SHARES, to_height
@@ -52,6 +57,10 @@ def record() -> PictureRecord:
         pictures=np.array([[100, 90, 130, 110]], np.float32),
         checks=np.array([[100, 20, 112, 32, 1]], np.float32),
     )
+
+
+def shard(*records: PictureRecord) -> PictureShard:
+    return PictureShard(shard_of(records), "drawn")
 
 
 def cells(maps: np.ndarray, name: str, x: float, y: float) -> float:
@@ -160,13 +169,50 @@ def test_slips_are_aged_and_laid_down_more_often_than_other_pages():
     slip = replace(record(), family="till slip")
     pixels = np.asarray(slip.image)
     for seed in range(4):
-        found = Examples([[slip]], None, 0.0, SIDE, noise)._page_seen(
-            np.random.default_rng(seed), slip
-        )
+        examples = Examples([shard(slip)], None, 0.0, SIDE, noise)
+        found = examples._page_seen(np.random.default_rng(seed), slip)
         random = np.random.default_rng(seed)
         random.random(5)
         expected, _ = laid(random, pixels, places_of(slip), SIDE, noise)
         assert np.array_equal(found[0], expected)
+
+
+def test_slips_are_as_many_as_asked_for():
+    slip = replace(record(), family="till slip")
+    pages = [shard(*[record()] * 9, slip), shard(slip, *[record()] * 9)]
+    families = [each.family for page in pages for each in page]
+    examples = Examples(pages, None, 0.0, SIDE, Noise(slip_share=0.5))
+    random = np.random.default_rng(1)
+    chosen = [families[examples._chosen(random)] for _ in range(400)]
+    assert chosen.count("till slip") / 400 == pytest.approx(0.55, abs=0.08)
+
+
+def test_lone_digits_count_for_more():
+    digit = replace(
+        record(),
+        boxes=np.array([(10, 20, 16, 32), (46, 50, 90, 62)], np.float32),
+        sizes=np.full(2, 12, np.float32),
+        turns=np.zeros(2, np.int32),
+        lines=np.array([4, 7], np.int32),
+    )
+    weight = true_maps(places_of(digit), (120, 140)).weight
+    assert weight[26 // CELL, 13 // CELL] > 2
+    assert weight[56 // CELL, 70 // CELL] == 1
+
+
+@pytest.mark.parametrize("x", range(20, 24))
+@pytest.mark.parametrize("y", range(20, 24))
+def test_a_narrow_digit_has_a_core_wherever_it_lies(x, y):
+    digit = replace(
+        record(),
+        boxes=np.array([(x, y, x + 3, y + 8)], np.float32),
+        sizes=np.full(1, 8, np.float32),
+        turns=np.zeros(1, np.int32),
+        lines=np.zeros(1, np.int32),
+    )
+    ink = true_maps(places_of(digit), (120, 140)).maps[MAPS.index("ink")]
+    assert 0.5 < ink.max() <= 1
+    assert (ink > 0).sum() <= 9
 
 
 STILL = Noise(
@@ -184,11 +230,13 @@ STILL = Noise(
 
 
 def examples() -> Examples:
-    return Examples([[record()]], None, 0.0, SIDE, Noise())
+    return Examples([shard(record())], None, 0.0, SIDE, Noise())
 
 
 def batch() -> Batch:
-    made = [Examples([[record()]], None, 0.0, SIDE, STILL).make(k) for k in range(3)]
+    made = [
+        Examples([shard(record())], None, 0.0, SIDE, STILL).make(k) for k in range(3)
+    ]
     return batch_of(made, "pages")
 
 
@@ -230,7 +278,7 @@ def test_what_is_right_costs_little_and_counts_fully():
 def test_words_are_found_after_a_few_steps():
     torch.manual_seed(0)
     finder = Finder(len(MAPS), [16, 24, 32, 32], [1, 1, 1, 1], back=[16, 24, 32, 32])
-    examples = Examples([[record()]], None, 0.0, SIDE, STILL)
+    examples = Examples([shard(record())], None, 0.0, SIDE, STILL)
     optimizer = torch.optim.AdamW(finder.parameters(), lr=4e-3)
     first = last = 0.0
     for step in range(_STEPS):

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from vit_str.datasets.picture_records import PictureRecord
+from vit_str.datasets.picture_records import PictureRecord, PictureShard
 from vit_str.seeds import split_mix
 from vit_str.synthesis.pages.families.slips import SLIPS
 from vit_str.synthesis.paper import aged, poorly_printed
@@ -57,7 +57,7 @@ class Examples:
 
     def __init__(
         self,
-        pages: Sequence[Sequence[PictureRecord]],
+        pages: Sequence[PictureShard],
         scenes: SceneDrawer | None,
         scene_share: float,
         side: int,
@@ -65,6 +65,8 @@ class Examples:
     ) -> None:
         self._pages = pages
         self._ends = np.cumsum([len(shard) for shard in pages])
+        families = [family for shard in pages for family in shard.families]
+        self._slips = np.flatnonzero([family in SLIPS for family in families])
         self._scenes = scenes
         self._scene_share = scene_share if scenes else 0.0
         self._side = side
@@ -78,7 +80,7 @@ class Examples:
             image, places = self._scenes.draw(_seed(numbers))
             image, places = seen(random, image, places, self._side, self._noise)
         else:
-            record = self._page(int(random.integers(self._ends[-1])))
+            record = self._page(self._chosen(random))
             image, places = self._page_seen(random, record)
         image = worn(random, image, self._noise)
         return Example(image, *true_maps(places, image.shape[:2]))
@@ -108,6 +110,12 @@ class Examples:
         is_laid = random.random() < noise.laid_share * times
         view = laid if is_laid else seen
         return view(random, image, places, self._side, noise)
+
+    def _chosen(self, random: np.random.Generator) -> int:
+        """The number of a page."""
+        if len(self._slips) and random.random() < self._noise.slip_share:
+            return int(random.choice(self._slips))
+        return int(random.integers(self._ends[-1]))
 
     def _page(self, number: int) -> PictureRecord:
         shard = int(np.searchsorted(self._ends, number, side="right"))

@@ -33,6 +33,7 @@ class Noise:
         ruled_share: of pages with rules through their lines.
         laid_share: of pages that are seen with what they lie on.
         slip_times: how many times as often these four are true of slips of a till.
+        slip_share: of slips of a till among pages, where there are any.
         perspective: by which corners are moved at most, over the sides.
         bend: by which pages are bent at most, over the sides.
         inverted_share: of pictures in dark mode: white on black.
@@ -44,8 +45,8 @@ class Noise:
     """
 
     scales: tuple[float, float] = (0.5, 1.6)
-    stretched_share: float = 0.15
-    stretch: float = 0.55
+    stretched_share: float = 0.2
+    stretch: float = 0.8
     tilt: float = 1.5
     strong_share: float = 0.1
     strong_tilt: float = 25.0
@@ -56,6 +57,7 @@ class Noise:
     ruled_share: float = 0.1
     laid_share: float = 0.1
     slip_times: float = 2.5
+    slip_share: float = 0.3
     perspective: float = 0.04
     bend: float = 0.015
     inverted_share: float = 0.15

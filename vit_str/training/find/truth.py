@@ -12,6 +12,7 @@ from vit_str.pages.find.maps import (
     CORE,
     LEAST_CORE,
     LEAST_GAP,
+    LEAST_SIDE,
     MAPS,
     MOST_SHRUNK,
     SHARES,
@@ -27,6 +28,8 @@ _FINE = (
 )
 _BITS = 4  # of fractions of a pixel in OpenCV
 _HIGHER = 2.0  # times the height of cores that gaps have, so that they part them
+_SHORT = 1.5  # heights of letters: lines up to so long
+_SHORT_WEIGHT = 3.0  # count for more
 _AROUND = 0.7  # share of the height of letters where direction and height are said
 
 Strip = Float[np.ndarray, "point 2 2"]
@@ -37,7 +40,8 @@ class TrueMaps(NamedTuple):
 
     Attributes:
         maps: as of `MAPS`; shares from 0 to 1.
-        weight: 0 where text is too small to be found, or cut.
+        weight: 0 where text is too small to be found, or cut; more than 1 at lone letters and
+            digits, which have few cells.
     """
 
     maps: Float[np.ndarray, "map row column"]
@@ -90,7 +94,7 @@ class _Canvas:
         rows, columns = size[0] // CELL, size[1] // CELL
         self._fine = {
             name: np.zeros((rows * _FINE, columns * _FINE), np.uint8)
-            for name in (*MAPS[:SHARES], "unclear")
+            for name in (*MAPS[:SHARES], "unclear", "short")
         }
         self._values = np.zeros((rows, columns, 3), np.float32)
 
@@ -98,7 +102,8 @@ class _Canvas:
         """The maps of all that was drawn."""
         shares = [_averaged(self._fine[name]) for name in MAPS[:SHARES]]
         maps = np.stack([*shares, *self._values.transpose(2, 0, 1)])
-        return TrueMaps(maps, 1 - _averaged(self._fine["unclear"]))
+        weight = 1 + (_SHORT_WEIGHT - 1) * _averaged(self._fine["short"])
+        return TrueMaps(maps, weight * (1 - _averaged(self._fine["unclear"])))
 
     def fill(self, name: str, points: Float[np.ndarray, "point 2"]) -> None:
         """Fill a polygon."""
@@ -122,8 +127,13 @@ class _Canvas:
         if len(points) < 2:
             return
         self._add_values(points)
+        if _length(points) < _SHORT * height:
+            self.fill("short", _outline(points, 1.0))
         core = max(CORE, LEAST_CORE / height)
-        self.fill("ink", _outline(_shrunk(points, height), core))
+        inner = _shrunk(points, height)
+        self.fill("ink", _outline(inner, core))
+        if _length(inner) < LEAST_SIDE:
+            self.fill("ink", _square(_middles(inner).mean(0), LEAST_SIDE))
         for one, other in pairwise(words):
             self._add_gap(one[-1], other[0], core * _HIGHER)
 
@@ -166,6 +176,11 @@ def _lengths(steps: Float[np.ndarray, "step 2"]) -> Float[np.ndarray, " step"]:
     return np.hypot(steps[:, 0], steps[:, 1])
 
 
+def _length(points: Strip) -> float:
+    """From the start to the end of its middle."""
+    return float(_lengths(np.diff(_middles(points), axis=0)).sum())
+
+
 def _height(points: Strip) -> float:
     across = _lengths(points[:, 1] - points[:, 0])
     return float(across.sum()) / max(1, len(across))
@@ -194,6 +209,11 @@ def _shrunk(points: Strip, height: float) -> Strip:
     flat = points.reshape(len(points), -1)
     rows = [np.interp(at, before, column) for column in flat.T]
     return np.stack(rows, 1).reshape(-1, 2, 2)
+
+
+def _square(middle: np.ndarray, side: float) -> Float[np.ndarray, "4 2"]:
+    corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
+    return middle + corners * side / 2
 
 
 def _outline(points: Strip, share: float) -> np.ndarray:
