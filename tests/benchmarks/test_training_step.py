@@ -1,6 +1,5 @@
 import json
 import re
-import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -27,7 +26,7 @@ CONFIGS = sorted(
     for path in (ROOT / "configs").glob("*.yaml")
     if path.stem not in ("recipe", "finetune", "arrange")
 )
-ALWAYS = ("crnn_ctc", "vit_line", "vit_tiny_transformer")
+ALWAYS = ("crnn_ctc",)  # and vit_tiny_transformer, in the test of Muon
 
 
 @pytest.fixture(autouse=True)
@@ -162,13 +161,14 @@ def test_configurations_of_variants_are_there():
         assert "recognizer" in configuration.load(ROOT / name)["model"], name
 
 
-def test_a_configuration_that_is_missing_is_one_line(tmp_path):
-    command = [sys.executable, str(ROOT / "benchmarks" / "training_step.py")]
-    command += ["--config", str(tmp_path / "missing.yaml")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "missing.yaml" in done.stderr
+def test_a_configuration_that_is_missing_is_one_line(tmp_path, monkeypatch):
+    missing = str(tmp_path / "missing.yaml")
+    monkeypatch.setattr("sys.argv", ["training_step.py", "--config", missing])
+    with pytest.raises(SystemExit) as ended:
+        training_step.main()
+    line = str(ended.value.code)
+    assert "missing.yaml" in line
+    assert "\n" not in line
 
 
 def test_own_words_are_no_rendered_ones(small, labeled_folder, tmp_path):
