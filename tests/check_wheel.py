@@ -11,6 +11,7 @@ _NEEDED = (
     "vit_str/bundled/base.safetensors",
     "vit_str/bundled/line.safetensors",
     "vit_str/bundled/arranger.onnx",
+    "vit_str/bundled/finder.onnx",
     "vit_str/bundled/cyrillic-greek.safetensors",
     "vit_str/bundled/cyrillic-greek-line.safetensors",
     "vit_str/bundled/korean.safetensors",

@@ -183,12 +183,9 @@ def finder_path(name: str) -> Path:
     """
     path = BUNDLED / "finder.onnx" if name == OURS else Path(name)
     if not path.is_file():
-        reason = (
-            "this package has no such network yet" if name == OURS else "no such file"
-        )
         raise ValueError(
-            f"--detector {name}: {reason}; give rapidocr, or the file of a network that you "
-            "trained with configs/find.yaml"
+            f"--detector {name}: no such file; give {RAPIDOCR}, {OURS}, or the file of a "
+            "network that you trained with configs/find.yaml"
         )
     return path
 
