@@ -8,8 +8,8 @@ from vit_str.serving.limits import Limits
 _EPILOG = """\
 Assistants start this program themselves, and ask it over its standard input and output (Model
 Context Protocol). It reads files in the folders that are named here and nowhere else, as large
-as vit-str serve takes them, and needs no network. Its tools: list_files, read_image, read_document,
-and check_text, which says of each word of a text whether a page says so.
+as vit-str serve takes them, and needs no network. Its tools: list_files, read_image,
+read_document, and check_text, which says of each word of a text whether a page says so.
 
 examples:
   vit-str mcp ~/Documents ~/Downloads

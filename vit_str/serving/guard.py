@@ -43,7 +43,6 @@ _PATHS |= {"/health", "/ready", "/metrics"}
 _NO_KEY = "the key is missing or wrong; send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"
 _REQUEST_ID = b"x-request-id"
 _NAME = re.compile(r"[\w.:+/=-]{1,64}", re.ASCII)
-_FOR_NOW = (429, 503)  # refusals after which it is of use to try again
 _STOPPING = "the server stops; send this again, to another one"
 
 
@@ -136,11 +135,11 @@ class Guard:
             self._check(path, scope)
             await self._app(scope, receive, remember)
         except Refusal as refusal:
-            await _refusal(refusal.status, refusal.reason)(scope, receive, remember)
+            await _answer(refusal)(scope, receive, remember)
         except asyncio.CancelledError:  # the server stops, and has waited long enough
             if status:
                 raise
-            await _refusal(503, _STOPPING)(scope, receive, remember)
+            await _answer(Refusal(503, _STOPPING, 1))(scope, receive, remember)
         finally:
             seconds = time.perf_counter() - started
             label = path if path in _PATHS else "other"
@@ -171,10 +170,10 @@ class Guard:
             self._capacities[path].check(client_of(scope))
 
 
-def _refusal(status: int, reason: str) -> JSONResponse:
+def _answer(refusal: Refusal) -> JSONResponse:
     headers = {}
-    if status == 401:
+    if refusal.status == 401:
         headers["www-authenticate"] = "Bearer"
-    elif status in _FOR_NOW:
-        headers["retry-after"] = "1"
-    return JSONResponse({"error": reason}, status, headers)
+    if refusal.retry_after is not None:
+        headers["retry-after"] = str(refusal.retry_after)
+    return JSONResponse({"error": refusal.reason}, refusal.status, headers)

@@ -29,9 +29,6 @@ CORE = 0.4
 """Height of the core of a line over that of its letters."""
 LEAST_CORE = 4.0
 """The same in pixels, at least."""
-LEAST_SIDE = 6.0
-"""Pixels of both sides of a core, at least: of a lone digit, which is narrow. However it lies, it
-fills more than half of some cell."""
 SHRUNK = 0.15
 """Of the height of letters, by which a core is shorter than its line at both ends, but no more than
 `MOST_SHRUNK` of its length."""

@@ -12,7 +12,6 @@ from vit_str.pages.find.maps import (
     CORE,
     LEAST_CORE,
     LEAST_GAP,
-    LEAST_SIDE,
     MAPS,
     MOST_SHRUNK,
     SHARES,
@@ -28,8 +27,11 @@ _FINE = (
 )
 _BITS = 4  # of fractions of a pixel in OpenCV
 _HIGHER = 2.0  # times the height of cores that gaps have, so that they part them
-_SHORT = 1.5  # heights of letters: lines up to so long
-_SHORT_WEIGHT = 3.0  # count for more
+# Pixels of both sides of the core of a line, at least, which is narrow where it is a lone digit:
+# however it lies, it fills more than half of some cell
+_LEAST_SIDE = 6.0
+_SHORT = 1.5  # heights of letters, up to which a line is short
+_SHORT_WEIGHT = 3.0  # of the cells of such lines
 _AROUND = 0.7  # share of the height of letters where direction and height are said
 
 Strip = Float[np.ndarray, "point 2 2"]
@@ -132,8 +134,8 @@ class _Canvas:
         core = max(CORE, LEAST_CORE / height)
         inner = _shrunk(points, height)
         self.fill("ink", _outline(inner, core))
-        if _length(inner) < LEAST_SIDE:
-            self.fill("ink", _square(_middles(inner).mean(0), LEAST_SIDE))
+        if _length(inner) < _LEAST_SIDE:
+            self.fill("ink", _square(_middles(inner).mean(0), _LEAST_SIDE))
         for one, other in pairwise(words):
             self._add_gap(one[-1], other[0], core * _HIGHER)
 
