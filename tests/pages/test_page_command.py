@@ -80,7 +80,7 @@ def test_another_detector_is_a_file_or_one_line_of_what_to_do(
 ):
     code, out, err = run("read", "--page", picture, "--detector", "nowhere.onnx")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "--detector nowhere.onnx: no such file; give rapidocr, or" in err
+    assert "--detector nowhere.onnx: no such file; give rapidocr, ours, or" in err
     code, _, err = run("read", picture, "--detector", "nowhere.onnx")
     assert code == 2 and "--detector needs --page" in err
     own = picture.parent.parent / "finder.onnx"
