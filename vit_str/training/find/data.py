@@ -170,7 +170,7 @@ class DrawnPictures(NetworkData):
         atlas = self._atlas.held_out() if held_out else self._atlas.training()
         renderer = Renderer(atlas, self._lexicon, pictures=self.materials.pictures)
         scenes = SceneDrawer(renderer, self.scenery) if scene_share else None
-        return Examples(pages, scenes, scene_share, self.side, self.noise)
+        return Examples(pages, scenes, scene_share, self.side, self.noise, atlas)
 
     def train_dataloader(self) -> DataLoader[Batch]:
         """The stream from where the run stands, this device's share of it."""

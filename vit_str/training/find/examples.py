@@ -10,10 +10,12 @@ from torch import Tensor
 
 from vit_str.datasets.picture_records import PictureRecord, PictureShard
 from vit_str.seeds import split_mix
+from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.pages.families.slips import SLIPS
 from vit_str.synthesis.paper import aged, poorly_printed
 from vit_str.synthesis.places import Places, corners_of, upright_strips
 from vit_str.synthesis.scenes import SceneDrawer
+from vit_str.training.find.lone_marks import with_lone_marks
 from vit_str.training.find.noise import Noise, laid, seen, worn
 from vit_str.training.find.separators import with_ruling, with_separators
 from vit_str.training.find.truth import true_maps
@@ -53,6 +55,7 @@ class Examples:
         scene_share: of the examples.
         side: of pictures, in pixels.
         noise: how pictures are worn; what is drawn is seen in many ways.
+        atlas: of lone marks; None for none.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class Examples:
         scene_share: float,
         side: int,
         noise: Noise,
+        atlas: GlyphAtlas | None = None,
     ) -> None:
         self._pages = pages
         self._ends = np.cumsum([len(shard) for shard in pages])
@@ -71,6 +75,7 @@ class Examples:
         self._scene_share = scene_share if scenes else 0.0
         self._side = side
         self._noise = noise
+        self._atlas = atlas
 
     def make(self, *numbers: int) -> Example:
         """The example of some numbers, such as a seed and a place in a stream."""
@@ -93,6 +98,9 @@ class Examples:
         times = noise.slip_times if record.family in SLIPS else 1.0
         image = np.asarray(record.image.convert("RGB"))
         places = places_of(record)
+        atlas = self._atlas
+        if atlas is not None and random.random() < noise.lone_mark_share * times:
+            image, places = with_lone_marks(random, image, places, atlas)
         if random.random() < noise.separated_share * times:
             image, places = with_separators(random, image, places)
         if random.random() < noise.ruled_share:

@@ -29,10 +29,11 @@ class Noise:
         turned_share: of pictures on a side or upside down.
         aged_share: of pages with folds, stains, texture, shadows.
         printed_share: of pages of a thermal, dot-matrix or worn printer.
+        lone_mark_share: of pages with columns of single characters beside their lines.
         separated_share: of pages with rows of dashes, stars or dots between their lines.
         ruled_share: of pages with rules through their lines.
         laid_share: of pages that are seen with what they lie on.
-        slip_times: how many times as often these four are true of slips of a till.
+        slip_times: how many times as often what wears pages is true of slips of a till.
         slip_share: of slips of a till among pages, where there are any.
         perspective: by which corners are moved at most, over the sides.
         bend: by which pages are bent at most, over the sides.
@@ -45,7 +46,7 @@ class Noise:
     """
 
     scales: tuple[float, float] = (0.5, 1.6)
-    stretched_share: float = 0.2
+    stretched_share: float = 0.3
     stretch: float = 0.8
     tilt: float = 1.5
     strong_share: float = 0.1
@@ -53,6 +54,7 @@ class Noise:
     turned_share: float = 0.25
     aged_share: float = 0.35
     printed_share: float = 0.16
+    lone_mark_share: float = 0.2
     separated_share: float = 0.12
     ruled_share: float = 0.1
     laid_share: float = 0.1

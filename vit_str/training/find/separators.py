@@ -49,7 +49,7 @@ def with_separators(
         image: of a page as it is drawn.
         places: what is where on it; text on its side is left alone.
     """
-    boxes, sizes = _upright_words(places)
+    boxes, sizes = upright_words(places)
     if len(boxes) < _LEAST_WORDS:
         return image, places
     sign = _SIGNS[random.integers(len(_SIGNS))]
@@ -62,7 +62,7 @@ def with_separators(
             continue
         boxes = np.concatenate([boxes, [_around(row)]])
         sizes = np.append(sizes, 0.0)
-        _draw(random, pixels, row, sign, _ink(image, boxes[row.word]))
+        _draw(random, pixels, row, sign, ink_of(image, boxes[row.word]))
         rows.append(row)
         if len(rows) == most:
             break
@@ -81,7 +81,7 @@ def with_ruling(
         image: of a page as it is drawn.
         places: what is where on it.
     """
-    boxes, sizes = _upright_words(places)
+    boxes, sizes = upright_words(places)
     if len(boxes) < _LEAST_WORDS:
         return image, places
     size = max(_SMALLEST, float(np.median(sizes)))
@@ -92,7 +92,7 @@ def with_ruling(
         top, bottom = np.sort(random.uniform(top, bottom, 2))
     pitch = size * random.uniform(*_PITCH)
     wide = max(1, round(size * random.uniform(0.03, 0.12)))
-    ink = _ink(image, boxes[int(random.integers(len(boxes)))])
+    ink = ink_of(image, boxes[int(random.integers(len(boxes)))])
     pixels = image.copy()
     rows = []
     for middle in np.arange(top + random.uniform(0, pitch), bottom, pitch):
@@ -113,7 +113,7 @@ def _with_rules(places: Places, rows: list[_Row], high: float) -> Places:
     )
 
 
-def _upright_words(places: Places) -> tuple[Boxes, Float[np.ndarray, " word"]]:
+def upright_words(places: Places) -> tuple[Boxes, Float[np.ndarray, " word"]]:
     """Boxes of words that are read to the right, and the heights of their type."""
     strips = places.strips
     along = strips[:, -1].mean(1) - strips[:, 0].mean(1)
@@ -154,7 +154,7 @@ def _around(row: _Row) -> Float[np.ndarray, " 4"]:
     return np.array([row.left, row.middle - half, row.right, row.middle + half])
 
 
-def _ink(image: Pixels, box: Float[np.ndarray, " 4"]) -> list[float]:
+def ink_of(image: Pixels, box: Float[np.ndarray, " 4"]) -> list[float]:
     """The color of letters in a box: the one farthest from what is there mostly."""
     left, top, right, bottom = np.round(box).astype(int).clip(0).tolist()
     near = image[top : bottom + 1, left : right + 1].reshape(-1, 3).astype(float)
