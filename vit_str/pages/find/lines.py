@@ -41,6 +41,10 @@ _DIP = 0.15  # by which the share falls within a narrow word between two gaps
 # Cells up to which a gap may be narrower than on the map
 _NARROW = 1.5 * LEAST_GAP / CELL
 _SPACE = 0.28  # width of a space over the height of letters
+_SURE = 0.6  # mean length of directions from which on they can be told
+_LONGER = (
+    2.5  # times as long as wide, from which on the shape of a core tells its direction
+)
 _BENT = 0.97  # length of the mean of all directions, 1 for a straight line
 _STEP = 0.5  # heights between points of the middle of a line
 _FARTHEST = 2000  # steps along a line
@@ -189,14 +193,31 @@ def _core(
     rows, columns = np.nonzero(own)
     places = np.stack([columns + part[1].start, rows + part[0].start], 1) + 0.5
     along = np.stack([named["cos"][part][own], named["sin"][part][own]], 1)
-    along = along / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-6)
     return _Core(
         places=places,
         ink=named["ink"][part][own],
         gap=named["gap"][part][own],
-        along=along,
+        along=_directions(along, places),
         heights=to_height(named["height"][part][own]) / CELL,
     )
+
+
+def _directions(
+    along: "Float[np.ndarray, 'cell 2']", places: "Float[np.ndarray, 'cell 2']"
+) -> "Float[np.ndarray, 'cell 2']":
+    """Directions of length 1: those of the maps, or that of the core where these are unsure.
+
+    Of text on its side, which may be read up or down, they are the mean of both: near zero.
+    """
+    lengths = np.linalg.norm(along, axis=1, keepdims=True)
+    if float(lengths.mean()) < _SURE and len(places) > 1:
+        spread, axes = np.linalg.eigh(np.cov(places.T))
+        if spread[1] > _LONGER**2 * max(spread[0], 1e-6):
+            axis = axes[:, 1]
+            return np.tile(
+                axis * np.sign(axis[np.abs(axis).argmax()]), (len(places), 1)
+            )
+    return along / np.maximum(lengths, 1e-6)
 
 
 def _thickness(height: float) -> float:
