@@ -51,7 +51,8 @@ from vit_str.evaluation.pages.labels import Label, labeled_pictures, read_labels
 from vit_str.evaluation.statistics import percentile_interval, resamples
 from vit_str.images.loading import load_image
 from vit_str.models.finder import STEP
-from vit_str.pages.find.detection import LineDetector, open_detector
+from vit_str.pages.find.detection import LineDetector
+from vit_str.pages.find.detectors import open_detector
 from vit_str.pages.find.geometry import side_lengths
 from vit_str.pages.find.lines import find_lines, polygon_of
 from vit_str.pages.find.own_detector import FinderDetector

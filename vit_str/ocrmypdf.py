@@ -27,7 +27,8 @@ from vit_str.images.loading import load_image
 from vit_str.images.refusals import UnreadableImage
 from vit_str.machine import THREADS, cpu_count, use_threads
 from vit_str.pages.arrange.frame import text_quarters
-from vit_str.pages.find.detection import LineDetector, RapidDetector
+from vit_str.pages.find.detection import LineDetector
+from vit_str.pages.find.detectors import open_detector
 from vit_str.pages.find.geometry import Quadrilateral, side_lengths
 from vit_str.pages.page import Page
 from vit_str.pages.read.lines import PageReaders
@@ -243,9 +244,9 @@ _load = OpenedOnce(_opened, size=128)
 
 
 @lru_cache(maxsize=64)
-def _detector(thread: int) -> RapidDetector:
+def _detector(thread: int) -> LineDetector:
     """One for each thread: it keeps the size of its image."""
-    return RapidDetector()
+    return open_detector()
 
 
 @lru_cache

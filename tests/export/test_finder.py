@@ -10,7 +10,7 @@ from PIL import Image
 
 from vit_str.cli import main
 from vit_str.models.finder import Finder
-from vit_str.pages.find.detection import open_detector
+from vit_str.pages.find.detectors import open_detector
 from vit_str.pages.find.maps import MAPS, SHARES
 from vit_str.pages.find.own_detector import FinderDetector
 from vit_str.torch_runtime.network_files import FINDER
@@ -76,5 +76,5 @@ def test_other_files_are_no_detectors(tmp_path):
     other.write_bytes(b"nothing")
     with pytest.raises(ValueError, match="no network that finds lines"):
         open_detector(str(other))
-    with pytest.raises(ValueError, match="no such file; give rapidocr, ours, or"):
+    with pytest.raises(ValueError, match="no such file; give rapidocr, ours, auto, or"):
         open_detector("nowhere.onnx")

@@ -58,7 +58,7 @@ def test_a_document_has_pages_blocks_and_words(scan, page_reader, lines):
 def test_plain_values_are_those_of_the_command_line(
     scan, page_reader, run, monkeypatch
 ):
-    monkeypatch.setattr(pages_reader, "RapidDetector", lambda: page_reader.detector)
+    monkeypatch.setattr(pages_reader, "open_detector", lambda *_: page_reader.detector)
     code, out, _ = run("read", "--page", scan, "--format", "jsonl")
     document = vit_str.read_document(str(scan), reader=page_reader, boxes=True)
     rows = [json.loads(each) for each in out.splitlines()]
@@ -241,7 +241,7 @@ def test_tables_give_rows_and_frames():
 
 def test_page_readers_of_load_can_be_pickled(drawn, lines, monkeypatch):
     image, detector = drawn
-    monkeypatch.setattr(pages_reader, "RapidDetector", lambda: detector)
+    monkeypatch.setattr(pages_reader, "open_detector", lambda *_: detector)
     reader = vit_str.load_page(minimum_confidence=0.5)
     again = pickle.loads(pickle.dumps(reader))  # noqa: S301 (ours)
     assert again.minimum_confidence == 0.5
@@ -252,7 +252,7 @@ def test_page_readers_of_load_can_be_pickled(drawn, lines, monkeypatch):
 
 def test_a_reader_is_kept_for_the_next_document(drawn, monkeypatch):
     image, detector = drawn
-    monkeypatch.setattr(pages_reader, "RapidDetector", lambda: detector)
+    monkeypatch.setattr(pages_reader, "open_detector", lambda *_: detector)
     documents._loaded.cache_clear()
     vit_str.read_document(image)
     vit_str.read_document(Image.fromarray(np.asarray(image)))

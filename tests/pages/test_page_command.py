@@ -23,7 +23,7 @@ from vit_str.pages import reader as pages_reader
 @pytest.fixture
 def picture(drawn, tmp_path, monkeypatch) -> Path:
     image, detector = drawn
-    monkeypatch.setattr(pages_reader, "RapidDetector", lambda **_: detector)
+    monkeypatch.setattr(pages_reader, "open_detector", lambda *_: detector)
     (tmp_path / "images").mkdir()
     image.save(tmp_path / "images" / "page.png")
     return tmp_path / "images" / "page.png"
@@ -80,7 +80,7 @@ def test_another_detector_is_a_file_or_one_line_of_what_to_do(
 ):
     code, out, err = run("read", "--page", picture, "--detector", "nowhere.onnx")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "--detector nowhere.onnx: no such file; give rapidocr, ours, or" in err
+    assert "--detector nowhere.onnx: no such file; give rapidocr, ours, auto, or" in err
     code, _, err = run("read", picture, "--detector", "nowhere.onnx")
     assert code == 2 and "--detector needs --page" in err
     own = picture.parent.parent / "finder.onnx"
@@ -91,10 +91,18 @@ def test_another_detector_is_a_file_or_one_line_of_what_to_do(
         opened.append(name)
         return drawn[1]
 
-    monkeypatch.setattr(pages_reader, "RapidDetector", None)
     monkeypatch.setattr(pages_reader, "open_detector", open_detector)
     code, out, _ = run("read", "--page", picture, "--detector", own)
     assert (code, out.splitlines(), opened) == (0, list(lines), [str(own)])
+
+
+@pytest.mark.parametrize("lacking", [0, 1, 1200])
+def test_pictures_that_another_detector_is_for_are_told(picture, drawn, run, lacking):
+    drawn[1].lacking = lacking
+    _, _, err = run("read", "--page", picture)
+    assert err.count("\n") == bool(lacking)
+    told = {0: "", 1: "a picture has little print", 1200: "1,200 pictures have little"}
+    assert told[lacking] in err
 
 
 def test_pages_do_not_come_through_standard_input(run):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from vit_str import console
 from vit_str.console import one_line
 from vit_str.files import exclusive, write_atomically
+from vit_str.machine import install_hint
 from vit_str.words.options import (
     STANDARD_INPUT,
     UNREAD_SCRIPT,
@@ -92,9 +93,21 @@ def run_pages(options: argparse.Namespace) -> int:
             problems += len(inputs.problems)
             run.read(inputs.paths, reader)
         run.finish()
+        _hint_at_photographs(reader)
     if texts:
         console.write(f"{texts.path}: {run.summary()}")
     return 1 if run.failures or problems else 0
+
+
+def _hint_at_photographs(reader: "PageReader") -> None:
+    """Say what finds more in photographs, if some were read without it."""
+    lacking = getattr(reader.detector, "lacking", 0)
+    if lacking:
+        pictures = "a picture has" if lacking == 1 else f"{lacking:,} pictures have"
+        console.warn(
+            f"{pictures} little print; if these are photographs, rapidocr finds more of their "
+            f"words: {install_hint('page')}"
+        )
 
 
 def _check_out(options: argparse.Namespace, name: str) -> None:
@@ -152,7 +165,7 @@ def load_page_reader(
     model: str | None = None,
 ) -> "PageReader":
     """The page reader that the options name."""
-    from vit_str.pages.find.detection import RAPIDOCR
+    from vit_str.pages.find.detectors import RAPIDOCR
     from vit_str.pages.read.sure_words import MINIMUM_CONFIDENCE
     from vit_str.pages.reader import load_page
 
@@ -180,12 +193,13 @@ def _format_of(out: str | None) -> str | None:
 
 def _of_detector(name: str | None) -> dict[str, Any]:
     """The detector of lines with its stamp, if it is not the default."""
-    from vit_str.pages.find.detection import RAPIDOCR, finder_path
+    from vit_str.pages.find.detectors import AUTO, OURS, RAPIDOCR, finder_path
     from vit_str.pages.write.results import stamp
 
     if name in (None, RAPIDOCR):
         return {}
-    return {"detector": [name, stamp(finder_path(name))]}
+    path = finder_path(OURS if name == AUTO else name)
+    return {"detector": [name, stamp(path)]}
 
 
 def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:

@@ -22,13 +22,8 @@ from vit_str.images.loading import (
 )
 from vit_str.pages.arrange.choice import OpenNetwork, arrange_page
 from vit_str.pages.arrange.network import ArrangerNetwork, open_bundled
-from vit_str.pages.find.detection import (
-    RAPIDOCR,
-    LineDetector,
-    RapidDetector,
-    find_lines,
-    open_detector,
-)
+from vit_str.pages.find.detection import LineDetector, find_lines
+from vit_str.pages.find.detectors import RAPIDOCR, open_detector
 from vit_str.pages.find.geometry import Quadrilateral, rectangle, side_lengths
 from vit_str.pages.find.rules import find_rules
 from vit_str.pages.page import Page
@@ -92,7 +87,7 @@ class PageReader:
     ) -> None:
         self.reader = reader
         self.arranger = arranger
-        self.detector = detector or RapidDetector()
+        self.detector = detector or open_detector()
         if reader.reads_lines:
             self.readers = PageReaders(reader, None)
         else:
@@ -281,7 +276,7 @@ def load_page(
     others = [partial(open_readers, other) for other in chosen.others]
     reader = PageReader(
         own.words or own.lines,
-        None if detector == RAPIDOCR else open_detector(detector),
+        open_detector(detector),
         own.lines,
         minimum_confidence,
         others,

@@ -12,7 +12,8 @@ import numpy as np
 from vit_str.decoding.search import Search
 from vit_str.engines.engine import open_engine
 from vit_str.engines.opened_once import OpenedOnce
-from vit_str.pages.find.detection import RapidDetector, detector_file
+from vit_str.pages.find.detection import detector_file
+from vit_str.pages.find.detectors import open_detector
 from vit_str.scripts.registry import lines_of
 from vit_str.scripts.script_detector import ScriptDetector
 from vit_str.serving.guard import LOG
@@ -142,5 +143,5 @@ def no_pages(reason: str) -> Refusal:
 def _open_parts(reader: Reader) -> tuple[LineDetector, Reader | None]:
     """The detector of lines, and the reader of lines if that of words reads none."""
     if reader.reads_lines:
-        return RapidDetector(), None
-    return RapidDetector(), Reader(open_engine("line", reader.describe().device))
+        return open_detector(), None
+    return open_detector(), Reader(open_engine("line", reader.describe().device))

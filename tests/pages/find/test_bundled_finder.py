@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.pages.find.detection import OURS, LineDetector, open_detector
+from vit_str.pages.find.detection import LineDetector
+from vit_str.pages.find.detectors import OURS, open_detector
 from vit_str.pages.reader import load_page
 
 pytest.importorskip("cv2")
@@ -48,6 +49,16 @@ def test_lines_and_their_words_are_found(ink, paper, font, detector):
         assert top == pytest.approx(80 + 60 * number, abs=14)
         assert abs(line.direction) < 3
         assert line.confidence > 0.8
+
+
+@pytest.mark.parametrize("quarters", [1, 3])
+def test_words_of_lines_on_their_side_are_found(quarters, font, detector):
+    """Whether such lines are read up or down nobody can tell before they are read."""
+    image = page(font).rotate(90 * quarters, expand=True)
+    found = sorted(detector.find(image), key=lambda line: line.strip[0, 0, 0])
+    words = [len(line.split()) for line in (LINES if quarters == 1 else LINES[::-1])]
+    assert [len(line.words) for line in found] == words
+    assert all(abs(abs(line.direction) - 90) < 3 for line in found)
 
 
 def test_lone_digits_are_found(font, detector):

@@ -13,7 +13,6 @@ from PIL import Image
 from vit_str.console import reason_of
 from vit_str.engines.forks import PerProcess
 from vit_str.engines.graph_files import open_session, session_options
-from vit_str.engines.weights_contents import BUNDLED
 from vit_str.machine import install_hint, thread_count
 from vit_str.pages.find.flattening import Bend, Middle, bend_of
 from vit_str.pages.find.geometry import (
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
 
 DETECTOR = "PP-OCRv6_det_small.onnx"
 """The network in the wheel of ``rapidocr``."""
-
-RAPIDOCR, OURS = "rapidocr", "ours"
-"""Names of detectors: the network of that package, and the one of this package."""
 
 _INSTALL_AGAIN = 'pip install --force-reinstall --no-deps "rapidocr>=3.9"'
 _SHORT = 736  # pixels to which the shorter side of a small picture is enlarged
@@ -60,7 +56,8 @@ class LineDetector(Protocol):
     """Finds lines of text in an image.
 
     It may have a method ``lines_and_middles`` as that of `RapidDetector`: pages that are bent are
-    then read as if they were flat.
+    then read as if they were flat. One with a method ``for_image`` chooses another detector for
+    each image.
     """
 
     def lines(self, image: Image.Image) -> list[Quadrilateral]:
@@ -85,6 +82,8 @@ def find_lines(detector: LineDetector, image: Image.Image) -> FoundLines:
     side: they find the long lines, which tell how a page lies, and miss numbers in rows that are
     close to each other. In other pages nothing is missed.
     """
+    if hasattr(detector, "for_image"):
+        detector = detector.for_image(image)
     bend = None
     if hasattr(detector, "lines_and_middles"):
         lines, middles = detector.lines_and_middles(image)
@@ -151,43 +150,6 @@ def _are_on_their_side(lines: Sequence[Quadrilateral]) -> bool:
     touches_others = meet.sum(1) > 1  # and not only itself
     is_tight = (is_short & touches_others).mean() > _TIGHT
     return bool(heights > widths and is_tight)
-
-
-def open_detector(name: str = RAPIDOCR) -> LineDetector:
-    """A detector of lines.
-
-    Args:
-        name: ``rapidocr``, ``ours``, or a file of a network that ``vit-str export`` wrote.
-
-    Raises:
-        ValueError: it is not installed, there is no such file, or it is another one.
-    """
-    if name == RAPIDOCR:
-        return RapidDetector()
-    path = finder_path(name)
-    try:
-        from vit_str.pages.find.own_detector import FinderDetector
-    except ImportError as error:
-        raise ValueError(
-            f"finding text in pages needs OpenCV ({reason_of(error)}), run: "
-            f"{install_hint('page')}"
-        ) from None
-    return FinderDetector(path)
-
-
-def finder_path(name: str) -> Path:
-    """The file of a network of ours, by the name ``ours`` or its own.
-
-    Raises:
-        ValueError: there is none.
-    """
-    path = BUNDLED / "finder.onnx" if name == OURS else Path(name)
-    if not path.is_file():
-        raise ValueError(
-            f"--detector {name}: no such file; give {RAPIDOCR}, {OURS}, or the file of a "
-            "network that you trained with configs/find.yaml"
-        )
-    return path
 
 
 class RapidDetector:
