@@ -187,8 +187,9 @@ def test_the_middles_of_long_groups_are_told():
     assert np.allclose(down.points, middle.points[:, ::-1], atol=1)
 
 
+@pytest.mark.parametrize("detector", ["rapidocr", "ours"])
 @pytest.mark.parametrize("quarters", [0, 1])
-def test_a_bent_page_is_read(quarters, matplotlib_fonts):
+def test_a_bent_page_is_read(quarters, detector, matplotlib_fonts):
     pytest.importorskip("rapidocr")
     letters = ImageFont.truetype(str(matplotlib_fonts / "DejaVuSerif.ttf"), 26)
     flat = Image.new("RGB", (WIDTH, HEIGHT), "white")
@@ -197,7 +198,7 @@ def test_a_bent_page_is_read(quarters, matplotlib_fonts):
     y, x = np.mgrid[:HEIGHT, :WIDTH]
     rows = (y - arch(x)).round().astype(int).clip(0, HEIGHT - 1)
     bent = Image.fromarray(np.asarray(flat)[rows, x])
-    reader = load_page()
+    reader = load_page(detector=detector)
     reader.arranger = (
         None  # it sees the last pixel: rules tell whether both pages are one
     )
