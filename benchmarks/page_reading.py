@@ -29,7 +29,7 @@ from page_losses import KINDS, losses
 
 from vit_str.evaluation.pages.labels import labeled_pictures, read_labels
 from vit_str.evaluation.pages.scores import score_page, summary
-from vit_str.pages.find.detectors import RAPIDOCR, open_detector
+from vit_str.pages.find.detectors import RAPIDOCR, finder_path
 from vit_str.pages.page import Page, Word
 
 Found = list[tuple[str, list[tuple[float, float]]]]
@@ -77,7 +77,8 @@ def main() -> None:
     options = parser.parse_args()
     try:
         pictures = {f: labeled_pictures(f)[:: options.every] for f in options.folders}
-        open_detector(options.detector)
+        if options.detector != RAPIDOCR:
+            finder_path(options.detector)
     except ValueError as error:
         parser.error(str(error))
     if options.system:

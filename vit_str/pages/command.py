@@ -193,13 +193,12 @@ def _format_of(out: str | None) -> str | None:
 
 def _of_detector(name: str | None) -> dict[str, Any]:
     """The detector of lines with its stamp, if it is not the default."""
-    from vit_str.pages.find.detectors import AUTO, OURS, RAPIDOCR, finder_path
+    from vit_str.pages.find.detectors import RAPIDOCR, finder_path
     from vit_str.pages.write.results import stamp
 
     if name in (None, RAPIDOCR):
         return {}
-    path = finder_path(OURS if name == AUTO else name)
-    return {"detector": [name, stamp(path)]}
+    return {"detector": [name, stamp(finder_path(name))]}
 
 
 def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:

@@ -28,9 +28,9 @@ def open_detector(name: str = RAPIDOCR) -> LineDetector:
     """
     if name == RAPIDOCR:
         return RapidDetector()
+    finder = _open_finder(name)
     if name != AUTO:
-        return _open_finder(name)
-    finder = _open_finder(OURS)
+        return finder
     from vit_str.pages.find.by_kind import DetectorByKind
 
     return DetectorByKind(finder, RapidDetector if detector_file() else None)
@@ -49,12 +49,12 @@ def _open_finder(name: str) -> "FinderDetector":
 
 
 def finder_path(name: str) -> Path:
-    """The file of a network of ours, by the name ``ours`` or its own.
+    """The file of a network of ours: by its name, or that of the package.
 
     Raises:
         ValueError: there is none.
     """
-    path = BUNDLED / "finder.onnx" if name == OURS else Path(name)
+    path = BUNDLED / "finder.onnx" if name in (OURS, AUTO) else Path(name)
     if not path.is_file():
         raise ValueError(
             f"--detector {name}: no such file; give {RAPIDOCR}, {OURS}, {AUTO}, or the file of "

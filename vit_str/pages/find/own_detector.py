@@ -41,7 +41,8 @@ _BENT_LINE = (
 )
 _POINTS = 24  # of the middle of a line
 # Of the first look: over the usual size; confidence of a line from which on its words are counted;
-# words of print, at least. Forms have 25 and more, receipts 53, of 150 photographs 98 % up to 10
+# words of print, at least. 30 forms have 23 and more, 40 receipts 56 and more, of 300 photographs
+# 297 up to 14
 _FIRST_LOOK = 0.5
 _SURE = 0.8
 _PRINT = 20
