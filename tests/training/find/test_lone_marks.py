@@ -1,10 +1,12 @@
 """Columns of lone marks: beside words, level with them, and lines of their own."""
 
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
 
+from vit_str.characters.charset import Charset
 from vit_str.synthesis.places import Places, no_places, upright_strips
 from vit_str.training.find import lone_marks
 from vit_str.training.find.lone_marks import with_lone_marks
@@ -27,7 +29,8 @@ def page() -> tuple[np.ndarray, Places]:
 
 
 def test_marks_stand_level_with_words_and_apart_from_them(page, one_font, monkeypatch):
-    monkeypatch.setattr(lone_marks, "_COLUMNS", ("0123456789",))
+    monkeypatch.setattr(lone_marks, "_MARKS", ("[0-9]",))
+    monkeypatch.setattr(lone_marks, "_CODE_SHARE", 0.0)
     pixels, places = page
     count = 0
     for seed in range(20):
@@ -52,6 +55,40 @@ def test_marks_stand_level_with_words_and_apart_from_them(page, one_font, monkey
             rest[part] = False
         assert not rest.any(), seed
     assert count > 40
+
+
+def test_words_of_a_code_are_where_their_ink_is(page, one_font, monkeypatch):
+    monkeypatch.setattr(lone_marks, "_CODES", ("[0-9]{2}(~[0-9]{2}){2}",))
+    monkeypatch.setattr(lone_marks, "_CODE_SHARE", 1.0)
+    pixels, places = page
+    count = 0
+    for seed in range(20):
+        image, found = with_lone_marks(
+            np.random.default_rng(seed), pixels, places, one_font
+        )
+        own = found.lines[len(places.lines) :]
+        strips = found.strips[len(places.strips) :]
+        changed = (image != pixels).any(2)
+        for number in np.unique(own):
+            words = strips[own == number]
+            assert len(words) == 3
+            starts, ends = words[:, 0, 0, 0], words[:, 1, 0, 0]
+            top, bottom = words[0, 0, :, 1]
+            columns = changed[int(top) - 2 : int(bottom) + 3].any(0)
+            for start, end in zip(starts, ends, strict=True):
+                assert columns[round(start) + 1 : round(end) - 1].mean() > 0.6
+            for end, start in zip(ends[:-1], starts[1:], strict=True):
+                assert not columns[round(end) + 2 : round(start) - 2].any()
+            count += 1
+    assert count > 20
+
+
+@pytest.mark.parametrize(
+    "pattern", [*lone_marks._MARKS, *lone_marks._CODES], ids=lambda each: each[:12]
+)
+def test_patterns_can_be_written(pattern):
+    strings = lone_marks._strings(pattern, Charset())
+    assert strings is not None and len(strings.draw(Random(1), 20)) == 20
 
 
 def test_marks_that_would_not_be_seen_are_not_there(page, one_font):

@@ -29,7 +29,7 @@ class Noise:
         turned_share: of pictures on a side or upside down.
         aged_share: of pages with folds, stains, texture, shadows.
         printed_share: of pages of a thermal, dot-matrix or worn printer.
-        lone_mark_share: of pages with columns of single characters beside their lines.
+        lone_mark_share: of pages with columns of single characters and codes beside their lines.
         separated_share: of pages with rows of dashes, stars or dots between their lines.
         ruled_share: of pages with rules through their lines.
         laid_share: of pages that are seen with what they lie on.
@@ -54,7 +54,7 @@ class Noise:
     turned_share: float = 0.25
     aged_share: float = 0.35
     printed_share: float = 0.16
-    lone_mark_share: float = 0.2
+    lone_mark_share: float = 0.3
     separated_share: float = 0.12
     ruled_share: float = 0.1
     laid_share: float = 0.1
