@@ -10,6 +10,7 @@ from vit_str.characters.charset import Charset
 from vit_str.synthesis.places import Places, no_places, upright_strips
 from vit_str.training.find import lone_marks
 from vit_str.training.find.lone_marks import with_lone_marks
+from vit_str.training.find.typesetting import strings_of
 
 SIZE = 14
 
@@ -58,7 +59,7 @@ def test_marks_stand_level_with_words_and_apart_from_them(page, one_font, monkey
 
 
 def test_words_of_a_code_are_where_their_ink_is(page, one_font, monkeypatch):
-    monkeypatch.setattr(lone_marks, "_CODES", ("[0-9]{2}(~[0-9]{2}){2}",))
+    monkeypatch.setattr(lone_marks, "CODES", ("[0-9]{2}(~[0-9]{2}){2}",))
     monkeypatch.setattr(lone_marks, "_CODE_SHARE", 1.0)
     pixels, places = page
     count = 0
@@ -84,10 +85,10 @@ def test_words_of_a_code_are_where_their_ink_is(page, one_font, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "pattern", [*lone_marks._MARKS, *lone_marks._CODES], ids=lambda each: each[:12]
+    "pattern", [*lone_marks._MARKS, *lone_marks.CODES], ids=lambda each: each[:12]
 )
 def test_patterns_can_be_written(pattern):
-    strings = lone_marks._strings(pattern, Charset())
+    strings = strings_of(pattern, Charset())
     assert strings is not None and len(strings.draw(Random(1), 20)) == 20
 
 

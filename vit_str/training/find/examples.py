@@ -17,6 +17,7 @@ from vit_str.synthesis.places import Places, corners_of, upright_strips
 from vit_str.synthesis.scenes import SceneDrawer
 from vit_str.training.find.lone_marks import with_lone_marks
 from vit_str.training.find.noise import Noise, laid, seen, worn
+from vit_str.training.find.rewritten import with_codes
 from vit_str.training.find.separators import with_ruling, with_separators
 from vit_str.training.find.truth import true_maps
 
@@ -99,6 +100,8 @@ class Examples:
         image = np.asarray(record.image.convert("RGB"))
         places = places_of(record)
         atlas = self._atlas
+        if atlas is not None and random.random() < noise.rewritten_share:
+            image, places = with_codes(random, image, places, atlas)
         if atlas is not None and random.random() < noise.lone_mark_share * times:
             image, places = with_lone_marks(random, image, places, atlas)
         if random.random() < noise.separated_share * times:

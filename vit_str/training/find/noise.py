@@ -29,6 +29,7 @@ class Noise:
         turned_share: of pictures on a side or upside down.
         aged_share: of pages with folds, stains, texture, shadows.
         printed_share: of pages of a thermal, dot-matrix or worn printer.
+        rewritten_share: of pages some of whose lines are identifiers, digits or signs.
         lone_mark_share: of pages with columns of single characters and codes beside their lines.
         separated_share: of pages with rows of dashes, stars or dots between their lines.
         ruled_share: of pages with rules through their lines.
@@ -54,6 +55,7 @@ class Noise:
     turned_share: float = 0.25
     aged_share: float = 0.35
     printed_share: float = 0.16
+    rewritten_share: float = 0.3
     lone_mark_share: float = 0.3
     separated_share: float = 0.12
     ruled_share: float = 0.1

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import cv2
 import numpy as np
-from jaxtyping import Float, UInt8
+from jaxtyping import Bool, Float, UInt8
 
 from vit_str.synthesis.places import Places
 
@@ -113,12 +113,16 @@ def _with_rules(places: Places, rows: list[_Row], high: float) -> Places:
     )
 
 
+def is_upright(places: Places) -> Bool[np.ndarray, " word"]:
+    """Which words are read to the right."""
+    along = places.strips[:, -1].mean(1) - places.strips[:, 0].mean(1)
+    found: Bool[np.ndarray, " word"] = along[:, 0] > np.abs(along[:, 1]) * 10
+    return found
+
+
 def upright_words(places: Places) -> tuple[Boxes, Float[np.ndarray, " word"]]:
     """Boxes of words that are read to the right, and the heights of their type."""
-    strips = places.strips
-    along = strips[:, -1].mean(1) - strips[:, 0].mean(1)
-    is_upright = along[:, 0] > np.abs(along[:, 1]) * 10
-    strips = strips[is_upright]
+    strips = places.strips[is_upright(places)]
     points = strips.reshape(len(strips), 2 * strips.shape[1], 2)
     if not len(points):
         return np.zeros((0, 4)), np.zeros(0)
