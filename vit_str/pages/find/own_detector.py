@@ -41,8 +41,8 @@ _BENT_LINE = (
 )
 _POINTS = 24  # of the middle of a line
 # Of the first look: over the usual size; confidence of a line from which on its words are counted,
-# and length over its height, as lone marks have no direction; words of print, at least. 29 of 30 forms have 46 and more, one 17;
-# 40 receipts 53 and more, of 300 photographs 297 up to 10
+# and length over its height, as lone marks have no direction; words of print, at least. 29 of 30
+# forms have 46 and more, one 17; 40 receipts 53 and more, of 300 photographs 297 up to 10
 _FIRST_LOOK = 0.5
 _SURE = 0.8
 _LONG_ENOUGH = 2.0
