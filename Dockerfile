@@ -3,7 +3,7 @@ FROM python:3.12-slim AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY vit_str vit_str
-RUN python -m venv /opt/vit-str && /opt/vit-str/bin/pip install --no-cache-dir ".[serve,page]"
+RUN python -m venv /opt/vit-str && /opt/vit-str/bin/pip install --no-cache-dir ".[serve,photo]"
 
 FROM python:3.12-slim
 COPY --from=build /opt/vit-str /opt/vit-str

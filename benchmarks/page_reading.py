@@ -29,7 +29,7 @@ from page_losses import KINDS, losses
 
 from vit_str.evaluation.pages.labels import labeled_pictures, read_labels
 from vit_str.evaluation.pages.scores import score_page, summary
-from vit_str.pages.find.detectors import RAPIDOCR, finder_path
+from vit_str.pages.find.detectors import AUTO, RAPIDOCR, finder_path
 from vit_str.pages.page import Page, Word
 
 Found = list[tuple[str, list[tuple[float, float]]]]
@@ -66,9 +66,9 @@ def main() -> None:
     )
     parser.add_argument(
         "--detector",
-        default=RAPIDOCR,
+        default=AUTO,
         metavar="NAME|FILE",
-        help="of vit-str, as of vit-str read --page (rapidocr)",
+        help="of vit-str, as of vit-str read --page (auto)",
     )
     parser.add_argument(
         "--systems", nargs="+", choices=SYSTEMS, default=[*SYSTEMS], help="(all)"
@@ -77,7 +77,7 @@ def main() -> None:
     options = parser.parse_args()
     try:
         pictures = {f: labeled_pictures(f)[:: options.every] for f in options.folders}
-        if options.detector != RAPIDOCR:
+        if options.detector not in (AUTO, RAPIDOCR):
             finder_path(options.detector)
     except ValueError as error:
         parser.error(str(error))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 pytest.importorskip("docling")
-pytest.importorskip("rapidocr")
+pytest.importorskip("cv2")
 
 from docling.datamodel.base_models import Cluster, InputFormat, LayoutPrediction, Page
 from docling.datamodel.document import ConversionResult

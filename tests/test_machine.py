@@ -19,7 +19,7 @@ from PIL import Image
 from vit_str.cli import main
 assert main(["read", "data/samples/images", "--threads", sys.argv[1], "--backend", "onnx"]) == 0
 import vit_str
-pages = vit_str.load_page()
+pages = vit_str.load_page(detector="ours")
 pages.detector.lines(Image.new("RGB", (64, 64)))
 import cv2, torch
 vit_str.load(backend="torch", device="cpu")
@@ -52,7 +52,7 @@ def output(program: str, count: int) -> str:
 @pytest.mark.parametrize("count", [1, 2])
 def test_everything_that_computes_gets_the_number(count):
     """torch takes no more than the machine has; OpenCV takes one, see `test_forks.py`."""
-    pytest.importorskip("rapidocr")
+    pytest.importorskip("cv2")
     if count > (os.cpu_count() or 1):
         pytest.skip("one processor")
     found = json.loads(output(COUNTING, count).splitlines()[-1])

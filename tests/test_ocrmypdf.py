@@ -12,7 +12,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 pytest.importorskip("ocrmypdf")
-pytest.importorskip("rapidocr")
+pytest.importorskip("cv2")
 
 import pluggy
 import pypdfium2

@@ -137,7 +137,7 @@ def examples() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "code"), examples(), ids=lambda each: each[:12])
 def test_examples_of_the_documents_run(name, code, monkeypatch, tmp_path):
     """Each as it stands, in a folder with what it names."""
-    for library in ("rapidocr",) if "load_page" in code else ():
+    for library in ("cv2",) if "load_page" in code else ():
         pytest.importorskip(library)
     (tmp_path / "data").symlink_to(ROOT / "data")
     (tmp_path / "crops").symlink_to(ROOT / "data" / "samples")

@@ -49,7 +49,7 @@ def test_a_child_reads_with_sessions_of_its_own():
 
 
 def test_a_child_reads_pages_with_sessions_of_its_own():
-    pytest.importorskip("rapidocr")
+    pytest.importorskip("cv2")
     run(
         'reader = vit_str.load_page(device="cpu")\n'
         "read = lambda: len(reader.read(np.stack(3 * [image], -1)).words)"

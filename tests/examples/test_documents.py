@@ -8,19 +8,18 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
-
-from vit_str.pages.find.detection import detector_file
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 ROWS = (("Article", "Price"), ("Coffee", "12,50"), ("Tea", "7,25"), ("Cake", "3,00"))
 
 pytestmark = pytest.mark.skipif(
-    detector_file() is None, reason="pip install vit-str[page]"
+    find_spec("cv2") is None, reason="pip install vit-str[page]"
 )
 
 

@@ -76,5 +76,5 @@ def test_other_files_are_no_detectors(tmp_path):
     other.write_bytes(b"nothing")
     with pytest.raises(ValueError, match="no network that finds lines"):
         open_detector(str(other))
-    with pytest.raises(ValueError, match="no such file; give rapidocr, ours, auto, or"):
+    with pytest.raises(ValueError, match="no such file; give auto, ours, rapidocr, or"):
         open_detector("nowhere.onnx")

@@ -80,7 +80,7 @@ def test_another_detector_is_a_file_or_one_line_of_what_to_do(
 ):
     code, out, err = run("read", "--page", picture, "--detector", "nowhere.onnx")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "--detector nowhere.onnx: no such file; give rapidocr, ours, auto, or" in err
+    assert "--detector nowhere.onnx: no such file; give auto, ours, rapidocr, or" in err
     code, _, err = run("read", picture, "--detector", "nowhere.onnx")
     assert code == 2 and "--detector needs --page" in err
     own = picture.parent.parent / "finder.onnx"
@@ -188,6 +188,16 @@ def test_a_second_run_says_what_is_there(picture, tmp_path, run):
     _, printed, _ = run(*command)
     assert "1 files, 1 pages and 7 words read in" in printed
     assert printed.endswith("; 2 files are there from before\n")
+
+
+def test_another_detector_reads_again(picture, tmp_path, run):
+    command = ["read", "--page", picture.parent, "--out", tmp_path / "out"]
+    for name in ("auto", "rapidocr", "ours"):
+        detector = ["--detector", name]
+        assert "1 files, 1 pages and 7 words" in run(*command, *detector)[1]
+        assert "nothing new to read" in run(*command, *detector)[1]
+    assert "1 files, 1 pages and 7 words" in run(*command)[1]
+    assert "nothing new to read" in run(*command, "--detector", "auto")[1]
 
 
 def test_the_text_of_one_picture_goes_to_the_file_that_is_named(

@@ -3,13 +3,13 @@
 import asyncio
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.cli import main
-from vit_str.pages.find.detection import detector_file
 
 mcp = pytest.importorskip("mcp")
 from vit_str.serving import assistant  # noqa: E402 - needs it
@@ -17,7 +17,7 @@ from vit_str.serving.assistant import Folders, Readers, create_server  # noqa: E
 from vit_str.serving.limits import Limits  # noqa: E402
 
 pytestmark = pytest.mark.skipif(
-    detector_file() is None, reason="pip install vit-str[page]"
+    find_spec("cv2") is None, reason="pip install vit-str[page]"
 )
 WORDS = ("Hallo", "Museum", "Garten")
 

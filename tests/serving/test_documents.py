@@ -8,18 +8,18 @@ import json
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 import vit_str
 from vit_str.pages import document as documents
-from vit_str.pages.find.detection import detector_file
 from vit_str.serving import page_readers, pages
 from vit_str.serving.limits import Refusal
 
 pytestmark = pytest.mark.skipif(
-    detector_file() is None, reason="pip install vit-str[page]"
+    find_spec("cv2") is None, reason="pip install vit-str[page]"
 )
 open_page_parts = page_readers._open_parts
 WORDS = ("Hallo", "Museum", "Garten")

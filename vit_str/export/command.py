@@ -142,5 +142,5 @@ def _write_page(weights: "WeightsFile", options: argparse.Namespace) -> None:
     if not detector:
         console.warn(
             f"it reads words only: whole pictures need {DETECTOR} of rapidocr, run: "
-            f"{install_hint('page')}"
+            f"{install_hint('photo')}"
         )

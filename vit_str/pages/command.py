@@ -106,7 +106,7 @@ def _hint_at_photographs(reader: "PageReader") -> None:
         pictures = "a picture has" if lacking == 1 else f"{lacking:,} pictures have"
         console.warn(
             f"{pictures} little print; if these are photographs, rapidocr finds more of their "
-            f"words: {install_hint('page')}"
+            f"words: {install_hint('photo')}"
         )
 
 
@@ -165,7 +165,7 @@ def load_page_reader(
     model: str | None = None,
 ) -> "PageReader":
     """The page reader that the options name."""
-    from vit_str.pages.find.detectors import RAPIDOCR
+    from vit_str.pages.find.detectors import AUTO
     from vit_str.pages.read.sure_words import MINIMUM_CONFIDENCE
     from vit_str.pages.reader import load_page
 
@@ -178,7 +178,7 @@ def load_page_reader(
         search=search_of(options),
         minimum_confidence=MINIMUM_CONFIDENCE if least is None else least,
         arranger=getattr(options, "arranger", None),
-        detector=getattr(options, "detector", None) or RAPIDOCR,
+        detector=getattr(options, "detector", None) or AUTO,
     )
 
 
@@ -193,11 +193,13 @@ def _format_of(out: str | None) -> str | None:
 
 def _of_detector(name: str | None) -> dict[str, Any]:
     """The detector of lines with its stamp, if it is not the default."""
-    from vit_str.pages.find.detectors import RAPIDOCR, finder_path
+    from vit_str.pages.find.detectors import AUTO, RAPIDOCR, finder_path
     from vit_str.pages.write.results import stamp
 
-    if name in (None, RAPIDOCR):
+    if name in (None, AUTO):
         return {}
+    if name == RAPIDOCR:
+        return {"detector": [name]}
     return {"detector": [name, stamp(finder_path(name))]}
 
 

@@ -156,7 +156,7 @@ def read_document(
         UnreadableImage: for what is no such file, damaged, locked or too large, or has none of the
             pages.
         ValueError: a language that nothing here reads, a language beside a reader, odd pages, or
-            ``rapidocr`` is not installed.
+            OpenCV is not installed.
     """
     opened = _Opened(source, pages, password, text_layer, boxes, dpi)
     reader = _reader(reader, language)

@@ -23,7 +23,7 @@ from vit_str.images.loading import (
 from vit_str.pages.arrange.choice import OpenNetwork, arrange_page
 from vit_str.pages.arrange.network import ArrangerNetwork, open_bundled
 from vit_str.pages.find.detection import LineDetector, find_lines
-from vit_str.pages.find.detectors import RAPIDOCR, open_detector
+from vit_str.pages.find.detectors import AUTO, open_detector
 from vit_str.pages.find.geometry import Quadrilateral, rectangle, side_lengths
 from vit_str.pages.find.rules import find_rules
 from vit_str.pages.page import Page
@@ -67,7 +67,7 @@ class PageReader:
 
     Args:
         reader: reads words; or lines, which are then left as it reads them.
-        detector: finds lines; that of ``rapidocr`` if None.
+        detector: finds lines; see `open_detector` if None.
         lines: reads lines, if ``reader`` reads words; the weights of the package if None.
         minimum_confidence: words are left out whose characters have a lower geometric mean; in
             pictures of 40 words and more, unless the characters of their line have it.
@@ -219,7 +219,7 @@ def load_page(
     search: Search | None = None,
     minimum_confidence: float = MINIMUM_CONFIDENCE,
     arranger: str | Path | None = None,
-    detector: str = RAPIDOCR,
+    detector: str = AUTO,
 ) -> PageReader:
     """A page reader with the weights of the package or of a file, see ``vit_str.load``.
 
@@ -242,8 +242,8 @@ def load_page(
         detector: what finds lines, see `open_detector`.
 
     Raises:
-        ValueError: no such weights or device, no weights for a language, or ``rapidocr`` is not
-            installed.
+        ValueError: no such weights or device, no weights for a language, no such detector, or it is
+            not installed.
     """
     chosen = choose_weights(name_or_path, search)
 

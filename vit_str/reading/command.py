@@ -197,8 +197,8 @@ def _add_page_options(parser: argparse.ArgumentParser) -> None:
     pages.add_argument(
         "--detector",
         metavar="NAME|FILE",
-        help="what finds lines: rapidocr (default), ours, auto (ours in print, rapidocr in "
-        "photographs), or a file of a network that vit-str train and export made",
+        help="what finds lines: auto (default: ours in print, rapidocr in photographs, if it is "
+        "installed), ours, rapidocr, or a file of a network that vit-str train and export made",
     )
 
 

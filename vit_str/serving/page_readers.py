@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ import numpy as np
 from vit_str.decoding.search import Search
 from vit_str.engines.engine import open_engine
 from vit_str.engines.opened_once import OpenedOnce
-from vit_str.pages.find.detection import detector_file
 from vit_str.pages.find.detectors import open_detector
 from vit_str.scripts.registry import lines_of
 from vit_str.scripts.script_detector import ScriptDetector
@@ -132,7 +132,7 @@ class PageReaderOpener:
 
 def reads_pages() -> bool:
     """Whether the libraries for whole pictures are installed."""
-    return detector_file() is not None
+    return find_spec("cv2") is not None
 
 
 def no_pages(reason: str) -> Refusal:

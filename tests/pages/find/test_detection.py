@@ -207,7 +207,7 @@ def test_a_network_that_opens_and_does_not_run_is_damaged(tmp_path, monkeypatch,
 
 @pytest.mark.parametrize(
     ("package", "hint"),
-    [(None, install_hint("page")), (ModuleType("rapidocr"), AGAIN)],
+    [(None, install_hint("photo")), (ModuleType("rapidocr"), AGAIN)],
 )
 def test_a_rapidocr_that_is_missing_or_old_is_one_line(package, hint, monkeypatch):
     """One that is there already would not be installed anew for its extra."""

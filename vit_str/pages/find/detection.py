@@ -256,7 +256,7 @@ def _run(
 
 def _missing() -> ValueError:
     """The error where ``rapidocr`` is missing, too old, or there only in part."""
-    hint = _INSTALL_AGAIN if find_spec("rapidocr") else install_hint("page")
+    hint = _INSTALL_AGAIN if find_spec("rapidocr") else install_hint("photo")
     return ValueError(f"finding text in pages needs rapidocr from 3.9 on, run: {hint}")
 
 

@@ -15,13 +15,12 @@ AUTO, RAPIDOCR, OURS = "auto", "rapidocr", "ours"
 """Names: both, each for its kind of pictures; the network of that package; that of this one."""
 
 
-def open_detector(name: str = RAPIDOCR) -> LineDetector:
+def open_detector(name: str = AUTO) -> LineDetector:
     """A detector of lines.
 
     Args:
-        name: ``rapidocr``; ``ours``; ``auto``, which takes ``ours`` for print and, where it is
-            installed, ``rapidocr`` for photographs; or a file of a network that ``vit-str
-            export`` wrote.
+        name: ``auto``, which takes ``ours`` for print and, where it is installed, ``rapidocr`` for
+            photographs; one of these; or a file of a network that ``vit-str export`` wrote.
 
     Raises:
         ValueError: it is not installed, there is no such file, or it is another one.
@@ -57,7 +56,7 @@ def finder_path(name: str) -> Path:
     path = BUNDLED / "finder.onnx" if name in (OURS, AUTO) else Path(name)
     if not path.is_file():
         raise ValueError(
-            f"--detector {name}: no such file; give {RAPIDOCR}, {OURS}, {AUTO}, or the file of "
+            f"--detector {name}: no such file; give {AUTO}, {OURS}, {RAPIDOCR}, or the file of "
             "a network that you trained with configs/find.yaml"
         )
     return path

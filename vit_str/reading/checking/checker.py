@@ -79,7 +79,7 @@ def check(
     Raises:
         UnreadableImage: none of the pages can be read.
         ValueError: a text without words, or that is no text; no such format or language; a
-            language beside a reader; or ``rapidocr`` is not installed.
+            language beside a reader; or OpenCV is not installed.
         OSError: the file of the text cannot be read.
     """
     given = _given(text, format)
