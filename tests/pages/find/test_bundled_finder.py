@@ -73,6 +73,29 @@ def test_lone_digits_are_found(font, detector):
         assert any(np.abs(each - middle).max() < 12 for each in found), digit
 
 
+def test_most_dashes_at_ends_of_lines_are_of_them(font, detector):
+    letters = ImageFont.truetype(font, 24)
+    image = Image.new("RGB", (1000, 300), "white")
+    texts = [
+        "There are more books about whales —",
+        "than about any other animal, she wrote —",
+        "and nobody would ask for one of them",
+        "Was it so? —",
+        "“Yes, it was so then, and it is now.”",
+    ]
+    for number, text in enumerate(texts):
+        ImageDraw.Draw(image).text((30, 20 + 55 * number), text, "black", letters)
+    found = [line.reshape(-1, 2) for line in detector.lines(image)]
+    whole = 0
+    for number, text in enumerate(texts):
+        right, middle = 30 + letters.getlength(text), 34 + 55 * number
+        whole += any(
+            abs(line[:, 0].max() - right) < 14 and abs(line[:, 1].mean() - middle) < 14
+            for line in found
+        )
+    assert whole >= 4  # without dashes, 2
+
+
 def test_an_empty_page_has_no_lines(detector):
     assert detector.lines(Image.new("RGB", (600, 400), "white")) == []
 

@@ -13,6 +13,7 @@ from vit_str.console import reason_of
 from vit_str.engines.forks import PerProcess
 from vit_str.engines.graph_files import open_session, session_options
 from vit_str.machine import thread_count
+from vit_str.pages.find.faint_ends import with_faint_ends
 from vit_str.pages.find.flattening import Middle
 from vit_str.pages.find.geometry import Quadrilateral
 from vit_str.pages.find.joining import joined
@@ -152,7 +153,8 @@ class FinderDetector:
 
 def _lines(maps: "Float[np.ndarray, 'map row column']") -> list[FoundLine]:
     """The lines of maps, mended."""
-    return without_specks(joined(find_lines(maps)))
+    lines = without_specks(joined(find_lines(maps)))
+    return [with_faint_ends(line, maps) for line in lines]
 
 
 def with_room(line: FoundLine) -> FoundLine:
