@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from vit_str.characters.charset import Charset
+from vit_str.characters.charset import CHARSETS, Charset
 from vit_str.synthesis.places import Places, no_places, upright_strips
 from vit_str.training.find import lone_marks
 from vit_str.training.find.lone_marks import with_lone_marks
@@ -88,7 +88,7 @@ def test_words_of_a_code_are_where_their_ink_is(page, one_font, monkeypatch):
     "pattern", [*lone_marks._MARKS, *lone_marks.CODES], ids=lambda each: each[:12]
 )
 def test_patterns_can_be_written(pattern):
-    strings = strings_of(pattern, Charset())
+    strings = strings_of(pattern, Charset(CHARSETS["latin"]))
     assert strings is not None and len(strings.draw(Random(1), 20)) == 20
 
 

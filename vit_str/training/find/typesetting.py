@@ -46,8 +46,10 @@ CODES = (
     "#{2,6}",
     r"[-+]\d{1,3}|[-+]\d[.]\d",
     r"[({][a-z]?[)}];?|[|]{2}|\[\]",
+    "[A-Z]?[a-z]{2,8}(~[a-z]{2,7}){1,3}[,?]?~[—–]",
+    "[—–]~[A-Z]?[a-z]{2,8}(~[a-z]{2,7}){1,3}",
 )
-"""Patterns of identifiers, numbers and the like; charsets have no spaces, so "~" stands for one."""
+"""Patterns of identifiers, numbers, lone dashes; charsets have no spaces, so "~" stands for one."""
 _WRITTEN_SPACE = "~"
 _LONGEST = 40
 _SPACE = (0.2, 0.6)  # of the height of the atlas, between words
