@@ -7,7 +7,7 @@ from vit_str.pages.find.faint_ends import with_faint_ends
 from vit_str.pages.find.lines import CELL, FoundLine
 from vit_str.pages.find.maps import MAPS
 
-INK, GAP, ACROSS = MAPS.index("ink"), MAPS.index("gap"), MAPS.index("across")
+INK, GAP, ACROSS, DOWN = map(MAPS.index, ("ink", "gap", "across", "down"))
 HEIGHT = 4  # cells of letters
 LEFT, RIGHT, MIDDLE = 30, 70, 20
 """Of a line, in cells."""
@@ -30,7 +30,8 @@ def line() -> FoundLine:
 
 def ends(maps: np.ndarray) -> list[float]:
     """Where the line starts and ends, in cells."""
-    return (with_faint_ends(line(), maps).strip[:, 0, 0] / CELL).tolist()
+    [found] = with_faint_ends([line()], maps)
+    return (found.strip[:, 0, 0] / CELL).tolist()
 
 
 @pytest.mark.parametrize("named", [INK, ACROSS])
@@ -47,12 +48,15 @@ def test_a_dash_before_a_line_is_of_it_too():
     assert end == RIGHT
 
 
-def test_a_line_on_its_side_goes_on_likewise():
-    maps = maps_of((INK, RIGHT, RIGHT + 6, 0.2))
+@pytest.mark.parametrize(("upright", "aside"), [(INK, INK), (ACROSS, DOWN)])
+def test_a_line_on_its_side_goes_on_likewise(upright, aside):
+    part = RIGHT, RIGHT + 6, 0.2
+    maps, others = maps_of((upright, *part)), maps_of((aside, *part))
     own = line()
     turned = FoundLine(own.strip[:, :, ::-1], own.words, own.height, own.confidence)
-    found = with_faint_ends(turned, maps.transpose(0, 2, 1))
-    assert np.allclose(found.strip[:, :, ::-1], with_faint_ends(own, maps).strip)
+    [found] = with_faint_ends([turned], others.transpose(0, 2, 1))
+    [level] = with_faint_ends([own], maps)
+    assert np.allclose(found.strip[:, :, ::-1], level.strip)
     assert found.strip[-1, 0, 1] > turned.strip[-1, 0, 1]
 
 
@@ -61,6 +65,7 @@ def test_a_line_on_its_side_goes_on_likewise():
     [
         pytest.param((INK, RIGHT, RIGHT + 1, 0.2), id="the blurred edge of a letter"),
         pytest.param((ACROSS, RIGHT, 100, 0.8), id="a rule up to the edge"),
+        pytest.param((DOWN, RIGHT + 1, RIGHT + 4, 0.8), id="a rule between columns"),
         pytest.param((INK, RIGHT, RIGHT + 15, 0.3), id="what goes on far"),
         pytest.param((INK, RIGHT + 5, RIGHT + 8, 0.3), id="what is apart"),
         pytest.param((INK, RIGHT, RIGHT + 6, 0.06), id="hardly anything"),
@@ -74,7 +79,8 @@ def test_a_line_at_the_edge_of_a_picture_stays():
     maps = maps_of()[:, :, LEFT:RIGHT]
     own = line()
     moved = FoundLine(own.strip - [LEFT * CELL, 0], own.words, own.height, 0.9)
-    assert np.array_equal(with_faint_ends(moved, maps).strip, moved.strip)
+    [found] = with_faint_ends([moved], maps)
+    assert np.array_equal(found.strip, moved.strip)
 
 
 def test_a_line_to_write_on_is_not_of_the_text_before_it():

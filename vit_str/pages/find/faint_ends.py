@@ -4,6 +4,7 @@ It sees a little of both there, text and a rule, less than a line needs. Reading
 finding what it is, so the line is made longer.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,14 @@ from vit_str.pages.find.maps import MAPS
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
-_MARK = np.array([MAPS.index("ink"), MAPS.index("across")])[:, None, None]
-"""Maps of what a dash may be taken for."""
-_FAINT = 0.04  # their sum from which on something is there
-_SURE = 0.08  # the highest sum of what is worth reading, at least
+_Shares = np.ndarray
+"""Of shape (row, column): text and rules along it, together."""
+
+_INK, _ACROSS, _DOWN = map(MAPS.index, ("ink", "across", "down"))
+_FAINT = (
+    0.04  # ink and rules along the line, together, from which on something is there
+)
+_SURE = 0.08  # the highest share of what is worth reading, at least
 # All over the height of the letters of a line
 _FARTHEST = 2.4  # what goes on farther is a rule or other text
 _SPACE = 0.7  # before it, at most
@@ -29,28 +34,34 @@ _LINES = 3  # across which is looked
 
 
 def with_faint_ends(
-    line: FoundLine, maps: "Float[np.ndarray, 'map row column']"
-) -> FoundLine:
-    """A line up to where nothing more is seen before its start and behind its end.
+    lines: Sequence[FoundLine], maps: "Float[np.ndarray, 'map row column']"
+) -> list[FoundLine]:
+    """Lines up to where nothing more is seen before their starts and behind their ends.
 
-    Its words stay as they are.
+    Their words stay as they are.
 
     Args:
-        line: in pixels of the maps.
+        lines: in pixels of the maps.
         maps: see `MAPS`; shares as probabilities.
     """
+    level, upright = maps[_INK] + maps[_ACROSS], maps[_INK] + maps[_DOWN]
+    return [_with_faint_ends(line, level, upright) for line in lines]
+
+
+def _with_faint_ends(line: FoundLine, level: _Shares, upright: _Shares) -> FoundLine:
     strip = line.strip.copy()
     height = line.height / CELL
     for end, inner in ((0, 1), (-1, -2)):
         middle = strip[end].mean(0) / CELL
         away = middle - strip[inner].mean(0) / CELL
         away /= max(1e-6, float(np.linalg.norm(away)))
-        strip[end] += _farther(maps, middle, away, height) * CELL * away
+        shares = level if abs(away[0]) >= abs(away[1]) else upright
+        strip[end] += _farther(shares, middle, away, height) * CELL * away
     return replace(line, strip=strip)
 
 
 def _farther(
-    maps: "Float[np.ndarray, 'map row column']",
+    shares: _Shares,
     middle: "Float[np.ndarray, ' 2']",
     away: "Float[np.ndarray, ' 2']",
     height: float,
@@ -60,7 +71,7 @@ def _farther(
     beside = np.linspace(-_BESIDE, _BESIDE, _LINES) * height
     across = np.array([-away[1], away[0]])
     places = middle + steps[:, None, None] * away + beside[:, None] * across
-    seen = _shares(maps, places).max(1)
+    seen = _at(shares, places).max(1)
     is_mark = (seen > _FAINT) & (steps > _EDGE * height)
     at = np.flatnonzero(is_mark)
     if not len(at) or is_mark[-1] or seen[at].max() < _SURE:
@@ -69,14 +80,13 @@ def _farther(
     return float(steps[at[-1]]) if spaces.max() <= _SPACE * height else 0.0
 
 
-def _shares(
-    maps: "Float[np.ndarray, 'map row column']",
-    places: "Float[np.ndarray, 'step line 2']",
+def _at(
+    shares: _Shares, places: "Float[np.ndarray, 'step line 2']"
 ) -> "Float[np.ndarray, 'step line']":
-    """The sum of the maps of `_MARK` at places, 0 outside."""
+    """The shares at places, 0 outside."""
     columns, rows = np.moveaxis(np.floor(places).astype(int), 2, 0)
-    _, height, width = maps.shape
+    height, width = shares.shape
     is_inside: Bool[np.ndarray, "step line"]
     is_inside = (columns >= 0) & (columns < width) & (rows >= 0) & (rows < height)
     rows, columns = rows.clip(0, height - 1), columns.clip(0, width - 1)
-    return np.where(is_inside, maps[_MARK, rows[None], columns[None]].sum(0), 0.0)
+    return np.where(is_inside, shares[rows, columns], 0.0)

@@ -153,8 +153,7 @@ class FinderDetector:
 
 def _lines(maps: "Float[np.ndarray, 'map row column']") -> list[FoundLine]:
     """The lines of maps, mended."""
-    lines = without_specks(joined(find_lines(maps)))
-    return [with_faint_ends(line, maps) for line in lines]
+    return with_faint_ends(without_specks(joined(find_lines(maps))), maps)
 
 
 def with_room(line: FoundLine) -> FoundLine:
