@@ -1,6 +1,7 @@
 """Pages that are hard to decide: lone digits, minus signs, turned pictures, codes, stamps.
 
-    python benchmarks/hard_pages.py [KIND...] [--count 20] [--seed 1] [--model tiny] [--save FOLDER]
+    python benchmarks/hard_pages.py [KIND...] [--count 20] [--seed 1] [--model tiny]
+        [--detector auto] [--save FOLDER]
 
 Each kind is a function of this file that draws a page, other numbers, words, fonts and sizes in
 every one. A page is right if it holds the words that were drawn and no others, each as often;
@@ -21,6 +22,7 @@ from typing import NamedTuple
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.characters.distances import edit_distance
+from vit_str.pages.find.detectors import AUTO
 from vit_str.pages.reader import load_page
 
 FONTS = (
@@ -302,6 +304,20 @@ def low_ends(chance: random.Random) -> Drawn:
     return sheet.drawn()
 
 
+def dashes(chance: random.Random) -> Drawn:
+    """Sentences that begin or end with a dash, as those of a conversation."""
+    sheet = Sheet(chance, 640, 420)
+
+    def text() -> str:
+        words = chance.sample(ITEMS.lower().split(), chance.randint(2, 4))
+        sentence = " ".join(words).capitalize()
+        dash = chance.choice("—–")
+        return chance.choice((f"{sentence} {dash}", f"{dash} {sentence}"))
+
+    sheet.write_rows(text() for _ in range(8))
+    return sheet.drawn()
+
+
 def blanks(chance: random.Random) -> Drawn:
     """A form: lines to write on behind labels, in brackets and before marks."""
     sheet = Sheet(chance, 640, 460)
@@ -522,6 +538,7 @@ KINDS: dict[str, Callable[[random.Random], Drawn]] = {
         identifiers,
         low_lines,
         low_ends,
+        dashes,
         blanks,
         struck_words,
         underlined,
@@ -543,6 +560,12 @@ def main() -> None:
         "--model", default="tiny", help="as of vit-str read --page (tiny)"
     )
     parser.add_argument(
+        "--detector",
+        default=AUTO,
+        metavar="NAME|FILE",
+        help="as of vit-str read --page (auto)",
+    )
+    parser.add_argument(
         "--save", type=Path, metavar="FOLDER", help="write the pages there"
     )
     parser.add_argument(
@@ -554,7 +577,7 @@ def main() -> None:
         parser.error(f"no kind {unknown[0]!r}; there are {', '.join(KINDS)}")
     from measuring import print_machine, table, write_json
 
-    reader = load_page(options.model)
+    reader = load_page(options.model, detector=options.detector)
     rows = [["kind", "pages", "right", "words, F1", "texts whole", "codes kept"]]
     results = {}
     for kind in options.kinds or KINDS:
