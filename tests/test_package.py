@@ -43,9 +43,9 @@ def test_the_container_gets_what_it_is_built_from():
         assert not is_ignored, f".dockerignore leaves out {name}"
 
 
-def test_the_container_serves_pages_too():
-    assert '".[serve,page]"' in DOCKERFILE
-    assert {"serve", "page"} <= {*PROJECT["optional-dependencies"]}
+def test_the_container_serves_pages_and_photographs_too():
+    assert '".[serve,photo]"' in DOCKERFILE
+    assert {"serve", "photo"} <= {*PROJECT["optional-dependencies"]}
 
 
 def test_a_release_has_the_addresses_of_its_repository(tmp_path):
