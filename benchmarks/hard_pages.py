@@ -577,7 +577,10 @@ def main() -> None:
         parser.error(f"no kind {unknown[0]!r}; there are {', '.join(KINDS)}")
     from measuring import print_machine, table, write_json
 
-    reader = load_page(options.model, detector=options.detector)
+    try:
+        reader = load_page(options.model, detector=options.detector)
+    except ValueError as error:
+        parser.error(str(error))
     rows = [["kind", "pages", "right", "words, F1", "texts whole", "codes kept"]]
     results = {}
     for kind in options.kinds or KINDS:

@@ -20,7 +20,8 @@ def open_detector(name: str = AUTO) -> LineDetector:
 
     Args:
         name: ``auto``, which takes ``ours`` for print and, where it is installed, ``rapidocr`` for
-            photographs; one of these; or a file of a network that ``vit-str export`` wrote.
+            photographs; ``ours`` or ``rapidocr`` for all pictures; or a file of a network that
+            ``vit-str export`` wrote.
 
     Raises:
         ValueError: it is not installed, there is no such file, or it is another one.

@@ -17,12 +17,10 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
 _Shares = np.ndarray
-"""Of shape (row, column): text and rules along it, together."""
+"""Of shape (row, column): ink and rules along the line, together."""
 
 _INK, _ACROSS, _DOWN = map(MAPS.index, ("ink", "across", "down"))
-_FAINT = (
-    0.04  # ink and rules along the line, together, from which on something is there
-)
+_FAINT = 0.04  # share from which on something is there
 _SURE = 0.08  # the highest share of what is worth reading, at least
 # All over the height of the letters of a line
 _FARTHEST = 2.4  # what goes on farther is a rule or other text
